@@ -1,0 +1,243 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// One line a target, in the order of the data's way. Settings cannot drift: every Swift target is
+// made by one of the helpers at the end of this file.
+
+let pureTargets: [Target] = [
+    pure("Timeline"),
+    pure("Cron", ["Timeline"]),
+    pure("Tracking", ["Timeline"]),
+    pure("Grouping", ["Timeline", "Tracking"]),
+    pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
+]
+
+let systemLibraries: [Target] = [
+    .systemLibrary(
+        name: "CDBus", path: "Sources/CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+    .systemLibrary(
+        name: "CCurl", path: "Sources/CCurl", pkgConfig: "libcurl",
+        providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+]
+
+let stations: [Target] = [
+    effect("Ledger", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery"]),
+    effect("LedgerSQLite", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .grdb]),
+    effect("WardenProtocol", ["Timeline", "Tracking", "CLinux"]),
+    effect("Warden", ["Timeline", "Tracking", "WardenProtocol", "CLinux"]),
+    effect(
+        "Engine",
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "WardenProtocol", .lifecycle,
+            .logging, .collections,
+        ]),
+    effect("DBus", ["CDBus"]),
+    effect("DesktopChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", .logging]),
+    effect("Curl", ["CCurl"]),
+    effect(
+        "WebhookChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", .crypto, .logging]),
+    effect("Host", ["Timeline", "CLinux"]),
+    effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
+    effect("TerminalView", ["Timeline", "Tracking"]),
+    effect("API", ["Timeline", "Tracking"]),
+    effect(
+        "APIServer",
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Engine", "API",
+            .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
+        ]),
+    effect("APIClient", ["Timeline", "Tracking", "API"]),
+]
+
+let programs: [Target] = [
+    program(
+        "belfryd",
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
+            "WardenProtocol", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API", "APIServer",
+            .argumentParser, .lifecycle, .logging, .crypto,
+        ]),
+    program("belfry-warden", ["Warden"]),
+    program(
+        "belfry",
+        [
+            "Timeline", "Cron", "Tracking", "TerminalView", "API", "APIClient", "Host", "WardenProtocol",
+            .argumentParser,
+        ]),
+    program(
+        "bench",
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
+            "WardenProtocol", "TerminalView", "DBus", "Curl", "Host",
+        ]),
+]
+
+let suites: [Target] = [
+    .target(
+        name: "TestSupport", dependencies: ["Timeline", "Host"], path: "Tests/TestSupport",
+        swiftSettings: strict()),
+    suite("TimelineTests", ["Timeline"]),
+    suite("CronTests", ["Timeline", "Cron"], resources: []),
+    suite("TrackingTests", ["Timeline", "Tracking"]),
+    suite("GroupingTests", ["Timeline", "Tracking", "Grouping"]),
+    suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery"]),
+    suite(
+        "LedgerTests",
+        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "TestSupport"]),
+    suite("WardenTests", ["Timeline", "Tracking", "WardenProtocol", "Warden", "TestSupport"]),
+    suite(
+        "EngineTests",
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite",
+            "WardenProtocol", "Engine", "TestSupport", .logging,
+        ]),
+    suite("DBusTests", ["DBus", "TestSupport"]),
+    suite(
+        "DesktopChannelTests",
+        ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", "DesktopChannel", "TestSupport", .logging]),
+    suite("CurlTests", ["Curl", "TestSupport"]),
+    suite(
+        "WebhookChannelTests",
+        ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", "WebhookChannel", "TestSupport", .logging]),
+    suite("HostTests", ["Timeline", "Host", "TestSupport"]),
+    suite(
+        "SettingsTests",
+        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Settings", "TestSupport"]),
+    suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView"]),
+    suite("APITests", ["Timeline", "Tracking", "API", "APIClient", "TestSupport"]),
+    suite(
+        "EndToEndTests",
+        ["Timeline", "Tracking", "API", "APIClient", "TestSupport", "belfryd", "belfry", "belfry-warden"]),
+]
+
+let package = Package(
+    name: "belfry",
+    products: [
+        .library(name: "Timeline", targets: ["Timeline"]),
+        .library(name: "Cron", targets: ["Cron"]),
+        .library(name: "Tracking", targets: ["Tracking"]),
+        .library(name: "Grouping", targets: ["Grouping"]),
+        .executable(name: "belfryd", targets: ["belfryd"]),
+        .executable(name: "belfry-warden", targets: ["belfry-warden"]),
+        .executable(name: "belfry", targets: ["belfry"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    ],
+    targets: pureTargets + systemLibraries + stations + programs + suites,
+    swiftLanguageModes: [.v6]
+)
+
+/// What every Swift target is compiled with: warnings are errors, memory-unsafe code says so.
+func strict() -> [SwiftSetting] {
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+}
+
+/// A target that decides and never acts: the standard library and other pure targets only.
+func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict())
+}
+
+/// A target that touches the world.
+func effect(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict())
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict())
+}
+
+func suite(
+    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict())
+}
+
+extension Target.Dependency {
+    static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
+    static var hummingbird: Self { .product(name: "HummingbirdCore", package: "hummingbird") }
+    static var nio: Self { .product(name: "NIOCore", package: "swift-nio") }
+    static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
+    static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
+    static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+    static var yams: Self { .product(name: "Yams", package: "Yams") }
+    static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+    static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
+    static var logging: Self { .product(name: "Logging", package: "swift-log") }
+    static var collections: Self { .product(name: "DequeModule", package: "swift-collections") }
+}
+
+// While the house is being raised: rooms that do not stand yet are left out, and BELFRY_ONLY
+// (a comma list of targets) builds just those rooms and what they need.
+
+raiseOnlyStandingRooms(package)
+
+func raiseOnlyStandingRooms(_ package: Package) {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    func stands(_ target: Target) -> Bool {
+        let home = target.path ?? (target.type == .test ? "Tests/" : "Sources/") + target.name
+        let files = FileManager.default.enumerator(atPath: root.appendingPathComponent(home).path)
+        while let file = files?.nextObject() as? String {
+            if file.hasSuffix(".swift") || file.hasSuffix(".modulemap") { return true }
+        }
+        return false
+    }
+    var kept = package.targets.filter(stands)
+    if let only = Context.environment["BELFRY_ONLY"], !only.isEmpty {
+        var wanted = Set(only.split(separator: ",").map(String.init))
+        var grew = true
+        while grew {
+            grew = false
+            for target in kept where wanted.contains(target.name) {
+                for case .byNameItem(let name, _) in target.dependencies where !wanted.contains(name) {
+                    wanted.insert(name)
+                    grew = true
+                }
+            }
+        }
+        kept = kept.filter { wanted.contains($0.name) }
+    }
+    let names = Set(kept.map(\.name))
+    var packages: Set<String> = []
+    for target in kept {
+        target.dependencies = target.dependencies.filter {
+            switch $0 {
+            case .byNameItem(let name, _): return names.contains(name)
+            case .productItem(_, let package, _, _):
+                packages.insert(package ?? "")
+                return true
+            default: return true
+            }
+        }
+    }
+    package.targets = kept
+    package.dependencies = package.dependencies.filter { dependency in
+        guard case .sourceControl(_, let location, _) = dependency.kind else { return true }
+        return packages.contains { location.hasSuffix("/" + $0) }
+    }
+    package.products = package.products.filter { product in
+        switch product {
+        case let library as Product.Library: return library.targets.allSatisfy(names.contains)
+        case let executable as Product.Executable: return executable.targets.allSatisfy(names.contains)
+        default: return true
+        }
+    }
+}
