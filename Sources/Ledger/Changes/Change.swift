@@ -1,0 +1,81 @@
+package import Timeline
+package import Tracking
+
+// A table: every way the ledger can change, with the guard beside it.
+
+/// One change of the ledger, with its guard. A list of them is one transaction.
+package enum Change: Sendable {
+    // MARK: Jobs
+
+    /// Inserts the job or makes `job` its new revision, and keeps the revision's spec for its runs.
+    /// Guard: the stored revision is `replacing` (nil: no such job, or a removed one).
+    case putJob(JobRecord, replacing: Int?)
+    /// Removes the job; its runs and its ordinals stay. Guard: the stored revision is `revision`.
+    case removeJob(name: String, revision: Int)
+    /// Pauses the job, or resumes it with nil. Guard: the job exists.
+    case pauseJob(name: String, Pause?)
+
+    // MARK: Slots
+
+    /// Moves the watermark. Guard: it is `from` now.
+    case moveWatermark(from: Watermark, to: Watermark)
+    /// Records slots that did not run. Joins the span of the same job, era, state and reason whose last slot is
+    /// `follows`; else a new row. A span that begins at the same slot is there already: ignored.
+    case recordSpan(SlotSpan, follows: Moment?)
+
+    // MARK: Runs
+
+    /// Inserts a run under the next ordinal of its job. A run of the same (job, cause) is there already:
+    /// ignored when `orIgnore`, else the guard fails.
+    case insertRun(RunRecord, orIgnore: Bool)
+    /// Moves a run. Guard: its state is one of `move.from` and its attempt is `move.attempt`.
+    case moveRun(RunMove)
+    /// Inserts or replaces the attempt (run, n).
+    case putAttempt(AttemptRecord)
+    /// Saves where a run is. Older than what is stored (by `seq`): ignored.
+    case saveLive(run: String, LiveState)
+
+    // MARK: Talk
+
+    /// Inserts a message. A message of that id is there already: ignored.
+    case insertMessage(MessageRecord)
+    /// Marks every message of the thread up to `through` as read.
+    case markRead(bot: String, thread: String, through: Moment)
+    /// Pins a message, or unpins it. Guard: it exists.
+    case pinMessage(id: String, Bool)
+    /// Inserts or replaces an item. Guard: the stored revision is `replacing` (nil: no such item).
+    case putItem(ItemRecord, replacing: Int64?)
+
+    // MARK: Outbox
+
+    /// Inserts an outbox entry. An entry of the same cause is there already: ignored.
+    case insertOutbox(OutboxRecord)
+    /// Moves an entry. Guard: its state is `move.from` and it was attempted `move.attempts` times before.
+    case moveOutbox(OutboxMove)
+    /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
+    case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
+    /// Says what a channel should show for an item. The row is made when absent.
+    case wantSurface(channel: String, item: String, revision: Int64, ring: Bool, at: Moment)
+    /// Says what a channel shows now (nil remote: nothing). Guard: the row exists.
+    case showSurface(channel: String, item: String, revision: Int64, remote: SurfaceRemote?, at: Moment)
+    /// A person closed it there, or it was asked for again. Guard: the row exists.
+    case dismissSurface(channel: String, item: String, Bool)
+    /// Forgets every remote id of a channel whose server went away, or came back as another generation.
+    case forgetRemotes(channel: String)
+    /// Records what is known of a delivery.
+    case insertReceipt(ReceiptRecord)
+    /// Inserts or replaces the state of a channel (its circuit).
+    case putChannel(ChannelRecord)
+
+    // MARK: Events
+
+    /// Appends a fact under the next number.
+    case append(NewEvent)
+    /// Moves a consumer's cursor. Guard: it stands at `from` now (0 when it never read).
+    case moveConsumer(name: String, from: Int64, to: Int64)
+
+    // MARK: The store itself
+
+    /// Keeps a small named value (the host's zone, the boot of the last start), or removes it with nil.
+    case setFact(name: String, value: String?)
+}

@@ -1,0 +1,55 @@
+package import Timeline
+package import Tracking
+
+/// A run's step from one state to the next, with what became known by it.
+///
+/// A nil field leaves the stored value as it is.
+package struct RunMove: Hashable, Sendable {
+    /// The run's id.
+    package var run: String
+    /// Guard: the states it may be in now.
+    package var from: Set<RunState>
+    /// Guard: the attempt it is at now.
+    package var attempt: Int
+    package var to: RunState
+    package var reason: RunReason?
+    /// The attempt it is at afterwards, when another one begins.
+    package var nextAttempt: Int?
+    /// Set with `.queued` for a retry: not before this moment. Cleared by every other move.
+    package var notBefore: Moment?
+    package var startedAt: Moment?
+    package var endedAt: Moment?
+    package var exitCode: Int?
+    package var signal: Int?
+    package var queueDelay: Duration?
+    package var outputBytes: Int64?
+    package var cpu: Duration?
+    package var maxRssKb: Int64?
+    /// The process that does it, as the warden said.
+    package var process: ProcessMark?
+
+    package init(
+        run: String, from: Set<RunState>, attempt: Int, to: RunState, reason: RunReason? = nil
+    ) {
+        self.run = run
+        self.from = from
+        self.attempt = attempt
+        self.to = to
+        self.reason = reason
+    }
+}
+
+/// A process, told apart from a later one with the same number.
+package struct ProcessMark: Hashable, Sendable, Codable {
+    package var pid: Int32
+    /// Clock ticks after boot at which it started. Source: proc(5), `/proc/PID/stat` field 22.
+    package var startTime: UInt64
+    /// The boot it belongs to. Source: `/proc/sys/kernel/random/boot_id`.
+    package var boot: String
+
+    package init(pid: Int32, startTime: UInt64, boot: String) {
+        self.pid = pid
+        self.startTime = startTime
+        self.boot = boot
+    }
+}

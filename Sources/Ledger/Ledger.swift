@@ -1,0 +1,50 @@
+/// The durable store: one list of changes is one transaction, everything else is a read.
+///
+/// A station fetches what it needs, decides, and commits the changes together with the events that
+/// tell of them. Nothing is written any other way.
+package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading {
+    /// Makes all `changes` true, durably, or none of them.
+    ///
+    /// Returns after the transaction is on the disk. Lists that arrive while another is being synced share
+    /// the next sync, each still accepted or refused alone. Lists of one caller take effect in the order
+    /// of their calls.
+    /// - Throws: ``LedgerError/fenced(index:change:)`` when a guard fails: somebody else moved the row
+    ///   first, nothing of the list was written, and the caller reads again before it decides anew.
+    @discardableResult
+    func commit(_ changes: [Change]) async throws(LedgerError) -> Commit
+
+    /// Tells of every commit from now on, conflated: a slow listener sees the stations touched since it
+    /// last looked, once. Ends when the ledger is closed.
+    func commits() -> AsyncStream<Set<Station>>
+
+    /// Ends every pending commit and closes the store. Later calls throw ``LedgerError/closed``.
+    func close() async
+}
+
+/// Who reads a row next; a commit names the stations whose rows it touched.
+package enum Station: String, Hashable, Sendable, CaseIterable {
+    /// Jobs, their revisions and pauses.
+    case jobs
+    /// Runs, their attempts, and spans of slots that did not run.
+    case runs
+    /// Messages and items.
+    case talk
+    /// Outbox entries, surfaces and receipts.
+    case outbox
+    /// Events and cursors.
+    case events
+}
+
+/// What a commit brought about.
+package struct Commit: Hashable, Sendable {
+    /// The number of the newest event in the ledger after this commit; 0 when there is none.
+    package var lastEvent: Int64
+    /// The ordinal given to each run this commit inserted, by run id. A run that was there already by the
+    /// same cause is absent.
+    package var ordinals: [String: Int]
+
+    package init(lastEvent: Int64, ordinals: [String: Int] = [:]) {
+        self.lastEvent = lastEvent
+        self.ordinals = ordinals
+    }
+}

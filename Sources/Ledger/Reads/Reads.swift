@@ -1,0 +1,106 @@
+package import Delivery
+package import Grouping
+package import Timeline
+package import Tracking
+
+// The reads, one protocol a station. Reading never writes.
+
+/// What the keepers of jobs read.
+package protocol JobReading: Sendable {
+    /// All jobs that were not removed, by name.
+    func jobs() async throws(LedgerError) -> [JobRecord]
+    func job(named name: String) async throws(LedgerError) -> JobRecord?
+    /// The spec of a revision, also of a removed job; nil when there was none.
+    func spec(of job: String, revision: Int) async throws(LedgerError) -> JobSpec?
+    /// The newest revision a name ever had, removed or not; 0 when it is new.
+    func lastRevision(of job: String) async throws(LedgerError) -> Int
+    /// A small named value.
+    func fact(named name: String) async throws(LedgerError) -> String?
+}
+
+/// What the keeper of slots reads.
+package protocol SlotReading: Sendable {
+    /// The watermark; nil in a new ledger.
+    func watermark() async throws(LedgerError) -> Watermark?
+    /// The newest `limit` spans, newest first; of one job when named.
+    func spans(of job: String?, limit: Int) async throws(LedgerError) -> [SlotSpan]
+}
+
+/// What the keeper of runs reads.
+package protocol RunReading: Sendable {
+    func run(id: String) async throws(LedgerError) -> RunRecord?
+    func run(job: String, ordinal: Int) async throws(LedgerError) -> RunRecord?
+    func run(job: String, cause: String) async throws(LedgerError) -> RunRecord?
+    /// Every run that has not ended, in the order they were queued.
+    func activeRuns() async throws(LedgerError) -> [RunRecord]
+    /// Up to `limit` queued runs, in the order they were queued.
+    func queuedRuns(limit: Int) async throws(LedgerError) -> [RunRecord]
+    /// Runs, newest first.
+    func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord]
+    /// The newest run of each job that has one.
+    func lastRuns() async throws(LedgerError) -> [RunRecord]
+    /// The attempts of a run, first one first.
+    func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord]
+}
+
+/// Which runs to list.
+package struct RunFilter: Hashable, Sendable {
+    package var job: String?
+    package var states: Set<RunState>
+    /// Queued at or after this.
+    package var since: Moment?
+    package var limit: Int
+
+    /// Every run of every job when nothing is said; no `states` means any.
+    package init(job: String? = nil, states: Set<RunState> = [], since: Moment? = nil, limit: Int = .max) {
+        self.job = job
+        self.states = states
+        self.since = since
+        self.limit = limit
+    }
+}
+
+/// What the keeper of items reads.
+package protocol TalkReading: Sendable {
+    func message(id: String) async throws(LedgerError) -> MessageRecord?
+    /// Messages, newest first; of one bot when named; holding `search` (case ignored) when given.
+    func messages(bot: String?, search: String?, limit: Int) async throws(LedgerError) -> [MessageRecord]
+    /// How many messages nobody has read, by bot.
+    func unread() async throws(LedgerError) -> [String: Int]
+    func item(_ key: ItemKey) async throws(LedgerError) -> ItemRecord?
+    /// All items, newest first.
+    func items(limit: Int) async throws(LedgerError) -> [ItemRecord]
+    /// Items whose timer is set, earliest first.
+    func itemsToWake(limit: Int) async throws(LedgerError) -> [ItemRecord]
+}
+
+/// What the pump and the keeper of surfaces read.
+package protocol OutboxReading: Sendable {
+    func outbox(id: String) async throws(LedgerError) -> OutboxRecord?
+    /// Entries, newest first; of some states when named.
+    func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord]
+    /// Pending entries of a channel, earliest due first.
+    func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
+    /// The pending, never tried entry of a channel for an item, if there is one: it may be rewritten.
+    func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord?
+    /// How many entries there are in each state.
+    func outboxCounts() async throws(LedgerError) -> [OutboxState: Int]
+    /// Surfaces of a channel that do not show what they should: wanted and shown differ, not dismissed;
+    /// or, with `all`, every one.
+    func surfaces(channel: String, all: Bool) async throws(LedgerError) -> [SurfaceRecord]
+    func surface(channel: String, item: String) async throws(LedgerError) -> SurfaceRecord?
+    /// The surface whose far end is called `remote`.
+    func surface(channel: String, remote: SurfaceRemote) async throws(LedgerError) -> SurfaceRecord?
+    func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord]
+    func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
+}
+
+/// What every consumer of events reads.
+package protocol EventReading: Sendable {
+    /// Events after `seq`, oldest first.
+    func events(after seq: Int64, limit: Int) async throws(LedgerError) -> [EventRecord]
+    /// The newest event's number; 0 when there is none.
+    func lastEvent() async throws(LedgerError) -> Int64
+    /// Where a consumer's cursor stands; 0 when it never read.
+    func cursor(of consumer: String) async throws(LedgerError) -> Int64
+}

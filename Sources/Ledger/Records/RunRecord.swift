@@ -1,0 +1,86 @@
+package import Timeline
+package import Tracking
+
+/// A run as stored: the doing of one slot or of one request.
+package struct RunRecord: Hashable, Sendable {
+    /// A UUIDv7, lower case.
+    package var id: String
+    package var job: String
+    /// The N of `JOB#N`. Given by the ledger when the run is inserted; 0 before.
+    package var ordinal: Int
+    package var bot: String
+    package var kind: RunKind
+    /// What made it; one run a (job, cause). See ``RunCause``.
+    package var cause: String
+    /// The nominal instant of a scheduled run.
+    package var slot: Moment?
+    package var era: Int
+    package var state: RunState
+    package var reason: RunReason?
+    /// The attempt it is at; 1 for the first.
+    package var attempt: Int
+    /// The run this one repeats by a person's word.
+    package var retryOf: String?
+    package var notBefore: Moment?
+    package var queuedAt: Moment
+    package var startedAt: Moment?
+    package var endedAt: Moment?
+    package var exitCode: Int?
+    package var signal: Int?
+    /// Slot to durable row.
+    package var lateness: Duration?
+    /// Durable row to started.
+    package var queueDelay: Duration?
+    package var outputBytes: Int64?
+    package var cpu: Duration?
+    package var maxRssKb: Int64?
+    package var process: ProcessMark?
+    /// The job's revision it executes.
+    package var revision: Int
+    /// The spec itself, for a run that belongs to no stored job (`belfry exec`).
+    package var spec: JobSpec?
+    /// Where it was when last saved.
+    package var live: LiveState?
+
+    package init(
+        id: String, job: String, bot: String, kind: RunKind, cause: String, slot: Moment? = nil,
+        era: Int = 0, state: RunState = .queued, queuedAt: Moment, revision: Int
+    ) {
+        self.id = id
+        self.job = job
+        self.ordinal = 0
+        self.bot = bot
+        self.kind = kind
+        self.cause = cause
+        self.slot = slot
+        self.era = era
+        self.state = state
+        self.attempt = 1
+        self.queuedAt = queuedAt
+        self.revision = revision
+    }
+
+    /// `JOB#N`.
+    package var name: String { "\(job)#\(ordinal)" }
+}
+
+/// What asked for a run.
+package enum RunKind: String, Hashable, Sendable, Codable {
+    case scheduled, manual, exec, reply, hook
+}
+
+/// The texts that name what made a run. One (job, cause) makes at most one run, for ever.
+package enum RunCause {
+    /// A slot of the job's schedule.
+    package static func slot(_ slot: Moment, era: Int) -> String { "slot:\(era):\(slot.microseconds)" }
+    /// A request with a key its sender chose.
+    package static func key(_ key: String) -> String { "key:\(key)" }
+    /// A request without one; `id` is fresh.
+    package static func request(_ id: String) -> String { "key:belfry-\(id)" }
+    /// A command wrapped by `belfry exec`.
+    package static func exec(_ id: String) -> String { "exec:\(id)" }
+    /// The start of the machine.
+    package static func boot(_ id: String) -> String { "boot:\(id)" }
+    /// The end of the run before.
+    package static func after(_ run: String) -> String { "after:\(run)" }
+}

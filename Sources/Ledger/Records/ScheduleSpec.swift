@@ -1,0 +1,35 @@
+package import Timeline
+
+/// A schedule as it was written, kept as text so that every later version can read it.
+///
+/// Whoever uses it parses it into a `Cron.Schedule`; Settings and the API do so once before it is stored, so
+/// that a stored text is good.
+package struct ScheduleSpec: Hashable, Sendable, Codable {
+    package enum Kind: String, Hashable, Sendable, Codable {
+        case cron, every, after, at, startup, manual
+    }
+
+    package var kind: Kind
+    /// The expression, the duration, or the ISO 8601 moment; empty for `startup` and `manual`.
+    package var text: String
+    /// The zone's name; always resolved before it is stored.
+    package var zone: String
+    /// The local-time gap rule: `run-after` or `skip`; nil: the default.
+    package var gap: String?
+    /// The local-time fold rule: `first`, `last` or `both`; nil: the default.
+    package var fold: String?
+    /// The grid's anchor for `every`; nil: the moment its revision was made.
+    package var anchor: Moment?
+
+    package init(
+        kind: Kind, text: String, zone: String, gap: String? = nil, fold: String? = nil,
+        anchor: Moment? = nil
+    ) {
+        self.kind = kind
+        self.text = text
+        self.zone = zone
+        self.gap = gap
+        self.fold = fold
+        self.anchor = anchor
+    }
+}

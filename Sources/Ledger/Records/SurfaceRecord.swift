@@ -1,0 +1,55 @@
+package import Timeline
+
+/// What one item should look like on a channel that edits in place, and what it does look like.
+package struct SurfaceRecord: Hashable, Sendable {
+    package var channel: String
+    /// The text form of the item's key.
+    package var item: String
+    /// The item's revision it should show.
+    package var wanted: Int64
+    /// Whether showing it should ring.
+    package var ring: Bool
+    package var wantedAt: Moment
+    /// The revision it shows; 0: none yet.
+    package var shown: Int64
+    package var remote: SurfaceRemote?
+    /// A person closed it: it stays closed until the item rings anew.
+    package var dismissed: Bool
+
+    package init(channel: String, item: String, wanted: Int64, ring: Bool, wantedAt: Moment) {
+        self.channel = channel
+        self.item = item
+        self.wanted = wanted
+        self.ring = ring
+        self.wantedAt = wantedAt
+        self.shown = 0
+        self.remote = nil
+        self.dismissed = false
+    }
+}
+
+/// How a channel's far end calls the thing it shows.
+package struct SurfaceRemote: Hashable, Sendable, Codable {
+    /// The far end's life: an id of another generation names something else.
+    package var generation: String
+    package var id: String
+
+    package init(generation: String, id: String) {
+        self.generation = generation
+        self.id = id
+    }
+}
+
+/// A channel's memory between starts.
+package struct ChannelRecord: Hashable, Sendable {
+    package var name: String
+    /// The circuit's state as JSON (a `Circuit`).
+    package var circuit: [UInt8]
+    package var updatedAt: Moment
+
+    package init(name: String, circuit: [UInt8], updatedAt: Moment) {
+        self.name = name
+        self.circuit = circuit
+        self.updatedAt = updatedAt
+    }
+}
