@@ -1,0 +1,9 @@
+/// What became of a live state when something was told to it.
+public enum LiveChange: Hashable, Sendable {
+    /// Nothing anybody would see.
+    case none
+    /// Progress, phase, message or finish time changed: shown, and written at most once a second.
+    case tick
+    /// The run's state, its reason or what blocks it changed: written at once.
+    case stateChange
+}

@@ -1,0 +1,85 @@
+/// Why a run is in the state it is in; shown to people, and the label of metrics.
+///
+/// The raw values are stable. Grouped here by the states they go with.
+public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
+    // Waiting: scheduled, queued.
+
+    /// Waits for the part of its spread that its name gave it.
+    case spread
+    /// Waits for the next attempt's moment after one that failed.
+    case retryWait
+    /// Waits because as many runs as allowed are under way.
+    case runningCap
+    /// Waits because as many starts as allowed are in hand.
+    case startingCap
+    /// Waits for its turn in the bot's lane.
+    case lane
+    /// Waits for others of its concurrency key.
+    case concurrency
+
+    // Ended by itself: completed, failed.
+
+    /// The process ended with an exit code; which one says whether that was success.
+    case exitCode
+    /// A signal ended the process, and nobody of this house had sent it.
+    case signal
+    /// The output held what it must not, or lacked what it must hold.
+    case outputPattern
+    /// The process was ended by the kernel because memory ran out.
+    case outOfMemory
+
+    // Could not start: failed.
+
+    /// The command does not exist.
+    case notFound
+    /// The command exists and may not be executed.
+    case notExecutable
+    /// The working directory does not exist or may not be entered.
+    case badDirectory
+    /// The user to run as does not exist or may not be taken.
+    case badUser
+    /// The machine refused the process: too many, or no memory.
+    case spawnFailed
+    /// The bot that should do it is not configured or can't be reached.
+    case botUnavailable
+
+    // Ended by somebody: timedOut, canceled.
+
+    /// Took longer than its timeout.
+    case timeout
+    /// A person or script asked for it.
+    case canceled
+    /// A newer run of the job took its place (overlap `replace`).
+    case replaced
+    /// Its job was removed before it could start.
+    case jobRemoved
+
+    // Nobody can say: lost.
+
+    /// The warden that held it is gone, and with it the exit record.
+    case wardenLost
+    /// The machine was restarted while it ran.
+    case hostRestarted
+    /// The stream from a bot's API was cut; the part that came is kept.
+    case streamCut
+
+    // Decided not to run: skipped. `canceled` runs never carry these.
+
+    /// The job was still at it.
+    case overlap
+    /// The job was paused.
+    case paused
+    /// The slot lay in a blackout.
+    case blackout
+    /// A newer slot took the only place in the queue.
+    case superseded
+
+    // Passed by: missed.
+
+    /// The job does not catch up.
+    case catchUpNone
+    /// Older than the job catches up.
+    case catchUpWindow
+    /// More than the job catches up at once, or not the latest where only that one is wanted.
+    case catchUpBurst
+}

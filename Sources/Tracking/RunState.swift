@@ -1,0 +1,127 @@
+/// Where a run is in its life; also what became of a slot that never got a run.
+///
+/// The raw values are the words of the command line, the API and the ledger.
+public enum RunState: String, Hashable, Sendable, Codable, CaseIterable {
+    /// A decided slot that waits for its spread.
+    /// Becomes `.queued`, or ends as `.skipped` or `.canceled`.
+    case scheduled
+
+    /// Waits for its turn, or for the next attempt's moment.
+    /// Becomes `.starting`, or ends as `.skipped` (superseded) or `.canceled`.
+    case queued
+
+    /// Handed to the warden, not yet known to have started.
+    /// Becomes `.running`; `.queued` again when it turns out never to have started, or for the next
+    /// attempt; or ends as any of `.completed`, `.failed`, `.canceled`, `.timedOut`, `.lost`.
+    case starting
+
+    /// The job's process (or request) is at work.
+    /// Becomes `.blocked`, `.paused`, `.stalled`; `.queued` for the next attempt; or ends as any of
+    /// `.completed`, `.failed`, `.canceled`, `.timedOut`, `.lost`.
+    case running
+
+    /// Waits for a person: a permission, an answer, a login.
+    /// Becomes `.running`, `.paused`; `.queued` for the next attempt; or ends like `.running`.
+    case blocked
+
+    /// Somebody stopped it for a while.
+    /// Becomes `.running`, `.blocked`; `.queued` for the next attempt; or ends like `.running`.
+    case paused
+
+    /// Runs, but has been silent for more than three times its usual gap.
+    /// Becomes `.running`, `.blocked`, `.paused`; `.queued` for the next attempt; or ends like
+    /// `.running`.
+    case stalled
+
+    /// Did what it should. Stays so.
+    case completed
+
+    /// Ended otherwise, and no attempt is left. Stays so.
+    case failed
+
+    /// Somebody ended it, or a newer run replaced it. Stays so.
+    case canceled
+
+    /// Took longer than its timeout and was ended. Stays so; counts as failed.
+    case timedOut
+
+    /// Nobody can say how it ended: its process went together with the one that watched it. Stays so.
+    case lost
+
+    /// A slot decided not to run, by policy. Stays so.
+    case skipped
+
+    /// A slot that passed while nobody could run it, and was not caught up. Stays so.
+    case missed
+}
+
+extension RunState {
+    /// Whether nothing comes after this state.
+    public var isEnded: Bool {
+        switch self {
+        case .scheduled, .queued, .starting, .running, .blocked, .paused, .stalled: false
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: true
+        }
+    }
+
+    /// Whether the run counts for its job's overlap policy: from queued to stalled, retry wait included.
+    public var isActive: Bool {
+        switch self {
+        case .queued, .starting, .running, .blocked, .paused, .stalled: true
+        case .scheduled, .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: false
+        }
+    }
+
+    /// Whether a process (or request) of this run may exist now: from starting to stalled.
+    public var isUnderWay: Bool {
+        isActive && self != .queued
+    }
+
+    /// Whether the run ended without doing what it should: failed, timed out or lost.
+    public var isFailure: Bool {
+        switch self {
+        case .failed, .timedOut, .lost: true
+        case .scheduled, .queued, .starting, .running, .blocked, .paused, .stalled, .completed, .canceled,
+            .skipped, .missed:
+            false
+        }
+    }
+
+    /// Whether a run in this state may move to `next`.
+    ///
+    /// A state never becomes itself.
+    public func canBecome(_ next: RunState) -> Bool {
+        switch self {
+        case .scheduled: [.queued, .skipped, .canceled].contains(next)
+        case .queued: [.starting, .skipped, .canceled].contains(next)
+        case .starting: next == .running || next == .queued || Self.outcomes.contains(next)
+        case .running, .stalled:
+            next != self && (Self.atWork.contains(next) || Self.outcomes.contains(next))
+        case .blocked, .paused:
+            next != self && next != .stalled && (Self.atWork.contains(next) || Self.outcomes.contains(next))
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: false
+        }
+    }
+
+    private static let atWork: Set<RunState> = [.running, .blocked, .paused, .stalled, .queued]
+    private static let outcomes: Set<RunState> = [.completed, .failed, .canceled, .timedOut, .lost]
+}
+
+extension RunState {
+    /// The three words the phone's model knows.
+    public enum WireStatus: String, Hashable, Sendable, Codable {
+        /// Everything that has not ended.
+        case running
+        /// Ended well.
+        case completed
+        /// Ended in any other way, also when nothing ran.
+        case failed
+    }
+
+    /// This state in the three words of the phone's model; what the model lacks counts as running
+    /// before the end, and as failed after it.
+    public var wireStatus: WireStatus {
+        if !isEnded { return .running }
+        return self == .completed ? .completed : .failed
+    }
+}
