@@ -1,0 +1,67 @@
+package import Grouping
+
+/// One version of an item, rendered: what a channel shows, without a word of how it shows it.
+///
+/// All text is plain: control characters are gone, nothing is escaped. A channel escapes by what its
+/// server can do.
+package struct Notice: Hashable, Codable, Sendable {
+    /// The item this is a version of.
+    package var item: ItemKey
+    /// Counts the versions of the item, from 1; a channel never replaces a higher one by a lower one.
+    package var revision: Int
+    /// One line.
+    package var title: String
+    /// Lines separated by `\n`; may be empty.
+    package var body: String
+    /// The highest urgency of what is unread.
+    package var urgency: Urgency
+    /// The same for every version of the item, to replace by tag where ids are lost.
+    ///
+    /// Comes without the app's prefix, which a channel adds.
+    package var tag: String
+    /// Who speaks; the second grouping key on desktops that have one.
+    package var bot: String
+    /// Buttons, in order; the key `default` is a click on the body.
+    package var actions: [NoticeAction]
+    /// A progress bar, 0...100; `nil` for none.
+    package var value: Int?
+    /// A category of the desktop specification, as `im.received` or `transfer.complete`.
+    package var category: String?
+    /// A name of the sound naming specification; played only when ``ring`` is true.
+    package var soundName: String?
+    /// An icon name or an absolute path.
+    package var icon: String?
+    /// Whether this version may make a sound and pop up; false updates silently.
+    package var ring: Bool
+    /// Whether the desktop should keep it out of its history.
+    package var isTransient: Bool
+    /// How long it stays on the screen; `nil` lets the server decide, zero keeps it until closed.
+    package var expireAfter: Duration?
+    /// Why it rings, or why not.
+    package var reason: RingReason
+
+    /// A notice of its obligatory parts; the rest is set where needed.
+    package init(
+        item: ItemKey, revision: Int, title: String, body: String, urgency: Urgency = .normal, tag: String,
+        bot: String, actions: [NoticeAction] = [], value: Int? = nil, category: String? = nil,
+        soundName: String? = nil, icon: String? = nil, ring: Bool, isTransient: Bool = false,
+        expireAfter: Duration? = nil, reason: RingReason
+    ) {
+        self.item = item
+        self.revision = revision
+        self.title = title
+        self.body = body
+        self.urgency = urgency
+        self.tag = tag
+        self.bot = bot
+        self.actions = actions
+        self.value = value
+        self.category = category
+        self.soundName = soundName
+        self.icon = icon
+        self.ring = ring
+        self.isTransient = isTransient
+        self.expireAfter = expireAfter
+        self.reason = reason
+    }
+}
