@@ -182,7 +182,7 @@ extension Target.Dependency {
     static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
     static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
-    static var collections: Self { .product(name: "DequeModule", package: "swift-collections") }
+    static var collections: Self { .product(name: "HeapModule", package: "swift-collections") }
 }
 
 // While the house is being raised: rooms that do not stand yet are left out, and BELFRY_ONLY
