@@ -1,3 +1,5 @@
+package import Delivery
+package import Grouping
 package import Timeline
 package import Tracking
 
@@ -57,7 +59,7 @@ package enum Change: Sendable {
     /// Says what a channel should show for an item. The row is made when absent.
     case wantSurface(channel: String, item: String, revision: Int64, ring: Bool, at: Moment)
     /// Says what a channel shows now (nil remote: nothing). Guard: the row exists.
-    case showSurface(channel: String, item: String, revision: Int64, remote: SurfaceRemote?, at: Moment)
+    case showSurface(channel: String, item: String, revision: Int64, remote: RemoteID?, at: Moment)
     /// A person closed it there, or it was asked for again. Guard: the row exists.
     case dismissSurface(channel: String, item: String, Bool)
     /// Forgets every remote id of a channel whose server went away, or came back as another generation.

@@ -90,7 +90,7 @@ package protocol OutboxReading: Sendable {
     func surfaces(channel: String, all: Bool) async throws(LedgerError) -> [SurfaceRecord]
     func surface(channel: String, item: String) async throws(LedgerError) -> SurfaceRecord?
     /// The surface whose far end is called `remote`.
-    func surface(channel: String, remote: SurfaceRemote) async throws(LedgerError) -> SurfaceRecord?
+    func surface(channel: String, remote: RemoteID) async throws(LedgerError) -> SurfaceRecord?
     func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord]
     func channel(named name: String) async throws(LedgerError) -> ChannelRecord?
 }

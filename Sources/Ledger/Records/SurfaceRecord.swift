@@ -1,3 +1,4 @@
+package import Delivery
 package import Timeline
 
 /// What one item should look like on a channel that edits in place, and what it does look like.
@@ -12,7 +13,7 @@ package struct SurfaceRecord: Hashable, Sendable {
     package var wantedAt: Moment
     /// The revision it shows; 0: none yet.
     package var shown: Int64
-    package var remote: SurfaceRemote?
+    package var remote: RemoteID?
     /// A person closed it: it stays closed until the item rings anew.
     package var dismissed: Bool
 
@@ -25,18 +26,6 @@ package struct SurfaceRecord: Hashable, Sendable {
         self.shown = 0
         self.remote = nil
         self.dismissed = false
-    }
-}
-
-/// How a channel's far end calls the thing it shows.
-package struct SurfaceRemote: Hashable, Sendable, Codable {
-    /// The far end's life: an id of another generation names something else.
-    package var generation: String
-    package var id: String
-
-    package init(generation: String, id: String) {
-        self.generation = generation
-        self.id = id
     }
 }
 
