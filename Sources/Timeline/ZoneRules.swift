@@ -1,0 +1,107 @@
+/// A time zone: which offset from UTC its clocks have at which moment.
+///
+/// A value holds all changes known for the past and the rule for the future, so it never reads a file;
+/// copying it is cheap. Offsets are whole seconds east of UTC and may be of any size the data names.
+/// - Source: RFC 9636 (TZif).
+public struct ZoneRules: Sendable {
+    /// The name it was loaded under, such as `Europe/Berlin`.
+    public let name: String
+
+    @usableFromInline let table: ZoneTable
+
+    /// Universal time: offset zero, no change ever.
+    public static let utc = ZoneRules(name: "UTC", offsetSeconds: 0)
+
+    /// A zone whose clocks are always `offsetSeconds` east of UTC.
+    public init(name: String, offsetSeconds: Int) {
+        self.name = name
+        table = ZoneTable(initial: Int32(offsetSeconds), changes: [], rule: nil)
+    }
+
+    /// The zone that a compiled time zone file describes.
+    ///
+    /// - Parameters:
+    ///   - name: What to call it; the file does not say.
+    ///   - bytes: The whole content of a file of `/usr/share/zoneinfo`.
+    /// - Throws: ``TimelineError/Problem/notZoneData`` or ``TimelineError/Problem/notAZoneRule`` with the
+    ///   byte offset in the file.
+    public init(name: String, tzif bytes: [UInt8]) throws(TimelineError) {
+        self.name = name
+        table = try TZifDecoder.decode(bytes)
+    }
+
+    /// The zone of a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3`, followed in every year.
+    ///
+    /// - Throws: ``TimelineError/Problem/notAZoneRule``.
+    public init(name: String, posix rule: String) throws(TimelineError) {
+        self.name = name
+        let zone = try PosixZoneParser.parse(Array(rule.utf8))
+        table = ZoneTable(initial: zone.standard, changes: [], rule: zone)
+    }
+
+    /// Seconds east of UTC at `moment`.
+    public func offsetSeconds(at moment: Moment) -> Int {
+        Int(interval(atSeconds: moment.seconds).offsetSeconds)
+    }
+
+    /// The stretch of constant offset that holds the second `seconds` after the epoch.
+    ///
+    /// - Complexity: O(1) until the year 2200; after it a few dozen operations.
+    @inlinable
+    public func interval(atSeconds seconds: Int64) -> ZoneInterval {
+        table.interval(at: seconds)
+    }
+
+    /// The first change of the offset strictly after `moment`; `nil` when the clock never moves again.
+    public func nextTransition(after moment: Moment) -> Moment? {
+        let end = interval(atSeconds: moment.seconds).endSeconds
+        return end == .max ? nil : Moment(seconds: end)
+    }
+
+    /// The last change of the offset at or before `moment`; `nil` when there was none.
+    public func lastTransition(through moment: Moment) -> Moment? {
+        let start = interval(atSeconds: moment.seconds).startSeconds
+        return start == .min ? nil : Moment(seconds: start)
+    }
+
+    /// The moments at which clocks here show the local time `localSeconds` after 1970-01-01 00:00:00.
+    public func instants(of localSeconds: Int64) -> LocalInstants {
+        // No offset is larger than 26 hours, so a moment in question lies in one of these intervals.
+        var interval = interval(atSeconds: localSeconds - 93_600)
+        var found: [Int64] = []
+        var gap: (at: Int64, size: Int64)?
+        while true {
+            let instant = localSeconds - Int64(interval.offsetSeconds)
+            if interval.contains(seconds: instant) { found.append(instant) }
+            guard interval.endSeconds <= localSeconds + 93_600 else { break }
+            let next = self.interval(atSeconds: interval.endSeconds)
+            let before = interval.endSeconds + Int64(interval.offsetSeconds)
+            let after = interval.endSeconds + Int64(next.offsetSeconds)
+            if before <= localSeconds, localSeconds < after { gap = (interval.endSeconds, after - before) }
+            interval = next
+        }
+        if let first = found.first, let last = found.last {
+            return first == last
+                ? .unique(Moment(seconds: first))
+                : .overlap(first: Moment(seconds: first), second: Moment(seconds: last))
+        }
+        // Every local time is shown or skipped, so there is a gap when nothing was found.
+        let skipped = gap ?? (at: localSeconds - Int64(interval.offsetSeconds), size: 0)
+        return .gap(transition: Moment(seconds: skipped.at), size: .seconds(skipped.size))
+    }
+
+    /// The moments at which clocks here show `time`, its microseconds left aside.
+    public func instants(of time: CivilTime) -> LocalInstants {
+        instants(of: time.localSeconds)
+    }
+}
+
+extension ZoneRules: Equatable {
+    /// Whether both have one name and the same clocks at every moment.
+    public static func == (left: ZoneRules, right: ZoneRules) -> Bool {
+        left.name == right.name
+            && (left.table === right.table
+                || left.table.starts == right.table.starts && left.table.offsets == right.table.offsets
+                    && left.table.rule == right.table.rule)
+    }
+}
