@@ -1,0 +1,121 @@
+import CLinux
+import Glibc
+import Synchronization
+import Timeline
+
+/// The sleepers of one clock, and the timer that wakes the earliest of them.
+final class Alarm: Sendable {
+    private struct Sleepers {
+        var waiting: [UInt64: (until: Moment, sleeper: CheckedContinuation<Void, any Error>)] = [:]
+        var canceled: Set<UInt64> = []
+        var lastTicket: UInt64 = 0
+        var armed: Moment?
+        var hasThread = false
+        var clockWasSet = false
+        var isClosed = false
+    }
+
+    private let timer: Descriptor
+    private let sleepers = Mutex(Sleepers())
+
+    init() throws(HostError) {
+        timer = try Descriptor(
+            timerfd_create(CLOCK_REALTIME, Int32(TFD_CLOEXEC)), call: "timerfd_create")
+    }
+
+    func makeTicket() -> UInt64 {
+        sleepers.withLock {
+            $0.lastTicket += 1
+            return $0.lastTicket
+        }
+    }
+
+    func add(_ ticket: UInt64, until moment: Moment, _ sleeper: CheckedContinuation<Void, any Error>) {
+        let refused: (any Error)? = sleepers.withLock { state in
+            if state.isClosed || state.canceled.remove(ticket) != nil { return CancellationError() }
+            if !state.hasThread {
+                do throws(HostError) {
+                    try BackgroundThread.start(named: "clock") { [self] in wait() }
+                } catch {
+                    return error
+                }
+                state.hasThread = true
+            }
+            state.waiting[ticket] = (moment, sleeper)
+            if state.armed.map({ moment < $0 }) ?? true { arm(moment, &state) }
+            return nil
+        }
+        if let refused { sleeper.resume(throwing: refused) }
+    }
+
+    func cancel(_ ticket: UInt64) {
+        let sleeper = sleepers.withLock { state in
+            let waiting = state.waiting.removeValue(forKey: ticket)
+            if waiting == nil { state.canceled.insert(ticket) }
+            return waiting?.sleeper
+        }
+        sleeper?.resume(throwing: CancellationError())
+    }
+
+    /// Drops what a cancellation that came after the end of the sleep left behind.
+    func forget(_ ticket: UInt64) {
+        sleepers.withLock { _ = $0.canceled.remove(ticket) }
+    }
+
+    func close() {
+        let waiting = sleepers.withLock { state in
+            state.isClosed = true
+            arm(Moment(microseconds: 1), &state)
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for (_, sleeper) in waiting.values { sleeper.resume(throwing: CancellationError()) }
+    }
+
+    /// The thread: blocks until the timer fires or the clock is set, wakes who is due, arms the next.
+    private func wait() {
+        var count: UInt64 = 0
+        while true {
+            let size = unsafe read(timer.raw, &count, MemoryLayout<UInt64>.size)
+            let wasCanceled = size < 0 && errno == ECANCELED
+            let (due, isClosed) = sleepers.withLock { state in
+                (takeDue(&state, all: wasCanceled || state.clockWasSet), state.isClosed)
+            }
+            for sleeper in due { sleeper.resume() }
+            if isClosed { return }
+        }
+    }
+
+    private func takeDue(
+        _ state: inout Sleepers, all: Bool
+    ) -> [CheckedContinuation<Void, any Error>] {
+        let now = Moment.now
+        var due: [CheckedContinuation<Void, any Error>] = []
+        for (ticket, entry) in state.waiting where all || entry.until <= now {
+            due.append(entry.sleeper)
+            state.waiting[ticket] = nil
+        }
+        state.armed = nil
+        state.clockWasSet = false
+        if let next = state.waiting.values.map(\.until).min() { arm(next, &state) }
+        return due
+    }
+
+    /// Arms the timer.
+    ///
+    /// When the clock was set since the last look the kernel says so once, here or in
+    /// the read; here the timer is set to fire at once, so that the thread wakes everybody.
+    private func arm(_ moment: Moment, _ state: inout Sleepers) {
+        state.armed = moment
+        let flags = Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)
+        var setting = itimerspec()
+        let microseconds = max(1, moment.microseconds)
+        setting.it_value.tv_sec = Int(microseconds / 1_000_000)
+        setting.it_value.tv_nsec = Int(microseconds % 1_000_000) * 1000
+        if unsafe timerfd_settime(timer.raw, flags, &setting, nil) != 0, errno == ECANCELED {
+            state.clockWasSet = true
+            setting.it_value = timespec(tv_sec: 0, tv_nsec: 1)
+            unsafe timerfd_settime(timer.raw, flags, &setting, nil)
+        }
+    }
+}

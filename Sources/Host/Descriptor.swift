@@ -1,0 +1,93 @@
+import CLinux
+import Glibc
+
+/// An open file descriptor with one owner, closed when the last reference goes.
+///
+/// Every descriptor the package opens is close-on-exec, so that no child inherits one by accident.
+package final class Descriptor: Sendable {
+    /// The number, for system calls.
+    ///
+    /// Valid as long as this object lives.
+    package let raw: Int32
+
+    /// Takes over `raw`, which must be open and have no other owner.
+    package init(owning raw: Int32) {
+        self.raw = raw
+    }
+
+    /// Takes over the result of the call named `call`, or throws its errno when it is -1.
+    package init(_ raw: Int32, call: String, path: String? = nil) throws(HostError) {
+        guard raw >= 0 else { throw .last(call, path) }
+        self.raw = raw
+    }
+
+    deinit {
+        close(raw)
+    }
+
+    /// Opens `path`; `O_CLOEXEC` is always added.
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0) throws(HostError) -> Descriptor
+    {
+        try Descriptor(unsafe clinux_open(path, flags | O_CLOEXEC, mode), call: "open", path: path)
+    }
+
+    /// A pipe; both ends close-on-exec, the read end non-blocking when asked.
+    package static func pipe(nonblockingRead: Bool) throws(HostError) -> (read: Descriptor, write: Descriptor)
+    {
+        var both: [Int32] = [-1, -1]
+        guard unsafe clinux_pipe2(&both, O_CLOEXEC) == 0 else { throw .last("pipe2") }
+        let ends = (read: Descriptor(owning: both[0]), write: Descriptor(owning: both[1]))
+        if nonblockingRead { try ends.read.setNonblocking() }
+        return ends
+    }
+
+    /// Makes reads and writes return at once.
+    ///
+    /// Affects every process that shares the open file.
+    package func setNonblocking() throws(HostError) {
+        let flags = clinux_fcntl(raw, F_GETFL, 0)
+        guard flags >= 0, clinux_fcntl(raw, F_SETFL, flags | O_NONBLOCK) == 0 else { throw .last("fcntl") }
+    }
+
+    /// Another descriptor of the same open file, close-on-exec.
+    package func duplicate() throws(HostError) -> Descriptor {
+        try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
+    }
+
+    /// What a read brought.
+    package enum Reading: Hashable {
+        /// This many bytes, at least one.
+        case bytes(Int)
+        /// Nothing now; a non-blocking descriptor would have to wait.
+        case wouldBlock
+        /// Nothing ever again.
+        case end
+    }
+
+    /// Reads once into `buffer`, starting over when a signal interrupted.
+    package func read(into buffer: inout [UInt8]) throws(HostError) -> Reading {
+        while true {
+            let count = unsafe Glibc.read(raw, &buffer, buffer.count)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .wouldBlock
+            default: throw .last("read")
+            }
+        }
+    }
+
+    /// Writes all of `bytes` to a blocking descriptor.
+    package func writeAll(_ bytes: ArraySlice<UInt8>) throws(HostError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe write(raw, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw .last("write")
+            }
+        }
+    }
+}

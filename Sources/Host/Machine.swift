@@ -1,0 +1,47 @@
+import CLinux
+import Glibc
+
+/// Facts of the machine that do not change while this process lives.
+package enum Machine {
+    /// The kernel's random id of this boot, such as `6a1f...`; differs after every restart of the machine.
+    ///
+    /// - Source: `/proc/sys/kernel/random/boot_id`.
+    package static func bootID() throws(HostError) -> String {
+        try SmallFile.text("/proc/sys/kernel/random/boot_id")
+    }
+
+    /// The environment of this process.
+    package static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let pair = unsafe String(cString: text)
+            if let equals = pair.firstIndex(of: "=") {
+                variables[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+            }
+            unsafe entry += 1
+        }
+        return variables
+    }
+
+    /// The path of the program that runs, links resolved.
+    package static func executablePath() throws(HostError) -> String {
+        try linkTarget("/proc/self/exe")
+    }
+
+    /// What the symbolic link at `path` points to, as written in it.
+    package static func linkTarget(_ path: String) throws(HostError) -> String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        guard count >= 0 else { throw .last("readlink", path) }
+        return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Whether the kernel believes the wall clock to be in step with a time source.
+    ///
+    /// The corresponding C function is `adjtimex`.
+    package static var isClockSynchronised: Bool {
+        var state = timex()
+        return unsafe adjtimex(&state) != TIME_ERROR
+    }
+}

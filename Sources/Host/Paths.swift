@@ -1,0 +1,136 @@
+import Glibc
+
+/// Where the daemon's files are: one set for a user, one for the machine.
+///
+/// The user's set follows the XDG base directories; see each property for its default.
+package struct Paths: Hashable, Sendable {
+    /// Whose daemon it is.
+    package enum Owner: Hashable, Sendable {
+        /// The user's own: everything below home and the user's runtime folder.
+        case user
+        /// The machine's, `--system`.
+        case system
+    }
+
+    /// Paths given on the command line, which win over environment and defaults.
+    package struct Overrides: Hashable, Sendable {
+        /// `--config`.
+        package var config: String?
+        /// `--state`.
+        package var state: String?
+        /// `--socket`.
+        package var socket: String?
+
+        /// Nothing is overridden unless named.
+        package init(config: String? = nil, state: String? = nil, socket: String? = nil) {
+            self.config = config
+            self.state = state
+            self.socket = socket
+        }
+    }
+
+    /// Whose paths they are.
+    package let owner: Owner
+    /// The configuration file.
+    ///
+    /// `$BELFRY_CONFIG`, else `$XDG_CONFIG_HOME/belfry/belfry.yaml`; `/etc/belfry/belfry.yaml`.
+    package let config: String
+    /// The folder of the ledger and of outputs.
+    ///
+    /// `$BELFRY_STATE`, else `$XDG_STATE_HOME/belfry`; `/var/lib/belfry`.
+    package let state: String
+    /// The control socket.
+    ///
+    /// `$BELFRY_SOCKET`, else `belfry.sock` in ``runtime``.
+    package let socket: String
+    /// The folder of sockets.
+    ///
+    /// `$XDG_RUNTIME_DIR/belfry`, else `/run/user/UID/belfry` when that is ours,
+    /// else `/tmp/belfry-UID/belfry`; `/run/belfry`.
+    package let runtime: String
+
+    /// Finds the paths; touches nothing.
+    ///
+    /// For `.system` the environment's `BELFRY_` names still count, the XDG ones do not.
+    package init(
+        _ owner: Owner, overrides: Overrides = Overrides(),
+        environment: [String: String] = Machine.environment, userID: UInt32 = geteuid()
+    ) {
+        let base = Self.base(owner, environment, userID)
+        self.owner = owner
+        config = overrides.config ?? environment.named("BELFRY_CONFIG") ?? base.config + "/belfry/belfry.yaml"
+        state = overrides.state ?? environment.named("BELFRY_STATE") ?? base.state + "/belfry"
+        runtime = base.runtime + "/belfry"
+        socket =
+            overrides.socket ?? environment.named("BELFRY_SOCKET") ?? base.runtime + "/belfry/belfry.sock"
+    }
+
+    /// The folder of the one warden of this state: named by a hash of the state's path, so that two
+    /// states of one user never meet.
+    package var warden: String {
+        var resolved = state
+        if let real = unsafe realpath(state, nil) {
+            resolved = unsafe String(cString: real)
+            unsafe free(real)
+        }
+        return runtime + "/" + Self.hash(resolved)
+    }
+
+    /// The sockets a client tries, in order: `$BELFRY_SOCKET` alone, else the user's, then the machine's.
+    package static func socketsToTry(
+        environment: [String: String] = Machine.environment, userID: UInt32 = geteuid()
+    ) -> [String] {
+        if let named = environment.named("BELFRY_SOCKET") { return [named] }
+        return [Owner.user, .system].map { Paths($0, environment: environment, userID: userID).socket }
+    }
+
+    /// Makes the state and runtime folders, owner only, and makes sure that they are ours.
+    ///
+    /// With `.system` the runtime folder may be entered by others: its socket has its own mode.
+    package func makeFolders() throws(HostError) {
+        guard socket.utf8.count <= 107 else { throw .socketPathTooLong(path: socket) }
+        if owner == .user { try PrivateFolder.make(SmallFile.parent(of: runtime)) }
+        try PrivateFolder.make(runtime, mode: owner == .user ? 0o700 : 0o755)
+        try PrivateFolder.make(state)
+    }
+
+    private static func base(
+        _ owner: Owner, _ environment: [String: String], _ userID: UInt32
+    ) -> (config: String, state: String, runtime: String) {
+        if owner == .system { return ("/etc", "/var/lib", "/run") }
+        let home = environment.path("HOME") ?? "/"
+        let runtime = environment.path("XDG_RUNTIME_DIR") ?? defaultRuntime(userID)
+        return (
+            environment.path("XDG_CONFIG_HOME") ?? home + "/.config",
+            environment.path("XDG_STATE_HOME") ?? home + "/.local/state", runtime
+        )
+    }
+
+    private static func defaultRuntime(_ userID: UInt32) -> String {
+        let session = "/run/user/\(userID)"
+        return (try? PrivateFolder.isOurs(session)) == true ? session : "/tmp/belfry-\(userID)"
+    }
+
+    /// FNV-1a, 64 bits, as 16 hexadecimal digits: short, for a socket's path, and the same everywhere.
+    private static func hash(_ text: String) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension [String: String] {
+    /// The value of one of our own variables, which a person may give as a relative path.
+    fileprivate func named(_ name: String) -> String? {
+        self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The value of an XDG variable that names a path; a relative or empty one counts as not set.
+    ///
+    /// - Source: XDG Base Directory Specification: "If an implementation encounters a relative path ...
+    ///   it should consider the path invalid and ignore it."
+    fileprivate func path(_ name: String) -> String? {
+        self[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+}

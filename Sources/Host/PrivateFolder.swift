@@ -1,0 +1,40 @@
+import CLinux
+import Glibc
+
+/// Folders that only their owner may enter.
+package enum PrivateFolder {
+    /// Makes `path`, mode 0700, with the folders above it, and makes sure that it is ours alone.
+    ///
+    /// - Throws: ``HostError/notOurs(path:)`` when it is a link, belongs to another user, or lets
+    ///   others write: somebody else may have made it first, in `/tmp` for example.
+    package static func make(_ path: String, mode: UInt32 = 0o700) throws(HostError) {
+        if unsafe mkdir(path, mode) != 0 {
+            switch errno {
+            case EEXIST: break
+            case ENOENT:
+                try make(above: SmallFile.parent(of: path))
+                guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+            default: throw .last("mkdir", path)
+            }
+        }
+        guard try isOurs(path) else { throw .notOurs(path: path) }
+    }
+
+    /// Whether `path` is a folder, not a link, that belongs to this user and only this user may write.
+    ///
+    /// - Throws: when there is nothing at `path` or it may not be looked at.
+    package static func isOurs(_ path: String) throws(HostError) -> Bool {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw .last("lstat", path) }
+        return status.st_mode & 0o170000 == 0o040000 && status.st_uid == geteuid()
+            && status.st_mode & 0o022 == 0
+    }
+
+    /// Folders above a private one: as the user's umask makes them, not checked.
+    private static func make(above path: String) throws(HostError) {
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, path != "/", path != "." else { throw .last("mkdir", path) }
+        try make(above: SmallFile.parent(of: path))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+    }
+}

@@ -1,0 +1,56 @@
+import CLinux
+import Glibc
+
+/// The processes of this machine, read from `/proc`.
+package enum ProcessTable {
+    /// The process with this id now, nil when there is none.
+    package static func entry(_ pid: Int32) -> ProcessEntry? {
+        guard let line = try? SmallFile.read("/proc/\(pid)/stat", limit: 4096) else { return nil }
+        return ProcessEntry(stat: line)
+    }
+
+    /// Whether the very process that had this id and start time still runs.
+    package static func isAlive(pid: Int32, startTime: UInt64) -> Bool {
+        guard let entry = entry(pid) else { return false }
+        return entry.startTime == startTime && !entry.isZombie
+    }
+
+    /// Every process.
+    ///
+    /// One that ends meanwhile may be missing or still listed.
+    package static func all() throws(HostError) -> [ProcessEntry] {
+        guard let folder = unsafe opendir("/proc") else { throw .last("opendir", "/proc") }
+        defer { unsafe closedir(folder) }
+        var entries: [ProcessEntry] = []
+        while let item = unsafe readdir(folder) {
+            let pid = unsafe withUnsafePointer(to: &item.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe Int32(String(cString: $0))
+                }
+            }
+            if let pid, let entry = entry(pid) { entries.append(entry) }
+        }
+        return entries
+    }
+
+    /// The ids of this process's own children, also adopted ones, zombies included.
+    ///
+    ///
+    /// - Source: proc(5), `/proc/pid/task/tid/children`; nil where the kernel does not offer it.
+    package static func children() -> [Int32]? {
+        let pid = getpid()
+        guard let text = try? SmallFile.text("/proc/\(pid)/task/\(pid)/children", limit: 1 << 20) else {
+            return nil
+        }
+        return text.split(separator: " ").compactMap { Int32($0) }
+    }
+
+    /// Whether the environment the process was started with has the entry `NAME=value`.
+    ///
+    /// False also when it may not be looked at.
+    package static func process(_ pid: Int32, wasStartedWith entry: String) -> Bool {
+        guard let bytes = try? SmallFile.read("/proc/\(pid)/environ", limit: 4 << 20) else { return false }
+        let wanted = Array(entry.utf8)
+        return bytes.split(separator: 0).contains { $0.elementsEqual(wanted) }
+    }
+}

@@ -1,0 +1,65 @@
+import CLinux
+import Glibc
+
+/// Whole small files: read with a limit, replaced atomically.
+package enum SmallFile {
+    /// The bytes of the regular file at `path`, at most `limit` of them.
+    ///
+    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`.
+    package static func read(_ path: String, limit: Int = 1 << 20) throws(HostError) -> [UInt8] {
+        try read(Descriptor.open(path, O_RDONLY | O_NOCTTY), path: path, limit: limit)
+    }
+
+    /// As ``read(_:limit:)``, decoded as UTF-8 with repairs, without the white space around it.
+    package static func text(_ path: String, limit: Int = 1 << 16) throws(HostError) -> String {
+        let bytes = try read(path, limit: limit)
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) || $0 == 0 }
+        let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    static func read(_ file: Descriptor, path: String, limit: Int) throws(HostError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            switch try file.read(into: &buffer) {
+            case .bytes(let count):
+                bytes.append(contentsOf: buffer[..<count])
+                guard bytes.count <= limit else {
+                    throw .malformed(path: path, problem: "longer than \(limit) bytes")
+                }
+                if count == buffer.count, buffer.count < 1 << 16 {
+                    buffer = [UInt8](repeating: 0, count: buffer.count * 4)
+                }
+            case .wouldBlock, .end: return bytes
+            }
+        }
+    }
+
+    /// Puts `bytes` at `path` so that a reader sees the old file or the new one, never a part.
+    ///
+    /// With `isDurable` the file and its folder are synced first, so that it outlives a power cut.
+    package static func replace(
+        _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, isDurable: Bool = false
+    ) throws(HostError) {
+        let draft = path + ".new"
+        let file = try Descriptor.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: mode)
+        try file.writeAll(bytes[...])
+        if isDurable, fsync(file.raw) != 0 { throw .last("fsync", draft) }
+        guard unsafe rename(draft, path) == 0 else { throw .last("rename", path) }
+        if isDurable { try syncFolder(of: path) }
+    }
+
+    /// Makes a creation, renaming or removal of `path` outlive a power cut.
+    package static func syncFolder(of path: String) throws(HostError) {
+        let folder = try Descriptor.open(parent(of: path), O_RDONLY | O_DIRECTORY)
+        guard fsync(folder.raw) == 0 else { throw .last("fsync", path) }
+    }
+
+    /// The folder that holds `path`.
+    package static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+
+@Suite struct `a state folder` {
+    @Test func `is held by one owner, and a second one learns which`() throws {
+        let folder = try TemporaryFolder()
+        let lock = try StateLock(folder: folder.path)
+        #expect(throws: HostError.held(path: folder.path, pid: getpid())) {
+            try StateLock(folder: folder.path)
+        }
+        _ = consume lock
+        _ = try StateLock(folder: folder.path)
+    }
+
+    @Test func `is refused when others may write to it`() throws {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("a/b/c"))
+        #expect(try PrivateFolder.isOurs(folder.file("a/b/c")))
+        #expect(unsafe chmod(folder.file("a/b/c"), 0o777) == 0)
+        #expect(throws: HostError.notOurs(path: folder.file("a/b/c"))) {
+            try PrivateFolder.make(folder.file("a/b/c"))
+        }
+    }
+
+    @Test func `is refused when it is a link`() throws {
+        let folder = try TemporaryFolder()
+        #expect(unsafe symlink("/tmp", folder.file("link")) == 0)
+        #expect(throws: HostError.notOurs(path: folder.file("link"))) {
+            try PrivateFolder.make(folder.file("link"))
+        }
+    }
+
+    @Test func `replaces a file whole`() throws {
+        let folder = try TemporaryFolder()
+        try SmallFile.replace(folder.file("x"), with: Array("first, longer".utf8))
+        try SmallFile.replace(folder.file("x"), with: Array("second".utf8), isDurable: true)
+        #expect(try SmallFile.text(folder.file("x")) == "second")
+    }
+
+    @Test func `refuses to read a file above the limit`() throws {
+        let folder = try TemporaryFolder()
+        try SmallFile.replace(folder.file("x"), with: [UInt8](repeating: 7, count: 100_000))
+        #expect(try SmallFile.read(folder.file("x"), limit: 100_000).count == 100_000)
+        #expect(throws: HostError.malformed(path: folder.file("x"), problem: "longer than 99999 bytes")) {
+            try SmallFile.read(folder.file("x"), limit: 99_999)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Host
+import TestSupport
+import Testing
+
+@Suite struct `paths` {
+    @Test func `follow the XDG folders`() {
+        let environment = [
+            "HOME": "/home/ann", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/r",
+        ]
+        let paths = Paths(.user, environment: environment, userID: 1234)
+        #expect(paths.config == "/c/belfry/belfry.yaml")
+        #expect(paths.state == "/s/belfry")
+        #expect(paths.socket == "/r/belfry/belfry.sock")
+    }
+
+    @Test func `fall back to home and to a private folder in tmp`() {
+        let paths = Paths(.user, environment: ["HOME": "/home/ann"], userID: 987_654)
+        #expect(paths.config == "/home/ann/.config/belfry/belfry.yaml")
+        #expect(paths.state == "/home/ann/.local/state/belfry")
+        #expect(paths.socket == "/tmp/belfry-987654/belfry/belfry.sock")
+    }
+
+    @Test func `ignore a relative XDG folder, as its specification asks`() {
+        let environment = ["HOME": "/home/ann", "XDG_STATE_HOME": "state"]
+        #expect(Paths(.user, environment: environment, userID: 1).state == "/home/ann/.local/state/belfry")
+    }
+
+    @Test func `of the machine are fixed`() {
+        let paths = Paths(
+            .system, environment: ["HOME": "/root", "XDG_RUNTIME_DIR": "/run/user/0"], userID: 0)
+        #expect(paths.config == "/etc/belfry/belfry.yaml")
+        #expect(paths.state == "/var/lib/belfry")
+        #expect(paths.socket == "/run/belfry/belfry.sock")
+    }
+
+    @Test func `on the command line win over the environment, which wins over defaults`() {
+        let environment = ["HOME": "/h", "BELFRY_STATE": "/env/state", "BELFRY_SOCKET": "/env/sock"]
+        let paths = Paths(
+            .user, overrides: Paths.Overrides(state: "/flag/state"), environment: environment, userID: 1)
+        #expect(paths.state == "/flag/state")
+        #expect(paths.socket == "/env/sock")
+    }
+
+    @Test func `give each state its own warden`() {
+        let environment = ["HOME": "/h", "XDG_RUNTIME_DIR": "/r"]
+        let one = Paths(.user, overrides: .init(state: "/a"), environment: environment, userID: 1).warden
+        let two = Paths(.user, overrides: .init(state: "/b"), environment: environment, userID: 1).warden
+        #expect(one != two)
+        #expect(one.hasPrefix("/r/belfry/"))
+        #expect(one.split(separator: "/").last?.count == 16)
+    }
+
+    @Test func `refuse a socket path the kernel cannot bind`() throws {
+        let long = "/tmp/" + String(repeating: "x", count: 110)
+        let paths = Paths(.user, overrides: .init(socket: long), environment: ["HOME": "/h"], userID: 1)
+        #expect(throws: HostError.socketPathTooLong(path: long)) { try paths.makeFolders() }
+    }
+
+    @Test func `are tried by a client from the nearest to the machine's`() {
+        #expect(
+            Paths.socketsToTry(environment: ["XDG_RUNTIME_DIR": "/r"], userID: 1)
+                == ["/r/belfry/belfry.sock", "/run/belfry/belfry.sock"])
+        #expect(Paths.socketsToTry(environment: ["BELFRY_SOCKET": "/x"], userID: 1) == ["/x"])
+    }
+}

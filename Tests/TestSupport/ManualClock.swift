@@ -1,0 +1,115 @@
+import Synchronization
+package import Timeline
+
+/// A clock that only moves when the test says so.
+///
+/// Wait for the code under test to be asleep before moving it: `let until = await clock.nextSleeper()`.
+package final class ManualClock: WallClock {
+    private struct State {
+        var now: Moment
+        var sinceBoot: Duration
+        var sleepers: [Int: (until: Moment, continuation: CheckedContinuation<Void, any Error>)] = [:]
+        var canceled: Set<Int> = []
+        var lastTicket = 0
+        /// Sleepers that went to sleep and have not been reported yet.
+        var reports: [Moment] = []
+        var watchers: [CheckedContinuation<Moment, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// Stands still at `now`, a minute after the machine started unless said otherwise.
+    package init(now: Moment, sinceBoot: Duration = .seconds(60)) {
+        state = Mutex(State(now: now, sinceBoot: sinceBoot))
+    }
+
+    /// What the clock shows.
+    package var now: Moment { state.withLock { $0.now } }
+
+    /// Time since the machine started; grows with ``advance(by:)``, not with ``set(to:)``.
+    package var sinceBoot: Duration { state.withLock { $0.sinceBoot } }
+
+    /// Moves the clock on and wakes everybody who is due, the earliest first.
+    package func advance(by duration: Duration) {
+        wake {
+            $0.now = $0.now + duration
+            $0.sinceBoot += duration
+            return false
+        }
+    }
+
+    /// Moves the clock on to `moment`, which must not have passed.
+    package func advance(to moment: Moment) {
+        advance(by: moment - now)
+    }
+
+    /// Sets the clock, as an administrator would: every sleeper returns, due or not.
+    package func set(to moment: Moment) {
+        wake {
+            $0.now = moment
+            return true
+        }
+    }
+
+    /// Waits until somebody goes to sleep and returns until when; each sleep is reported once, in order.
+    package func nextSleeper() async -> Moment {
+        await withCheckedContinuation { watcher in
+            let reported: Moment? = state.withLock { state in
+                if !state.reports.isEmpty { return state.reports.removeFirst() }
+                state.watchers.append(watcher)
+                return nil
+            }
+            if let reported { watcher.resume(returning: reported) }
+        }
+    }
+
+    /// Sleeps until the test moves the clock to `moment` or sets it.
+    package func sleep(until moment: Moment) async throws {
+        try Task.checkCancellation()
+        let ticket = state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+        defer { state.withLock { _ = $0.canceled.remove(ticket) } }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { add(ticket, until: moment, $0) }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: ticket)
+                if sleeper == nil { state.canceled.insert(ticket) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func add(
+        _ ticket: Int, until moment: Moment, _ continuation: CheckedContinuation<Void, any Error>
+    ) {
+        enum Outcome { case canceled, due, asleep(CheckedContinuation<Moment, Never>?) }
+        let outcome: Outcome = state.withLock { state in
+            if state.canceled.remove(ticket) != nil { return .canceled }
+            if moment <= state.now { return .due }
+            state.sleepers[ticket] = (moment, continuation)
+            if !state.watchers.isEmpty { return .asleep(state.watchers.removeFirst()) }
+            state.reports.append(moment)
+            return .asleep(nil)
+        }
+        switch outcome {
+        case .canceled: continuation.resume(throwing: CancellationError())
+        case .due: continuation.resume()
+        case .asleep(let watcher): watcher?.resume(returning: moment)
+        }
+    }
+
+    private func wake(_ change: @Sendable (inout State) -> Bool) {
+        let due = state.withLock { state in
+            let everybody = change(&state)
+            let due = state.sleepers.filter { everybody || $0.value.until <= state.now }
+            for ticket in due.keys { state.sleepers[ticket] = nil }
+            return due.sorted { ($0.value.until, $0.key) < ($1.value.until, $1.key) }.map(
+                \.value.continuation)
+        }
+        for sleeper in due { sleeper.resume() }
+    }
+}
