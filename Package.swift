@@ -106,7 +106,9 @@ let suites: [Target] = [
         "SettingsTests",
         ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Settings", "TestSupport"]),
     suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView"]),
-    suite("APITests", ["Timeline", "Tracking", "API", "APIClient", "TestSupport"]),
+    suite(
+        "APITests",
+        ["Timeline", "Tracking", "API", "APIClient", "APIServer", "TestSupport", .logging, .lifecycle]),
     suite(
         "EndToEndTests",
         ["Timeline", "Tracking", "API", "APIClient", "TestSupport", "belfryd", "belfry", "belfry-warden"]),

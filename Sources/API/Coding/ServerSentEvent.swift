@@ -1,0 +1,37 @@
+/// One event of an event stream.
+///
+/// - Source: WHATWG HTML, 9.2 "Server-sent events".
+package struct ServerSentEvent: Hashable, Sendable {
+    /// Where a reader resumes; absent for what is never said again, such as live states.
+    package var id: String?
+    /// The event's name; absent: `message`.
+    package var name: String?
+    /// The lines of its data, joined by line feeds.
+    package var data: String
+
+    /// An event of the given parts; a line end in `id` or `name` is dropped.
+    package init(id: String? = nil, name: String? = nil, data: String) {
+        self.id = id
+        self.name = name
+        self.data = data
+    }
+
+    /// The bytes of it in a stream, with the empty line that ends it.
+    package var bytes: [UInt8] {
+        var text = ""
+        if let id { text += "id: \(Self.oneLine(id))\n" }
+        if let name { text += "event: \(Self.oneLine(name))\n" }
+        // By bytes: to a string, "\r\n" is one character and no line feed.
+        for line in data.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            text += "data: \(Self.oneLine(String(Substring(line))))\n"
+        }
+        return Array((text + "\n").utf8)
+    }
+
+    /// The bytes of a comment: keeps a stream alive, means nothing.
+    package static let heartbeat: [UInt8] = Array(": \n\n".utf8)
+
+    private static func oneLine(_ text: String) -> String {
+        String(text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" && $0 != "\0" }.map(Character.init))
+    }
+}

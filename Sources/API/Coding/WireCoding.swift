@@ -1,0 +1,56 @@
+private import FoundationEssentials
+
+/// Turns wire values into JSON and back.
+package enum WireCoding {
+    /// The JSON of `value`: UTF-8, one line, keys in order of the alphabet, absent parts left out.
+    ///
+    /// - Throws: ``APIError`` with ``ErrorCode/internalFault`` for a value JSON can't say, such as a number
+    ///   that is not one.
+    package static func encode(_ value: some Encodable) throws(APIError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return [UInt8](try encoder.encode(value))
+        } catch {
+            throw APIError(.internalFault, "a value could not be written as JSON")
+        }
+    }
+
+    /// The JSON of `value` as text; see ``encode(_:)``.
+    package static func text(_ value: some Encodable) throws(APIError) -> String {
+        String(decoding: try encode(value), as: UTF8.self)
+    }
+
+    /// The value that `bytes` hold as JSON; unknown keys are ignored, for the contract may grow.
+    ///
+    /// - Throws: ``APIError`` with ``ErrorCode/badJSON`` that names the place at fault.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: some Sequence<UInt8>
+    ) throws(APIError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw APIError(.badJSON, "the JSON is refused: \(explain(error))")
+        } catch {
+            throw APIError(.badJSON)
+        }
+    }
+
+    private static func explain(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, let context):
+            "\"\(path(context.codingPath + [key]))\" is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\"\(path(context.codingPath))\" is not of the right kind"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty
+                ? "it is not valid JSON" : "\"\(path(context.codingPath))\": \(context.debugDescription)"
+        @unknown default:
+            "it does not fit"
+        }
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+    }
+}

@@ -1,0 +1,48 @@
+/// An error as the wire carries it and as people read it.
+///
+/// On the wire: `{"error":{"code","kind","message","hint"}}`.
+package struct APIError: Error, Hashable, Sendable {
+    /// Its line in the table.
+    package var code: ErrorCode
+    /// One sentence; begins small, ends without a full stop.
+    package var message: String
+    /// The mend, where one exists; a sentence of its own with its full stop.
+    package var hint: String?
+
+    /// The error `code`, said in the table's words unless better ones are given.
+    ///
+    /// Without a hint, one is made of the table's command where it has one.
+    package init(_ code: ErrorCode, _ message: String? = nil, hint: String? = nil) {
+        self.code = code
+        self.message = message ?? code.row.sentence
+        self.hint = hint ?? code.row.command.map { "See: \($0)" }
+    }
+
+    /// `belfry: no job "bakcup". Did you mean "backup"?`, without the `belfry: `.
+    package var sentence: String {
+        guard let hint else { return message }
+        return message + ". " + hint
+    }
+}
+
+extension APIError: Codable {
+    private enum Envelope: String, CodingKey { case error }
+    private enum Key: String, CodingKey { case code, kind, message, hint }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Envelope.self)
+            .nestedContainer(keyedBy: Key.self, forKey: .error)
+        code = try container.decode(ErrorCode.self, forKey: .code)
+        message = try container.decode(String.self, forKey: .message)
+        hint = try container.decodeIfPresent(String.self, forKey: .hint)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var envelope = encoder.container(keyedBy: Envelope.self)
+        var container = envelope.nestedContainer(keyedBy: Key.self, forKey: .error)
+        try container.encode(code, forKey: .code)
+        try container.encode(code.row.kind, forKey: .kind)
+        try container.encode(message, forKey: .message)
+        try container.encodeIfPresent(hint, forKey: .hint)
+    }
+}

@@ -1,0 +1,84 @@
+// A table: every error the API and its clients know. Numbers are never given twice.
+
+/// The stable number of an error.
+package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
+    case badRequest = "E1001"
+    case badJSON = "E1002"
+    case badValue = "E1003"
+    case tooLarge = "E1004"
+    case noSuchPath = "E1005"
+    case badMethod = "E1006"
+    case notInThisVersion = "E1007"
+
+    case badSchedule = "E1101"
+    case badName = "E1102"
+    case badConfig = "E1103"
+
+    case noSuchBot = "E1201"
+    case noSuchChannel = "E1202"
+    case noSuchJob = "E1203"
+    case noSuchRun = "E1204"
+    case noSuchMessage = "E1205"
+    case noSuchOutboxEntry = "E1206"
+    case noOutput = "E1207"
+
+    case overlap = "E1301"
+    case jobFromFile = "E1302"
+    case jobExists = "E1303"
+    case runEnded = "E1304"
+    case runNotEnded = "E1305"
+    case entrySettled = "E1306"
+    case changedMeanwhile = "E1307"
+
+    case timedOut = "E1401"
+
+    case stopping = "E1501"
+    case wardenAway = "E1502"
+    case ledgerRefused = "E1503"
+    case tooBusy = "E1504"
+
+    case noDaemon = "E1601"
+    case notBelfry = "E1602"
+    case connectionLost = "E1603"
+
+    case internalFault = "E1901"
+
+    /// What the table says about the error.
+    package var row: ErrorRow {
+        switch self {
+        case .badRequest: ErrorRow(400, .badRequest, exit: 2, "the request can't be understood")
+        case .badJSON: ErrorRow(400, .badRequest, exit: 2, "the body is not the JSON that is wanted here")
+        case .badValue: ErrorRow(422, .badRequest, exit: 2, "a value is refused")
+        case .tooLarge: ErrorRow(413, .badRequest, exit: 2, "the request is too large")
+        case .noSuchPath: ErrorRow(404, .badRequest, exit: 1, "the daemon knows no such path")
+        case .badMethod: ErrorRow(405, .badRequest, exit: 1, "the path does not take this method")
+        case .notInThisVersion: ErrorRow(501, .notInThisVersion, exit: 2, "that is not in this version")
+        case .badSchedule: ErrorRow(422, .badRequest, exit: 2, "the schedule is refused")
+        case .badName: ErrorRow(422, .badRequest, exit: 2, "the name is refused")
+        case .badConfig: ErrorRow(422, .badConfig, exit: 2, "the configuration is refused")
+        case .noSuchBot: ErrorRow(404, .notFound, exit: 4, "no such bot", "belfry bot list")
+        case .noSuchChannel: ErrorRow(404, .notFound, exit: 4, "no such channel", "belfry channel list")
+        case .noSuchJob: ErrorRow(404, .notFound, exit: 4, "no such job", "belfry job list")
+        case .noSuchRun: ErrorRow(404, .notFound, exit: 4, "no such run", "belfry runs")
+        case .noSuchMessage: ErrorRow(404, .notFound, exit: 4, "no such message", "belfry messages")
+        case .noSuchOutboxEntry: ErrorRow(404, .notFound, exit: 4, "no such outbox entry", "belfry outbox")
+        case .noOutput: ErrorRow(404, .notFound, exit: 4, "the run's output is not kept")
+        case .overlap: ErrorRow(409, .refused, exit: 5, "the job is still at it")
+        case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
+        case .jobExists: ErrorRow(409, .refused, exit: 5, "a job of that name exists")
+        case .runEnded: ErrorRow(409, .refused, exit: 5, "the run has ended")
+        case .runNotEnded: ErrorRow(409, .refused, exit: 5, "the run has not ended")
+        case .entrySettled: ErrorRow(409, .refused, exit: 5, "the entry's state does not allow that")
+        case .changedMeanwhile: ErrorRow(409, .refused, exit: 5, "somebody changed it at the same time")
+        case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
+        case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
+        case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer")
+        case .ledgerRefused: ErrorRow(503, .unavailable, exit: 1, "the ledger could not be used")
+        case .tooBusy: ErrorRow(503, .unavailable, exit: 1, "the daemon has too many connections")
+        case .noDaemon: ErrorRow(503, .noDaemon, exit: 3, "no daemon answers", "belfryd")
+        case .notBelfry: ErrorRow(502, .unavailable, exit: 1, "what answers is not a Belfry daemon")
+        case .connectionLost: ErrorRow(502, .unavailable, exit: 3, "the daemon went away in the middle")
+        case .internalFault: ErrorRow(500, .internalFault, exit: 1, "something went wrong inside the daemon")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// What a reload of the configuration changed.
+package struct ReloadDifference: Hashable, Sendable, Codable {
+    package var jobs: WireChanges
+    package var bots: WireChanges
+    package var channels: WireChanges
+    /// Whether the routes differ.
+    package var routes: Bool
+
+    /// A difference, each part as given.
+    package init(
+        jobs: WireChanges = WireChanges(), bots: WireChanges = WireChanges(),
+        channels: WireChanges = WireChanges(), routes: Bool = false
+    ) {
+        self.jobs = jobs
+        self.bots = bots
+        self.channels = channels
+        self.routes = routes
+    }
+
+    /// Whether nothing changed.
+    package var isEmpty: Bool { jobs.isEmpty && bots.isEmpty && channels.isEmpty && !routes }
+}
+
+/// Names that came, changed, or went, each in order of the alphabet.
+package struct WireChanges: Hashable, Sendable, Codable {
+    package var added: [String]
+    package var changed: [String]
+    package var removed: [String]
+
+    /// Changes, none unless given.
+    package init(added: [String] = [], changed: [String] = [], removed: [String] = []) {
+        self.added = added
+        self.changed = changed
+        self.removed = removed
+    }
+
+    /// Whether nothing changed.
+    package var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
+}

@@ -1,0 +1,84 @@
+package import Timeline
+package import Tracking
+
+/// A live state on the wire: the task progress of the phone's model, and what Belfry adds.
+package struct WireLive: Hashable, Sendable, Codable {
+    /// The run's id.
+    package var taskId: String
+    package var botId: String
+    /// `JOB#N`.
+    package var run: String
+    /// From 1.
+    package var attempt: Int
+    package var taskName: String
+    package var botName: String
+    /// The part done, 0...1; absent until known.
+    package var progress: Double?
+    /// The state in the model's three words.
+    package var status: RunState.WireStatus
+    package var state: RunState
+    package var blockedKind: BlockedKind?
+    package var phase: String?
+    package var message: String?
+    /// Seconds until the expected finish; absent until known.
+    package var timeRemaining: Int64?
+    package var startedAt: Timestamp?
+    /// The expected finish; absent until known.
+    package var etaAt: Timestamp?
+    /// The early end of the 80 % band.
+    package var etaLow: Timestamp?
+    /// The late end of the 80 % band.
+    package var etaHigh: Timestamp?
+    package var updatedAt: Timestamp
+    /// From when on the progress is old.
+    package var staleAt: Timestamp?
+    /// Whether it is old now.
+    package var stale: Bool
+    /// Orders the states of one attempt.
+    package var seq: Int64
+
+    /// The wire form of `state` as it is to be seen at `now`.
+    package init(_ live: LiveState, at now: Moment) {
+        taskId = live.task.id
+        botId = live.task.botID
+        run = live.task.run
+        attempt = live.attempt
+        taskName = live.task.name
+        botName = live.task.botName
+        progress = live.progress
+        status = live.state.wireStatus
+        state = live.state
+        blockedKind = live.blockedKind
+        phase = live.phase
+        message = live.message
+        timeRemaining = live.secondsRemaining(at: now)
+        startedAt = Timestamp(live.startedAt)
+        etaAt = Timestamp(live.finish?.at)
+        etaLow = Timestamp(live.finish?.low)
+        etaHigh = Timestamp(live.finish?.high)
+        updatedAt = Timestamp(live.updatedAt)
+        staleAt = Timestamp(live.staleAt)
+        stale = live.isStale(at: now)
+        seq = live.seq
+    }
+}
+
+extension LiveState {
+    /// The live state that `wire` tells of, as a view at the other end needs it.
+    package init(_ wire: WireLive) {
+        let task = LiveTask(
+            id: wire.taskId, botID: wire.botId, run: wire.run, name: wire.taskName, botName: wire.botName)
+        self.init(
+            task: task, attempt: wire.attempt, seq: wire.seq, state: wire.state,
+            updatedAt: wire.updatedAt.moment)
+        blockedKind = wire.blockedKind
+        progress = wire.progress
+        phase = wire.phase
+        message = wire.message
+        startedAt = wire.startedAt?.moment
+        finish = wire.etaAt.map {
+            FinishTime(at: $0.moment, low: wire.etaLow?.moment, high: wire.etaHigh?.moment)
+        }
+        staleAt = wire.staleAt?.moment
+    }
+}

@@ -1,0 +1,39 @@
+/// One event or notice for one channel, sent once, until settled.
+package struct WireOutboxEntry: Hashable, Sendable, Codable {
+    /// Also the `webhook-id` of every attempt.
+    package var id: String
+    package var channel: String
+    /// The event's type.
+    package var type: String
+    /// Why it rang.
+    package var reason: String
+    /// `pending`, `sending`, `delivered`, `dead`, `held`, `suppressed`, `superseded`, `expired`, `discarded`.
+    package var state: String
+    /// How often it was attempted.
+    package var attempts: Int
+    /// When it is due again.
+    package var nextAt: Timestamp?
+    /// What went wrong, one line without secrets.
+    package var lastError: String?
+    /// The HTTP status of the last answer.
+    package var status: Int?
+    package var createdAt: Timestamp
+    package var settledAt: Timestamp?
+    /// The run it tells of.
+    package var run: String?
+    /// The item it tells of.
+    package var item: String?
+
+    /// An entry that was not attempted yet.
+    package init(
+        id: String, channel: String, type: String, reason: String, state: String, createdAt: Timestamp
+    ) {
+        self.id = id
+        self.channel = channel
+        self.type = type
+        self.reason = reason
+        self.state = state
+        self.attempts = 0
+        self.createdAt = createdAt
+    }
+}

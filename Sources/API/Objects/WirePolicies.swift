@@ -1,0 +1,36 @@
+/// The rules a job runs by; durations are milliseconds.
+package struct WirePolicies: Hashable, Sendable, Codable {
+    /// What happens to a slot while the last run goes on: `skip`.
+    package var overlap: String
+    /// What happens to slots that nobody could decide in time.
+    package var catchUp: WireCatchUp
+    /// Ends a run after this long; absent: never.
+    package var timeoutMs: Int64?
+    /// From TERM to KILL.
+    package var graceMs: Int64
+    /// How often a run is tried, the first time included.
+    package var attempts: Int
+
+    /// Policies, each as given.
+    package init(overlap: String, catchUp: WireCatchUp, timeoutMs: Int64?, graceMs: Int64, attempts: Int) {
+        self.overlap = overlap
+        self.catchUp = catchUp
+        self.timeoutMs = timeoutMs
+        self.graceMs = graceMs
+        self.attempts = attempts
+    }
+}
+
+/// What happens to slots that nobody could decide in time.
+package struct WireCatchUp: Hashable, Sendable, Codable {
+    /// `none` or `latest`.
+    package var mode: String
+    /// Older slots are missed in any case; milliseconds.
+    package var withinMs: Int64
+
+    /// Catches up by `mode` what is younger than `withinMs` milliseconds.
+    package init(mode: String, withinMs: Int64) {
+        self.mode = mode
+        self.withinMs = withinMs
+    }
+}

@@ -1,0 +1,56 @@
+package import Tracking
+
+/// The doing of one slot or of one request; or a span of slots that did not run.
+///
+/// A span has `slot`, `lastSlot`, `count`, `job`, `state` and `reason`, and nothing else.
+package struct WireRun: Hashable, Sendable, Codable {
+    /// A UUIDv7 in lower case.
+    package var id: String?
+    /// `JOB#N`.
+    package var name: String?
+    package var job: String
+    package var bot: String?
+    /// `scheduled`, `manual`, `exec`, `reply` or `hook`.
+    package var kind: String?
+    /// What it was started by, such as `key:nightly`; no two runs of a job share one.
+    package var cause: String?
+    /// The slot it does; of a span the first one.
+    package var slot: Timestamp?
+    /// The last slot of a span.
+    package var lastSlot: Timestamp?
+    /// How many slots a span holds.
+    package var count: Int?
+    package var state: RunState
+    package var reason: RunReason?
+    /// The attempt it is at, from 1.
+    package var attempt: Int?
+    /// All attempts, first one first; in listings absent.
+    package var attempts: [WireAttempt]?
+    /// The name of the run that this one does again.
+    package var retryOf: String?
+    /// While it waits for its next attempt: not before this.
+    package var notBefore: Timestamp?
+    package var queuedAt: Timestamp?
+    package var startedAt: Timestamp?
+    package var endedAt: Timestamp?
+    package var exitCode: Int?
+    package var signal: Int?
+    /// From the slot to the durable row, milliseconds.
+    package var latenessMs: Int64?
+    /// From the row to the start, milliseconds.
+    package var queueDelayMs: Int64?
+    /// Where it is right now, or where it ended.
+    package var live: WireLive?
+    package var outputBytes: Int64?
+    /// Processor time, milliseconds.
+    package var cpuMs: Int64?
+    /// The most memory it held, KiB.
+    package var maxRssKb: Int64?
+
+    /// A run or span of which only the job and the state are known yet.
+    package init(job: String, state: RunState, reason: RunReason? = nil) {
+        self.job = job
+        self.state = state
+        self.reason = reason
+    }
+}

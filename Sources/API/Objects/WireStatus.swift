@@ -1,0 +1,74 @@
+/// How the daemon is.
+package struct WireStatus: Hashable, Sendable, Codable {
+    /// The daemon's version, such as `0.1.0`.
+    package var version: String
+    /// The daemon's process.
+    package var pid: Int32
+    /// When it started.
+    package var since: Timestamp
+    /// The path of its configuration file.
+    package var config: String
+    /// The path of its state folder.
+    package var state: String
+    /// Absent while no warden answers.
+    package var warden: WireWarden?
+    /// How many jobs there are.
+    package var jobs: Int
+    /// How many runs are under way, from starting to stalled.
+    package var running: Int
+    /// How many runs wait for their turn.
+    package var queued: Int
+    /// The next slot of any job; absent when none is to come.
+    package var nextAt: Timestamp?
+    /// The job of that slot.
+    package var nextJob: String?
+    /// What waits for delivery.
+    package var outbox: WireOutboxCounts
+    /// Every configured channel.
+    package var channels: [WireChannel]
+    /// What is wrong, most important first; empty when all is well.
+    package var problems: [WireProblem]
+
+    /// A status with nothing in it but who answers.
+    package init(version: String, pid: Int32, since: Timestamp, config: String, state: String) {
+        self.version = version
+        self.pid = pid
+        self.since = since
+        self.config = config
+        self.state = state
+        self.jobs = 0
+        self.running = 0
+        self.queued = 0
+        self.outbox = WireOutboxCounts(pending: 0, dead: 0)
+        self.channels = []
+        self.problems = []
+    }
+}
+
+/// The process that holds the jobs.
+package struct WireWarden: Hashable, Sendable, Codable {
+    /// Its process.
+    package var pid: Int32
+    /// How many runs it holds.
+    package var runs: Int
+
+    /// A warden of process `pid` with `runs` runs.
+    package init(pid: Int32, runs: Int) {
+        self.pid = pid
+        self.runs = runs
+    }
+}
+
+/// How many outbox entries need something.
+package struct WireOutboxCounts: Hashable, Sendable, Codable {
+    /// Not delivered yet.
+    package var pending: Int
+    /// Given up.
+    package var dead: Int
+
+    /// Counts of what waits and what was given up.
+    package init(pending: Int, dead: Int) {
+        self.pending = pending
+        self.dead = dead
+    }
+}

@@ -1,0 +1,28 @@
+/// What `job add` makes a job of, or what `job edit` changes in one; absent: as it is, or the default.
+package struct JobDraft: Hashable, Sendable, Codable {
+    /// Needed to add; the path names the job of an edit.
+    package var name: String?
+    package var bot: String?
+    package var schedule: WireSchedule?
+    /// The program and its arguments; not together with `shell`.
+    package var command: [String]?
+    /// A text for `/bin/sh -c`; not together with `command`.
+    package var shell: String?
+    /// The folder to start in.
+    package var cwd: String?
+    /// Added to the environment.
+    package var env: [String: String]?
+    package var overlap: String?
+    /// `none` or `latest`.
+    package var catchUp: String?
+    /// How far back it catches up, milliseconds.
+    package var withinMs: Int64?
+    /// Ends a run after this long, milliseconds; 0: never.
+    package var timeoutMs: Int64?
+    /// From TERM to KILL, milliseconds.
+    package var graceMs: Int64?
+    package var attempts: Int?
+
+    /// A draft that says nothing.
+    package init() {}
+}

@@ -1,0 +1,45 @@
+import API
+import Testing
+
+@Suite struct `the table of errors` {
+    @Test func `numbers every error once, as E and four digits`() {
+        let numbers = ErrorCode.allCases.map(\.rawValue)
+        #expect(Set(numbers).count == numbers.count)
+        for number in numbers {
+            #expect(number.count == 5 && number.first == "E" && number.dropFirst().allSatisfy(\.isNumber))
+        }
+    }
+
+    @Test func `gives every error a status, a sentence and an exit code of the contract`() {
+        for code in ErrorCode.allCases {
+            #expect((400...599).contains(code.row.status), "\(code)")
+            #expect((1...6).contains(code.row.exitCode), "\(code)")
+            #expect(code.row.sentence.first?.isLowercase == true, "\(code)")
+            #expect(code.row.sentence.last != ".", "\(code)")
+        }
+    }
+
+    @Test(arguments: [
+        (ErrorKind.notFound, Int32(4)), (.refused, 5), (.expired, 6), (.noDaemon, 3), (.badConfig, 2),
+    ])
+    func `exits alike for all errors of a kind`(kind: ErrorKind, exitCode: Int32) {
+        let rows = ErrorCode.allCases.map(\.row).filter { $0.kind == kind }
+        #expect(!rows.isEmpty)
+        #expect(rows.allSatisfy { $0.exitCode == exitCode })
+    }
+
+    @Test func `says the contract's example as the contract does`() throws {
+        let error = APIError(.noSuchJob, "no job \"bakcup\"", hint: "Did you mean \"backup\"?")
+        #expect(error.sentence == "no job \"bakcup\". Did you mean \"backup\"?")
+        #expect(
+            try WireCoding.text(error)
+                == #"{"error":{"code":"E1203","hint":"Did you mean \"backup\"?","kind":"notFound","#
+                + #""message":"no job \"bakcup\""}}"#)
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `crosses the wire unchanged`(code: ErrorCode) throws {
+        let error = APIError(code, hint: "Do this.")
+        #expect(try WireCoding.decode(APIError.self, from: WireCoding.encode(error)) == error)
+    }
+}

@@ -1,0 +1,119 @@
+import API
+import Testing
+import Timeline
+import Tracking
+
+/// The names are those of the command line's contract; what the contract lacks is listed as added.
+@Suite struct `the JSON of the API` {
+    @Test func `has the names of a status`() throws {
+        #expect(
+            try JSONKeys.of(Samples.status) == [
+                "version", "pid", "since", "config", "state", "warden", "jobs", "running", "queued", "nextAt",
+                "nextJob", "outbox", "channels", "problems",
+            ])
+        #expect(try JSONKeys.of(Samples.status.outbox) == ["pending", "dead"])
+        #expect(try JSONKeys.of(WireWarden(pid: 1, runs: 2)) == ["pid", "runs"])
+        #expect(try JSONKeys.of(Samples.channel) == ["name", "kind", "state", "since", "lastError"])
+        #expect(try JSONKeys.of(Samples.status.problems[0]) == ["kind", "message", "hint"])
+    }
+
+    @Test func `has the names of a job`() throws {
+        let added: Set<String> = ["command", "shell", "cwd", "env"]
+        let contract: Set<String> = [
+            "name", "origin", "at", "bot", "kind", "schedule", "paused", "revision", "nextAt", "lastRun",
+            "policies",
+        ]
+        #expect(try JSONKeys.of(Samples.job) == contract.union(added))
+        #expect(try JSONKeys.of(Samples.job.schedule) == ["kind", "text", "zone", "words"])
+        #expect(try JSONKeys.of(Samples.job.paused) == ["since", "note"])
+    }
+
+    @Test func `says null for a job that is not paused`() throws {
+        var job = Samples.job
+        job.paused = .no
+        #expect(try WireCoding.text(job).contains("\"paused\":null"))
+        #expect(try WireCoding.decode(WireJob.self, from: WireCoding.encode(job)) == job)
+    }
+
+    @Test func `has the names of a run and its attempts`() throws {
+        #expect(
+            try JSONKeys.of(Samples.run) == [
+                "id", "name", "job", "bot", "kind", "cause", "slot", "state", "reason", "attempt", "attempts",
+                "retryOf", "notBefore", "queuedAt", "startedAt", "endedAt", "exitCode", "signal",
+                "latenessMs", "queueDelayMs", "live", "outputBytes", "cpuMs", "maxRssKb",
+            ])
+        #expect(
+            try JSONKeys.of(Samples.attempt) == [
+                "n", "state", "reason", "startedAt", "endedAt", "exitCode", "signal",
+            ])
+    }
+
+    @Test func `has the names of a span of slots`() throws {
+        var span = WireRun(job: "backup", state: .missed, reason: .catchUpWindow)
+        span.slot = Samples.noon
+        span.lastSlot = Samples.noon
+        span.count = 9
+        #expect(try JSONKeys.of(span) == ["job", "state", "reason", "slot", "lastSlot", "count"])
+    }
+
+    @Test func `has the names of a live state`() throws {
+        #expect(
+            try JSONKeys.of(Samples.live) == [
+                "taskId", "botId", "run", "attempt", "taskName", "botName", "progress", "status", "state",
+                "blockedKind", "phase", "message", "timeRemaining", "startedAt", "etaAt", "etaLow", "etaHigh",
+                "updatedAt", "staleAt", "stale", "seq",
+            ])
+        #expect(Samples.live.timeRemaining == 180)
+        #expect(Samples.live.status == .running)
+    }
+
+    @Test func `leaves out what a live state does not know`() throws {
+        let task = LiveTask(id: "id", botID: "b", run: "j#1", name: "j", botName: "b")
+        let live = LiveState(task: task, attempt: 1, seq: 1, state: .running, updatedAt: Samples.noon.moment)
+        #expect(
+            try JSONKeys.of(WireLive(live, at: Samples.noon.moment)) == [
+                "taskId", "botId", "run", "attempt", "taskName", "botName", "status", "state", "updatedAt",
+                "stale", "seq",
+            ])
+    }
+
+    @Test func `gives the live state back at the other end`() throws {
+        let wire = try WireCoding.decode(WireLive.self, from: WireCoding.encode(Samples.live))
+        #expect(LiveState(wire) == Samples.liveState)
+    }
+
+    @Test func `has the names of messages, items, entries and receipts`() throws {
+        #expect(
+            try JSONKeys.of(Samples.message) == [
+                "id", "bot", "thread", "from", "text", "at", "read", "pinned", "run",
+            ])
+        #expect(
+            try JSONKeys.of(Samples.item) == [
+                "key", "kind", "bot", "thread", "job", "count", "last", "urgency", "reason", "revision",
+            ])
+        #expect(
+            try JSONKeys.of(Samples.entry) == [
+                "id", "channel", "type", "reason", "state", "attempts", "nextAt", "lastError", "status",
+                "createdAt", "settledAt", "run", "item",
+            ])
+        let receipt = WireReceipt(outbox: "e1", at: Samples.noon, kind: "accepted", detail: "204")
+        #expect(try JSONKeys.of(receipt) == ["outbox", "at", "kind", "detail"])
+    }
+
+    @Test func `writes times as ISO 8601 and reads any offset`() throws {
+        #expect(try WireCoding.text([Samples.noon]) == "[\"2026-03-29T01:00:00Z\"]")
+        let read = try WireCoding.decode([Timestamp].self, from: "[\"2026-03-29T03:00:00+02:00\"]".utf8)
+        #expect(read == [Samples.noon])
+        #expect(throws: APIError.self) {
+            try WireCoding.decode([Timestamp].self, from: "[\"2026-03-29 morning\"]".utf8)
+        }
+    }
+
+    @Test func `names the place of what it refuses`() {
+        let error = #expect(throws: APIError.self) {
+            try WireCoding.decode(ExecRequest.self, from: #"{"command":["a"],"cwd":7,"env":{}}"#.utf8)
+        }
+        #expect(error?.code == .badJSON)
+        #expect(error?.message.contains("\"cwd\"") == true)
+    }
+}
