@@ -1,0 +1,52 @@
+import Grouping
+import Testing
+
+@Suite struct `a preview` {
+    @Test(arguments: [
+        ("plain", "plain"),
+        ("  two\n\n lines\t here \r\n", "two lines here"),
+        ("bell\u{7}, escape\u{1B}[31m, nul\u{0}", "bell, escape[31m, nul"),
+        ("turn \u{202E}me\u{202C} round", "turn me round"),
+        ("a\u{2028}b\u{A0}c", "a b c"),
+        ("", ""), (" \n ", ""),
+    ])
+    func `is one clean line`(_ text: String, _ line: String) {
+        #expect(Preview.cut(text) == line)
+    }
+
+    @Test func `keeps a hundred characters and cuts the hundred and first`() {
+        let hundred = String(repeating: "x", count: 100)
+        #expect(Preview.cut(hundred) == hundred)
+        #expect(Preview.cut(hundred + "y") == String(repeating: "x", count: 99) + "…")
+    }
+
+    @Test func `cuts between characters, never inside one`() {
+        let family = "👨‍👩‍👧‍👦"
+        let flags = String(repeating: "🇩🇪", count: 5)
+        #expect(Preview.cut(family + family + family, to: 2) == family + "…")
+        #expect(Preview.cut(flags, to: 3) == "🇩🇪🇩🇪…")
+        #expect(Preview.cut("e\u{301}e\u{301}e\u{301}", to: 2) == "e\u{301}…")
+    }
+
+    @Test func `is not swollen by a heap of accents`() {
+        let heap = "ab" + String(repeating: "\u{301}", count: 100_000)
+        let line = Preview.cut(heap)
+        #expect(line == "a…")
+    }
+
+    @Test func `stays within its limit for any text`() {
+        var random = Seeded(seed: 20_260_329)
+        for _ in 0..<2000 {
+            let scalars = (0..<Int.random(in: 0...40, using: &random)).compactMap { _ in
+                Unicode.Scalar(UInt32.random(in: 0...0x2FFF, using: &random))
+            }
+            var text = ""
+            text.unicodeScalars.append(contentsOf: scalars)
+            let limit = Int.random(in: 1...12, using: &random)
+            let line = Preview.cut(text, to: limit)
+            #expect(line.count <= limit, "\(scalars)")
+            #expect(line.utf8.count <= 16 * limit + 3, "\(scalars)")
+            #expect(Preview.cut(line, to: limit) == line, "\(scalars)")
+        }
+    }
+}
