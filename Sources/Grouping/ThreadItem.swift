@@ -1,0 +1,170 @@
+public import Timeline
+
+/// One thread of a bot as a person sees it: how much is unread, the newest of it, and when to ring.
+///
+/// The value is all there is to save between two events. Feed it messages, wake it when it asked to be
+/// woken, tell it what a person has read; do what it returns.
+///
+/// - Source: the timers and the collapse rule of Alertmanager, with a person in the place of a receiver.
+public struct ThreadItem: Hashable, Codable, Sendable {
+    /// The bot's name.
+    public let bot: String
+    /// The thread's name within the bot.
+    public let thread: String
+    /// Counts the versions made, and the times it was taken away.
+    public private(set) var revision = 0
+    /// How many messages of the bot no person has seen.
+    public private(set) var unread = 0
+    /// The newest three messages, oldest first, read or not; texts are previews.
+    public private(set) var last: [Message] = []
+
+    private var pace = Pace()
+    /// The unread messages that no version has shown yet.
+    private var fresh = Fresh()
+    /// The highest urgency of what is unread.
+    private var urgency = Urgency.low
+    private var ring: Ring?
+    private var replaceable: [Replaceable] = []
+    /// Whether a version is out that no person has put away.
+    private var isShown = false
+
+    /// A thread in which nothing was said.
+    public init(bot: String, thread: String) {
+        self.bot = bot
+        self.thread = thread
+    }
+
+    /// When to wake it; `nil` when nothing waits.
+    public var flushAt: Moment? { pace.flushAt }
+
+    /// Takes in a message.
+    ///
+    /// What a person says in the thread marks what was said before as read.
+    public mutating func receive(
+        _ message: Message, at now: Moment, policy: ThreadPolicy
+    ) -> [ItemAction] {
+        clamp(at: now, policy)
+        var line = message
+        line.text = Preview.cut(message.text, to: policy.previewCharacters)
+        line.title = message.title.map { Preview.cut($0, to: policy.previewCharacters) }
+        guard message.author == .bot else {
+            remember(line)
+            return read(at: now)
+        }
+        if repeatsUnread(line) { return wake(at: now, policy: policy) }
+        count(line)
+        let isUrgent = message.urgency == .critical
+        pace.ask(for: !isShown && !isUrgent ? now + policy.wait : now, interval: policy.interval)
+        return wake(at: now, policy: policy)
+    }
+
+    /// Makes the next version if its moment has come; asks again otherwise.
+    public mutating func wake(at now: Moment, policy: ThreadPolicy) -> [ItemAction] {
+        clamp(at: now, policy)
+        guard let flushAt else { return [] }
+        guard pace.isDue(at: now) else { return [.wakeAt(flushAt)] }
+        let reason = ringReason(at: now, policy)
+        if reason.rings { ring = Ring(at: now, urgency: urgency) }
+        pace.flushed(at: now)
+        isShown = true
+        fresh = Fresh()
+        for index in replaceable.indices { replaceable[index].isFresh = false }
+        revision += 1
+        return [.flush(snapshot(reason, at: now))]
+    }
+
+    /// A person has seen everything said so far.
+    public mutating func read(at now: Moment) -> [ItemAction] {
+        unread = 0
+        fresh = Fresh()
+        urgency = .low
+        ring = nil
+        replaceable = []
+        pace.cancel()
+        return isShown ? [takeAway()] : []
+    }
+
+    /// A person has put away what this revision showed.
+    ///
+    /// What came later stays unread and is shown; a revision that is no longer the newest is ignored.
+    public mutating func dismissed(revision: Int, at now: Moment) -> [ItemAction] {
+        guard revision == self.revision, isShown else { return [] }
+        guard fresh.count > 0 else { return read(at: now) }
+        unread = fresh.count
+        urgency = fresh.urgency
+        ring = nil
+        replaceable.removeAll { !$0.isFresh }
+        return [takeAway()] + (flushAt.map { [.wakeAt($0)] } ?? [])
+    }
+}
+
+extension ThreadItem {
+    /// Whether `line` would take the place of an unread one that says the very same.
+    private func repeatsUnread(_ line: Message) -> Bool {
+        guard let key = line.replaceKey, replaceable.contains(where: { $0.key == key }),
+            let old = last.last(where: { $0.replaceKey == key })
+        else { return false }
+        return old.text == line.text && old.title == line.title && old.urgency == line.urgency
+    }
+
+    private mutating func count(_ line: Message) {
+        var isFresh = false
+        var isUnread = false
+        if let key = line.replaceKey {
+            last.removeAll { $0.replaceKey == key }
+            if let index = replaceable.firstIndex(where: { $0.key == key }) {
+                isUnread = true
+                isFresh = replaceable.remove(at: index).isFresh
+            }
+            replaceable = replaceable.suffix(Replaceable.limit - 1) + [Replaceable(key: key, isFresh: true)]
+        }
+        if !isUnread { unread += 1 }
+        if !isFresh { fresh.count += 1 }
+        fresh.urgency = max(fresh.urgency, line.urgency)
+        urgency = max(urgency, line.urgency)
+        remember(line)
+    }
+
+    private mutating func remember(_ line: Message) {
+        last = last.suffix(2) + [line]
+    }
+
+    private func ringReason(at now: Moment, _ policy: ThreadPolicy) -> RingReason {
+        if urgency == .low { return .lowUrgency }
+        guard let ring else { return .first }
+        if urgency > ring.urgency { return .urgencyRose }
+        return now - ring.at >= policy.ringAgainAfter ? .newMessages : .tooSoon
+    }
+
+    private func snapshot(_ reason: RingReason, at now: Moment) -> ItemSnapshot {
+        ItemSnapshot(
+            key: .thread(bot: bot, thread: thread), revision: revision, bot: bot, urgency: urgency,
+            reason: reason, at: now, content: .messages(count: unread, last: last.suffix(min(unread, 3))))
+    }
+
+    private mutating func takeAway() -> ItemAction {
+        isShown = false
+        revision += 1
+        return .resolve(revision: revision)
+    }
+
+    private mutating func clamp(at now: Moment, _ policy: ThreadPolicy) {
+        pace.clamp(at: now, longest: max(policy.wait, policy.interval))
+        if let rang = ring?.at { ring?.at = min(rang, now) }
+    }
+}
+
+/// The unread messages that no version has shown yet.
+private struct Fresh: Hashable, Codable, Sendable {
+    var count = 0
+    var urgency = Urgency.low
+}
+
+/// An unread message that a later one of the same key takes the place of.
+private struct Replaceable: Hashable, Codable, Sendable {
+    /// Beyond this many the oldest keys are forgotten, and their next message counts as one more.
+    static let limit = 32
+
+    var key: String
+    var isFresh: Bool
+}
