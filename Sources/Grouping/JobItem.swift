@@ -1,0 +1,206 @@
+public import Timeline
+import Tracking
+
+/// A job as a person sees it: progress that turns into a result, a failure that counts, a recovery.
+///
+/// The value is all there is to save between two events. One job has one item, whichever of its runs is
+/// told of. A success nobody asked to hear of makes no item; it ends the one that only showed progress.
+public struct JobItem: Hashable, Codable, Sendable {
+    /// The job's name.
+    public let job: String
+    /// The bot the job belongs to.
+    public var bot: String
+    /// Counts the versions made, and the times it was taken away.
+    public private(set) var revision = 0
+    /// What the next version shows, or the last one did; absent while there is nothing to see.
+    public private(set) var report: JobReport?
+    /// Whether a person has put it away and nothing since was worth bringing it back.
+    public private(set) var isDismissed = false
+
+    private var pace = Pace()
+    private var runs = RecentRuns()
+    private var outage: Outage?
+    private var ring: Ring?
+    /// Why the version that waits will ring, or why not.
+    private var waiting: RingReason?
+    private var isShown = false
+
+    /// A job nothing is known of.
+    public init(job: String, bot: String) {
+        self.job = job
+        self.bot = bot
+    }
+
+    /// When to wake it; `nil` when nothing waits.
+    public var flushAt: Moment? { pace.flushAt }
+
+    /// How often in a row it has failed; 0 when it is well.
+    public var failures: Int { outage?.failures ?? 0 }
+
+    /// Takes in a fact.
+    ///
+    /// Facts of one run come in order; those of overlapping runs may be mixed. Progress of a run that
+    /// ended is ignored.
+    public mutating func receive(_ fact: JobFact, at now: Moment, policy: JobPolicy) -> [ItemAction] {
+        clamp(at: now, policy)
+        var fact = fact
+        fact.text = fact.text.map { Preview.cut($0, to: policy.previewCharacters) }
+        fact.phase = fact.phase.map { Preview.cut($0, to: policy.previewCharacters) }
+        return fact.state.isEnded
+            ? receiveEnd(fact, at: now, policy) : receiveProgress(fact, at: now, policy)
+    }
+
+    /// Makes the next version if its moment has come; asks again otherwise.
+    public mutating func wake(at now: Moment, policy: JobPolicy) -> [ItemAction] {
+        clamp(at: now, policy)
+        guard let flushAt, let report, let waiting else { return [] }
+        guard pace.isDue(at: now) else { return [.wakeAt(flushAt)] }
+        let urgency = urgency(of: report.news)
+        pace.flushed(at: now)
+        self.waiting = nil
+        if waiting.rings { ring = Ring(at: now, urgency: urgency) }
+        isShown = !isDismissed
+        revision += 1
+        let snapshot = ItemSnapshot(
+            key: .job(job), revision: revision, bot: bot, urgency: urgency, reason: waiting, at: now,
+            isDismissed: isDismissed, content: .job(report))
+        return [.flush(snapshot)]
+    }
+
+    /// A person has put away what this revision showed.
+    ///
+    /// It stays away until something rings or another run begins. A revision that is no longer the
+    /// newest, or that news already waits to replace, is ignored.
+    public mutating func dismissed(revision: Int, at now: Moment) -> [ItemAction] {
+        guard revision == self.revision, isShown, waiting?.rings != true else { return [] }
+        return read(at: now)
+    }
+
+    /// A person has seen all there is to see.
+    public mutating func read(at now: Moment) -> [ItemAction] {
+        isDismissed = report != nil
+        pace.cancel()
+        waiting = nil
+        return takeAway()
+    }
+}
+
+extension JobItem {
+    private mutating func receiveProgress(
+        _ fact: JobFact, at now: Moment, _ policy: JobPolicy
+    ) -> [ItemAction] {
+        guard let run = fact.run, !runs.ended.contains(run), !isOlderThanShown(run) else { return [] }
+        let isNew = runs.begin(run, fact.state)
+        guard isNew || runs.newest >= run else { return [] }
+        let isBlocked = fact.state == .blocked && policy.hears.contains(.blocked)
+        let news: JobNews = fact.state == .blocked ? .blocked : isNew ? .started : .progress
+        guard policy.hears.contains(.progress) || policy.hears.contains(news) else {
+            // What a run waited for has come: the item that asked for it goes.
+            return report?.news == .blocked ? endUnheard(makeReport(news, fact)) : []
+        }
+        if isDismissed {
+            guard isBlocked || report?.fact.run != run else { return [] }
+            isDismissed = false
+        }
+        let isRepeated = report?.news == .blocked && report?.fact.run == run
+        return show(
+            makeReport(news, fact), isBlocked && !isRepeated ? .blocked : .progressed, at: now, policy)
+    }
+
+    private mutating func receiveEnd(_ fact: JobFact, at now: Moment, _ policy: JobPolicy) -> [ItemAction] {
+        if let run = fact.run { runs.end(run) }
+        let news = JobNews(fact.state)
+        var reason = isRingDue(at: now, after: policy.ringAgainAfter) ? RingReason.finished : .tooSoon
+        var outcome = makeReport(news, fact)
+        if fact.state.isFailure {
+            reason = countFailure(fact, at: now, policy)
+            outcome = makeReport(news, fact)
+        } else if fact.state == .completed, let over = outage {
+            reason = .recovered
+            outcome.news = .recovered
+            outcome.outage = over.length(until: fact.at)
+            outcome.sameFailures = 0
+            outage = nil
+        } else if fact.state == .missed, reason.rings {
+            reason = .missed
+        }
+        guard policy.hears.contains(outcome.news) else { return endUnheard(outcome) }
+        return show(outcome, reason, at: now, policy)
+    }
+
+    private mutating func countFailure(
+        _ fact: JobFact, at now: Moment, _ policy: JobPolicy
+    ) -> RingReason {
+        guard let isSame = outage?.count(fact) else {
+            outage = Outage(fact)
+            return .failed
+        }
+        guard isSame else { return .failedDifferently }
+        guard let again = policy.repeatFailureAfter else { return .sameFailure }
+        return isRingDue(at: now, after: again) ? .repeatElapsed : .sameFailure
+    }
+
+    private func isRingDue(at now: Moment, after interval: Duration) -> Bool {
+        ring.map { now - $0.at >= interval } ?? true
+    }
+
+    private func makeReport(_ news: JobNews, _ fact: JobFact) -> JobReport {
+        JobReport(
+            job: job, news: news, fact: fact, sameFailures: outage?.sameFailures ?? 0,
+            failures: outage?.failures ?? 0)
+    }
+
+    private mutating func show(
+        _ next: JobReport, _ reason: RingReason, at now: Moment, _ policy: JobPolicy
+    ) -> [ItemAction] {
+        if reason.rings {
+            isDismissed = false
+            waiting = reason
+        } else if waiting?.rings != true {
+            waiting = isDismissed ? .dismissed : reason
+        } else if !next.fact.state.isEnded {
+            // News that rings is about to be shown; progress must not paint over it.
+            return wake(at: now, policy: policy)
+        }
+        report = next
+        pace.ask(for: now, interval: policy.interval)
+        return wake(at: now, policy: policy)
+    }
+
+    /// Takes away what is over and was replaced by nothing anybody asked to hear of: the progress of a
+    /// run that ended, a failure that passed.
+    private mutating func endUnheard(_ next: JobReport) -> [ItemAction] {
+        guard let shown = report else { return [] }
+        let isOver = shown.fact.state.isEnded ? next.news == .recovered : shown.fact.run == next.fact.run
+        guard isOver else { return [] }
+        report = nil
+        waiting = nil
+        isDismissed = false
+        pace.cancel()
+        return takeAway()
+    }
+
+    private func isOlderThanShown(_ run: Int) -> Bool {
+        guard let report, !report.fact.state.isEnded, let shown = report.fact.run else { return false }
+        return run < shown
+    }
+
+    private mutating func takeAway() -> [ItemAction] {
+        guard isShown else { return [] }
+        isShown = false
+        revision += 1
+        return [.resolve(revision: revision)]
+    }
+
+    private func urgency(of news: JobNews) -> Urgency {
+        switch news {
+        case .started, .progress: .low
+        case .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped, .lost: .normal
+        }
+    }
+
+    private mutating func clamp(at now: Moment, _ policy: JobPolicy) {
+        pace.clamp(at: now, longest: policy.interval)
+        if let rang = ring?.at { ring?.at = min(rang, now) }
+    }
+}
