@@ -24,11 +24,14 @@ public struct ProgressReport: Hashable, Sendable, Codable {
     public var word: Word?
     /// The seconds it believes it still needs.
     public var etaSeconds: Double?
+    /// Whether the source takes back the progress it told before: it turned out not to be any.
+    public var isWithdrawal: Bool
 
     /// A report of the given parts; all absent is a report that only says "still here".
     public init(
         fraction: Double? = nil, done: Double? = nil, total: Double? = nil, phase: String? = nil,
-        message: String? = nil, word: Word? = nil, etaSeconds: Double? = nil
+        message: String? = nil, word: Word? = nil, etaSeconds: Double? = nil,
+        isWithdrawal: Bool = false
     ) {
         self.fraction = fraction
         self.done = done
@@ -37,6 +40,7 @@ public struct ProgressReport: Hashable, Sendable, Codable {
         self.message = message
         self.word = word
         self.etaSeconds = etaSeconds
+        self.isWithdrawal = isWithdrawal
     }
 
     /// The part done in 0...1, from the fraction or else from the amounts.

@@ -1,0 +1,84 @@
+/// What one datagram on a run's `NOTIFY_SOCKET` says: lines of `KEY=value`.
+///
+/// Understood are `STATUS`, `READY`, `X_PROGRESS` (`0.42`, `42%`, `21/50`), `X_PHASE`, `X_MESSAGE`,
+/// `X_STATE` (`working`, `blocked`, `blocked:permission`, `blocked:question`, `blocked:auth`),
+/// `X_ETA_SEC`, `X_TASK` (a part of the work, whose progress is not the run's) and any `X_WORD_PROGRESS`
+/// with a percentage, as systemd-importd sends it. Everything else is ignored.
+///
+/// - Source: sd_notify(3).
+public struct NotifyDatagram: Hashable, Sendable {
+    /// The most bytes a datagram may have; a longer one is refused whole.
+    public static let limit = 8192
+
+    /// What the job said about itself; empty when it only said that it is alive.
+    public var report: ProgressReport
+    /// Whether the job said that it has started up.
+    public var isReady: Bool
+
+    /// Reads a datagram.
+    ///
+    /// - Returns: `nil` when it is longer than ``limit``.
+    public init?(_ bytes: ArraySlice<UInt8>) {
+        guard bytes.count <= Self.limit else { return nil }
+        var reading = Reading()
+        for line in bytes.split(separator: 0x0A) {
+            guard let equals = line.firstIndex(of: 0x3D) else { continue }
+            reading.take(line[..<equals], line[(equals + 1)...])
+        }
+        report = reading.finished
+        isReady = reading.isReady
+    }
+
+    private struct Reading {
+        var report = ProgressReport()
+        var isReady = false
+        var isOfPart = false
+        var status: String?
+
+        mutating func take(_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+            switch String(decoding: key.prefix(40), as: UTF8.self) {
+            case "STATUS": status = text(value)
+            case "READY": isReady = value.elementsEqual([0x31])
+            case "X_PROGRESS": takeProgress(ReportNumber.progress(value))
+            case "X_PHASE": report.phase = text(value)
+            case "X_MESSAGE": report.message = text(value)
+            case "X_STATE": report.word = ProgressReport.Word(text(value))
+            case "X_ETA_SEC": report.etaSeconds = ReportNumber.decimal(value)
+            case "X_TASK": isOfPart = !value.isEmpty
+            case let other where other.hasPrefix("X_") && other.hasSuffix("_PROGRESS"):
+                // Its own key is the clearer word, in whatever order they come.
+                if report.progress == nil { takeProgress(ReportNumber.percent(value)) }
+            default: break
+            }
+        }
+
+        private mutating func takeProgress(_ progress: ProgressReport?) {
+            guard let progress else { return }
+            (report.fraction, report.done, report.total) = (progress.fraction, progress.done, progress.total)
+        }
+
+        var finished: ProgressReport {
+            var report = isOfPart ? ProgressReport(message: report.message) : report
+            report.message = report.message ?? status
+            if isReady, report.word == nil { report.word = .working }
+            return report
+        }
+
+        private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+    }
+}
+
+extension ProgressReport.Word {
+    /// The word a job writes: `working`, `blocked` (on a question), or `blocked:` and a kind.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        switch parts.first {
+        case "working" where parts.count == 1: self = .working
+        case "blocked" where parts.count == 1: self = .blocked(.question)
+        case "blocked":
+            guard let kind = BlockedKind(rawValue: String(parts[1])) else { return nil }
+            self = .blocked(kind)
+        default: return nil
+        }
+    }
+}

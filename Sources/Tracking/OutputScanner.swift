@@ -1,0 +1,140 @@
+public import Timeline
+
+/// Looks for progress in what a job prints, and is hard to convince.
+///
+/// Believes `N%`, `n/N` and the JSON members `percent_done`, `percentage` and `progress`, but only once
+/// the same template has risen three times; a template that is believed and then falls twice ends the
+/// search for the whole run. Most numbers in a log are not progress.
+public struct OutputScanner: Sendable {
+    /// Whether the output fell twice, and is not looked at any more.
+    public private(set) var hasGivenUp = false
+
+    private var splitter = RecordSplitter()
+    private var limiter = RecordLimiter()
+    private var candidates: [Candidate] = []
+    private var believed: Candidate?
+    private var falls = 0
+
+    /// A scanner that has seen nothing.
+    public init() {}
+
+    /// When to call ``receive(_:at:)`` again, even with no bytes, for a record held back; `nil` for none.
+    public var heldUntil: Moment? { limiter.heldUntil }
+
+    /// Takes the next bytes of one stream and gives the progress found in them, in order.
+    ///
+    /// A record ends at a line feed or carriage return and is cut at 8 KiB. At most 50 records a second
+    /// are read, by the moments given; of the others only the newest. When the output is given up, the
+    /// last report says so (``ProgressReport/isWithdrawal``).
+    public mutating func receive(_ piece: ArraySlice<UInt8>, at now: Moment) -> [ProgressReport] {
+        guard !hasGivenUp else { return [] }
+        var records: [[UInt8]] = []
+        if let record = limiter.takeHeld(at: now) { records.append(record) }
+        splitter.split(piece) { record in
+            if limiter.admit(record, at: now) { records.append(Array(record)) }
+        }
+        return records.compactMap { read($0) }
+    }
+
+    /// Ends the stream and gives what was still held back or not ended by a separator.
+    public mutating func finish() -> [ProgressReport] {
+        guard !hasGivenUp else { return [] }
+        var last = limiter.takeHeld()
+        splitter.finish { last = Array($0) }
+        return last.flatMap { read($0) }.map { [$0] } ?? []
+    }
+
+    private mutating func read(_ record: [UInt8]) -> ProgressReport? {
+        guard !hasGivenUp, let match = ProgressMatch(EscapeStripper.strip(record[...])) else { return nil }
+        if believed?.template == match.template {
+            // While the template that is believed speaks, no other gets near it.
+            candidates.removeAll()
+            return follow(match)
+        }
+        guard consider(match) else { return nil }
+        falls = 0
+        return believed?.report(match)
+    }
+
+    private mutating func follow(_ match: ProgressMatch) -> ProgressReport? {
+        guard var candidate = believed else { return nil }
+        defer { believed = candidate }
+        if candidate.follows(match) { return candidate.report(match) }
+        falls += 1
+        guard falls >= 2 else {
+            candidate.last = match.value
+            return nil
+        }
+        hasGivenUp = true
+        candidates = []
+        return ProgressReport(isWithdrawal: true)
+    }
+
+    /// Counts a match for its template, and says whether that made it believed.
+    private mutating func consider(_ match: ProgressMatch) -> Bool {
+        let index = candidates.firstIndex { $0.template == match.template }
+        var candidate = index.map { candidates.remove(at: $0) } ?? Candidate(match)
+        if index != nil { candidate.count(match) }
+        if candidate.rises >= Candidate.risesToBelieve {
+            believed = candidate
+            candidates.removeAll()
+            return true
+        }
+        candidates.append(candidate)
+        if candidates.count > Candidate.most { candidates.removeFirst() }
+        return false
+    }
+}
+
+extension OutputScanner {
+    /// A template, and how far its values can be believed.
+    private struct Candidate {
+        static let risesToBelieve = 3
+        /// Templates watched at a time; the one not seen for longest makes room.
+        static let most = 8
+
+        let template: [UInt8]
+        var last: Double
+        /// Values seen in a row, each above the one before.
+        var rises = 1
+        /// Whether `progress` in JSON was seen above 1, and so is a percentage.
+        var isPercent: Bool
+
+        init(_ match: ProgressMatch) {
+            template = match.template
+            last = match.value
+            isPercent = match.value > 1
+        }
+
+        mutating func count(_ match: ProgressMatch) {
+            if match.value > last {
+                rises += 1
+            } else if match.value < last {
+                rises = 1
+            }
+            last = match.value
+            isPercent = isPercent || match.value > 1
+        }
+
+        /// Whether `match` is no fall, and means the same as the values before it.
+        mutating func follows(_ match: ProgressMatch) -> Bool {
+            guard match.value >= last, match.scale != .either || isPercent || match.value <= 1 else {
+                return false
+            }
+            last = match.value
+            return true
+        }
+
+        func report(_ match: ProgressMatch) -> ProgressReport {
+            var report = match.amounts ?? ProgressReport()
+            switch match.scale {
+            case .amounts: break
+            case .percent: report.fraction = match.value / 100
+            case .fraction: report.fraction = match.value
+            case .either: report.fraction = isPercent ? match.value / 100 : match.value
+            }
+            report.phase = match.title
+            return report
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+import Tracking
+
+@Suite struct `a notify datagram` {
+    private func read(_ text: String) -> NotifyDatagram? { NotifyDatagram(Array(text.utf8)[...]) }
+
+    @Test(arguments: [
+        ("X_PROGRESS=0.42", 0.42), ("X_PROGRESS=42%", 0.42), ("X_PROGRESS=21/50", 0.42),
+        ("X_PROGRESS=3/10", 0.3), ("X_PROGRESS=1", 1), ("X_PROGRESS=0", 0), ("X_PROGRESS=12.5%", 0.125),
+        ("X_IMPORT_PROGRESS=7%", 0.07), ("X_SYSUPDATE_PROGRESS=60", 0.6),
+        ("X_IMPORT_PROGRESS=7%\nX_PROGRESS=0.5", 0.5), ("X_PROGRESS=0.5\nX_IMPORT_PROGRESS=7%", 0.5),
+    ])
+    func `tells progress as a fraction, a percentage or amounts`(text: String, progress: Double) {
+        #expect(read(text)?.report.progress == progress)
+    }
+
+    @Test(arguments: [
+        "X_PROGRESS=", "X_PROGRESS=42", "X_PROGRESS=-1%", "X_PROGRESS=101%", "X_PROGRESS=5/0",
+        "X_PROGRESS=9/3", "X_PROGRESS=nan", "X_PROGRESS=inf", "X_PROGRESS=0x1", "X_PROGRESS=1e-1",
+        "X_PROGRESS=1/2/3", "X_PROGRESS=.", "X_PROGRESS=%", "X_PROGRESS=/",
+        "X_PROGRESS=0.1234567890123456789012", "X_IMPORT_PROGRESS=200", "PROGRESS=42%", "x_progress=42%",
+    ])
+    func `tells none by a number that can't be one`(text: String) {
+        #expect(read(text)?.report.progress == nil)
+    }
+
+    @Test func `reads what systemd-notify sends`() {
+        let datagram = read("STATUS=Uploading 3/10\nX_PROGRESS=0.30\nX_TOTAL=10")
+        #expect(datagram?.report == ProgressReport(fraction: 0.3, message: "Uploading 3/10"))
+        #expect(read("READY=1")?.isReady == true)
+        #expect(read("READY=1")?.report.word == .working)
+    }
+
+    @Test func `prefers its own message over the status line`() {
+        #expect(read("X_MESSAGE=ours\nSTATUS=theirs")?.report.message == "ours")
+    }
+
+    @Test(arguments: [
+        ("X_STATE=blocked:permission", ProgressReport.Word.blocked(.permission)),
+        ("X_STATE=blocked:auth", .blocked(.auth)), ("X_STATE=blocked", .blocked(.question)),
+        ("X_STATE=working", .working), ("X_STATE=blocked:boss", nil), ("X_STATE=working:hard", nil),
+        ("X_STATE=done", nil), ("X_STATE=", nil),
+    ])
+    func `tells what the job waits for`(text: String, word: ProgressReport.Word?) {
+        #expect(read(text)?.report.word == word)
+    }
+
+    @Test func `tells a phase and the seconds left`() {
+        let datagram = read("X_PHASE=verify\nX_ETA_SEC=90")
+        #expect(datagram?.report == ProgressReport(phase: "verify", etaSeconds: 90))
+    }
+
+    @Test func `tells nothing by words it does not know`() {
+        #expect(read("WATCHDOG=1\nMAINPID=7\n=\nnoise\nX_=1\n\n")?.report.isEmpty == true)
+        #expect(read("")?.report.isEmpty == true)
+    }
+
+    @Test func `of a part of the work gives only the message`() {
+        let datagram = read("X_TASK=child/1\nX_PROGRESS=90%\nX_PHASE=p\nX_MESSAGE=m")
+        #expect(datagram?.report == ProgressReport(message: "m"))
+    }
+
+    @Test func `is refused when it is longer than 8 KiB`() {
+        #expect(read("STATUS=" + String(repeating: "x", count: 8185)) != nil)
+        #expect(read("STATUS=" + String(repeating: "x", count: 8186)) == nil)
+    }
+}
