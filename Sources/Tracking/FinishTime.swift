@@ -1,7 +1,7 @@
 public import Timeline
 
 /// When a run is expected to be done, and how sure that is.
-public struct FinishTime: Hashable, Sendable {
+public struct FinishTime: Hashable, Sendable, Codable {
     /// The expected moment.
     public var at: Moment
     /// The early end of the 80 % band; absent when there is no history to make one of.

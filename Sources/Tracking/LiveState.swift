@@ -3,7 +3,7 @@ public import Timeline
 /// Where a run is right now: progress, phase, state, finish time with a band.
 ///
 /// A value of ``LiveTracker``; the wire form is made of it by whoever speaks to a wire.
-public struct LiveState: Hashable, Sendable {
+public struct LiveState: Hashable, Sendable, Codable {
     /// Whose progress this is.
     public var task: LiveTask
     /// Which execution of the run, from 1.
@@ -28,7 +28,7 @@ public struct LiveState: Hashable, Sendable {
     public var startedAt: Moment?
     /// When it will be done, where something is known about it.
     public var finish: FinishTime?
-    /// When the job last said something, or the state last changed.
+    /// When the job last said something, or its run was moved on; that it was found silent does not count.
     public var updatedAt: Moment
     /// From when on ``progress`` is out of date; absent when nothing is expected of the job.
     public var staleAt: Moment?

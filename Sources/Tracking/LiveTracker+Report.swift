@@ -1,0 +1,148 @@
+public import Timeline
+
+extension LiveTracker {
+    /// The most characters of a phase that are kept.
+    public static let phaseLimit = 64
+    /// The most characters of a message that are kept.
+    public static let messageLimit = 200
+
+    /// Takes what the job said, or what was found in its output.
+    ///
+    /// Counts only while the attempt is under way. A source below one that told progress before supplies
+    /// message text at most, and none once a better source supplied some.
+    public mutating func receive(
+        _ report: ProgressReport, from source: ReportSource, at now: Moment
+    ) -> LiveChange {
+        guard live.state.isUnderWay else { return .none }
+        let before = live
+        note(now)
+        if live.state == .stalled { enter(.running, at: now) }
+        takeMessage(report, from: source)
+        if source >= progressSource ?? source {
+            takePhase(report)
+            takeWord(report, at: now)
+            takeProgress(report, from: source, at: now)
+            takeFinish(report, at: now)
+        }
+        if report.isWithdrawal, progressSource == source { withdraw() }
+        live.staleAt = staleAt(from: now)
+        return change(since: before, at: now)
+    }
+
+    private mutating func note(_ now: Moment) {
+        let wasAtWork = live.state == .running || live.state == .stalled
+        if let heardAt, now > heardAt, wasAtWork { ownGap = max(ownGap, now - heardAt) }
+        heardAt = now
+        words += 1
+    }
+
+    private mutating func takeMessage(_ report: ProgressReport, from source: ReportSource) {
+        guard let text = report.message, source >= messageSource ?? source else { return }
+        let clean = CleanText.line(text, limit: Self.messageLimit)
+        live.message = clean.isEmpty ? nil : clean
+        messageSource = source
+    }
+
+    /// A new name is a new phase, and a phase starts anew.
+    private mutating func takePhase(_ report: ProgressReport) {
+        guard let text = report.phase else { return }
+        let clean = CleanText.line(text, limit: Self.phaseLimit)
+        guard !clean.isEmpty, clean != toldPhase else { return }
+        toldPhase = clean
+        startStretch(1)
+    }
+
+    private mutating func takeProgress(
+        _ report: ProgressReport, from source: ReportSource, at now: Moment
+    ) {
+        guard let told = report.progress else { return }
+        if told < live.progress ?? 0, turnsToOtherWork(report, from: source) { startStretch(stretch + 1) }
+        total = report.total ?? total
+        progressSource = source
+        live.progress = max(told, live.progress ?? 0)
+        if let highest, told < highest, live.progress == told { self.highest = nil }
+        if highest != nil, let progress = live.progress {
+            highest = progress
+            if let workedFrom {
+                trace.note(progress, at: Double((now - workedFrom).microseconds) / 1_000_000)
+            }
+        }
+    }
+
+    /// Whether a lower progress is that of other work.
+    ///
+    /// It is when the whole amount fell, or when a better source took over from one that only guessed. Said as a new phase, never as a jump back.
+    private func turnsToOtherWork(_ report: ProgressReport, from source: ReportSource) -> Bool {
+        if let last = total, let next = report.total, next < last { return true }
+        if let progressSource { return source > progressSource }
+        return false
+    }
+
+    /// The start, moved by the time in which the job could not work.
+    private var workedFrom: Moment? { live.startedAt.map { $0 + idle } }
+
+    private mutating func startStretch(_ number: Int) {
+        stretch = number
+        live.progress = nil
+        total = nil
+        live.phase = number == 1 ? toldPhase : [toldPhase ?? "part", String(number)].joined(separator: " ")
+    }
+
+    private mutating func takeWord(_ report: ProgressReport, at now: Moment) {
+        switch report.word {
+        case .blocked(let kind) where live.state == .blocked || live.state.canBecome(.blocked):
+            enter(.blocked, blocked: kind, at: now)
+        case .working where live.state == .blocked: enter(.running, at: now)
+        case .blocked, .working, nil: break
+        }
+    }
+
+    private mutating func takeFinish(_ report: ProgressReport, at now: Moment) {
+        guard live.state == .running else { return }
+        var next: FinishTime?
+        if let seconds = report.etaSeconds, seconds.isFinite, seconds >= 0 {
+            // A job that says "in a thousand years" is taken for a year; sums stay in range.
+            next = FinishTime(at: now + .milliseconds(Int64(min(seconds, 31_536_000) * 1000)))
+            tellsEta = true
+        } else if tellsEta || (report.progress == nil && live.finish != nil) {
+            return
+        } else if highest != nil, let workedFrom {
+            next = estimator.finish(of: trace, startedAt: workedFrom)
+        }
+        if let shown = live.finish, let next, !moves(shown, to: next, at: now) { return }
+        live.finish = next
+    }
+
+    /// A finish time that trembles can't be trusted: it moves by more than 5 s and a tenth of what is left,
+    /// or not at all.
+    private func moves(_ shown: FinishTime, to next: FinishTime, at now: Moment) -> Bool {
+        let shift = abs((next.at - shown.at).microseconds)
+        return shift > max(5_000_000, (next.at - now).microseconds / 10)
+    }
+
+    /// What was told is unsaid; the bar goes, and with it the finish time.
+    private mutating func withdraw() {
+        live.progress = nil
+        live.finish = nil
+        live.phase = nil
+        toldPhase = nil
+        highest = nil
+        progressSource = nil
+    }
+
+    private mutating func change(since before: LiveState, at now: Moment) -> LiveChange {
+        if live.state != before.state || live.blockedKind != before.blockedKind {
+            return changed(.stateChange, at: now)
+        }
+        let saysMore =
+            live.progress != before.progress || live.phase != before.phase || live.message != before.message
+            || live.finish != before.finish
+        // A job that repeats itself a thousand times a second is still alive, and that is worth one tick.
+        let isFresher = now - before.updatedAt >= .seconds(1) || now < before.updatedAt
+        guard saysMore || isFresher else {
+            live.staleAt = before.staleAt
+            return .none
+        }
+        return changed(.tick, at: now)
+    }
+}

@@ -1,0 +1,175 @@
+public import Timeline
+
+/// Decides the live state of one run from what its job says and what the run keeper does.
+///
+/// Holds three promises: within a phase progress never falls; the better source wins; what the job wrote
+/// is made harmless. Every change has a higher `seq` than the one before, also across restarts.
+public struct LiveTracker: Sendable {
+    /// How long a told progress counts as fresh, unless the job usually reports more seldom.
+    public static let freshFor = Duration.seconds(120)
+    /// A run is never called stalled before this much silence.
+    public static let leastSilence = Duration.seconds(30)
+
+    /// The state as decided so far.
+    public internal(set) var live: LiveState
+    /// How this attempt got on; what a later run's finish time is estimated from.
+    public internal(set) var trace = RunTrace()
+
+    /// Says when the run will be done.
+    var estimator: FinishEstimator
+    /// The longest silence usual for the job, from past runs.
+    var usualGap: Duration?
+    /// When the job last said anything.
+    var heardAt: Moment?
+    /// The longest silence between two words of this attempt, and the number of words.
+    var ownGap = Duration.zero
+    var words = 0
+    /// The best sources that told progress and message so far.
+    var progressSource: ReportSource?
+    var messageSource: ReportSource?
+    /// The amounts last told, to see a total fall.
+    var total: Double?
+    /// How many stretches of the current phase name there were.
+    var stretch = 1
+    /// The phase as the job named it.
+    var toldPhase: String?
+    /// The highest progress of the attempt; `nil` from the first phase on that started lower, because then
+    /// progress is a phase's and says nothing about the whole.
+    var highest: Double? = 0
+    /// Whether the job says itself how long it still needs.
+    var tellsEta = false
+    /// Time of this attempt in which the job could not work, and since when it can't.
+    var idle = Duration.zero
+    var idleSince: Moment?
+
+    /// A tracker of a new run.
+    ///
+    /// - Parameters:
+    ///   - task: whose progress it is.
+    ///   - attempt: the execution, from 1.
+    ///   - incarnation: how often a daemon was started on this state, from 1; see ``LiveOrder``.
+    ///   - state: where the run is.
+    ///   - estimator: what past runs say.
+    ///   - usualGap: the longest silence usual for the job, if past runs told progress.
+    ///   - now: the moment of the first state.
+    public init(
+        task: LiveTask, attempt: Int = 1, incarnation: Int64, state: RunState = .queued,
+        estimator: FinishEstimator = FinishEstimator(), usualGap: Duration? = nil, at now: Moment
+    ) {
+        live = LiveState(
+            task: task, attempt: attempt, seq: LiveOrder.firstSeq(incarnation: incarnation), state: state,
+            updatedAt: now)
+        self.estimator = estimator
+        self.usualGap = usualGap
+    }
+
+    /// A tracker that goes on where an earlier daemon left off; its progress does not fall below `live`.
+    ///
+    /// The path to here is not known any more; the finish time goes on from the average pace.
+    /// - Parameters:
+    ///   - live: the state that was stored last.
+    ///   - incarnation: this daemon's, above the one that stored `live`.
+    ///   - estimator: what past runs say.
+    ///   - usualGap: the longest silence usual for the job, if past runs told progress.
+    ///   - now: the moment; silence counts from it.
+    public init(
+        resuming live: LiveState, incarnation: Int64, estimator: FinishEstimator = FinishEstimator(),
+        usualGap: Duration? = nil, at now: Moment
+    ) {
+        self.live = live
+        self.live.seq = max(live.seq + 1, LiveOrder.firstSeq(incarnation: incarnation))
+        self.estimator = estimator
+        self.usualGap = usualGap
+        heardAt = now
+        idleSince = live.state.isWaitingForOthers ? now : nil
+        toldPhase = live.phase
+        highest = live.phase == nil ? live.progress ?? 0 : nil
+    }
+
+    /// Notes that the run went to `state`, decided elsewhere.
+    ///
+    /// A step that ``RunState/canBecome(_:)`` does not allow changes nothing. A run that completes has all
+    /// its progress; one that ends otherwise keeps what it had.
+    public mutating func became(
+        _ state: RunState, reason: RunReason? = nil, blocked: BlockedKind? = nil, at now: Moment
+    ) -> LiveChange {
+        guard live.state.canBecome(state) else { return .none }
+        enter(state, reason: reason, blocked: blocked, at: now)
+        if state == .running, live.startedAt == nil { live.startedAt = now }
+        if state == .completed, live.progress != nil { live.progress = 1 }
+        // Silence while it was blocked or paused is not the job's.
+        heardAt = state == .running ? now : heardAt
+        live.staleAt = staleAt(from: now)
+        return changed(.stateChange, at: now)
+    }
+
+    /// Notes that another attempt is about to start; what the last one told is forgotten.
+    ///
+    /// - Parameters:
+    ///   - attempt: its number, above the last one's; a lower one changes nothing.
+    ///   - now: the moment.
+    /// - Returns: whether anything changed.
+    public mutating func startAttempt(_ attempt: Int, at now: Moment) -> LiveChange {
+        guard attempt > live.attempt, !live.state.isEnded else { return .none }
+        let past = live
+        self = LiveTracker(
+            task: past.task, attempt: attempt, incarnation: 0, state: past.state, estimator: estimator,
+            usualGap: usualGap, at: now)
+        live.seq = past.seq
+        live.reason = past.reason
+        return changed(.stateChange, at: now)
+    }
+
+    /// Notes that time passed: a running job that is silent for too long becomes stalled.
+    ///
+    /// - Parameter now: at or after ``stallsAt``; earlier changes nothing.
+    /// - Returns: whether anything changed.
+    public mutating func look(at now: Moment) -> LiveChange {
+        guard let stallsAt, now >= stallsAt else { return .none }
+        let heard = live.updatedAt
+        enter(.stalled, at: now)
+        let change = changed(.stateChange, at: now)
+        // "Stalled for 2 m" counts from the last word, not from when somebody noticed.
+        live.updatedAt = heard
+        return change
+    }
+
+    /// When the run becomes stalled if the job stays silent; `nil` when no silence means anything.
+    ///
+    /// Three times the gap usual for the job, or of this attempt after five reports; at least 30 s.
+    public var stallsAt: Moment? {
+        guard live.state == .running, let heardAt, let gap = usualGap ?? (words >= 5 ? ownGap : nil) else {
+            return nil
+        }
+        return heardAt + max(Self.leastSilence, gap * 3)
+    }
+
+    /// Moves to `state` with all that hangs on it; only a job at work has a finish time, and time in which
+    /// it could not work does not count for its pace.
+    mutating func enter(
+        _ state: RunState, reason: RunReason? = nil, blocked: BlockedKind? = nil, at now: Moment
+    ) {
+        if let since = idleSince { idle += max(.zero, now - since) }
+        idleSince = state.isWaitingForOthers ? now : nil
+        live.state = state
+        live.reason = reason
+        live.blockedKind = state == .blocked ? blocked : nil
+        if state != .running { live.finish = nil }
+    }
+
+    mutating func changed(_ change: LiveChange, at now: Moment) -> LiveChange {
+        live.seq += 1
+        live.updatedAt = now
+        return change
+    }
+
+    func staleAt(from now: Moment) -> Moment? {
+        guard live.state == .running, live.progress != nil else { return nil }
+        return now + max(Self.freshFor, (usualGap ?? .zero) * 2)
+    }
+}
+
+extension RunState {
+    /// Whether the job can't get on because of somebody else.
+    fileprivate var isWaitingForOthers: Bool { self == .blocked || self == .paused }
+}

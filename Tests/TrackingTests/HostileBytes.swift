@@ -1,0 +1,78 @@
+import Testing
+import Timeline
+import Tracking
+
+@Suite struct `bytes of any kind` {
+    /// Bits of real progress, so that random bytes get past the first check.
+    private static let fragments = [
+        "X_PROGRESS=", "STATUS=", "X_STATE=blocked:", "X_PHASE=", "{\"progress\":", "\"total\":", "}", "\n",
+        "\r", "%", "50%", "3/10", "0.5", "[", "\u{1B}[", "\u{1B}]", "\u{7}", "\"", "\\u", "\\ud83d", "1e9",
+        "permission", "percent_done", "99999999999999999999", "-", "🏳️‍🌈", "\u{202E}", "{\"percentage\":",
+    ]
+
+    private func bytes(_ generator: inout SeededGenerator) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for _ in 0..<Int.random(in: 0...40, using: &generator) {
+            if Bool.random(using: &generator) {
+                bytes += Array((Self.fragments.randomElement(using: &generator) ?? "").utf8)
+            } else {
+                bytes.append(UInt8.random(in: 0...255, using: &generator))
+            }
+        }
+        return bytes
+    }
+
+    @Test func `never make progress fall within a phase, leave 0...1, or say something unfit for a line`() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(state: seed)
+        for _ in 0..<300 {
+            var tracker = runningTracker()
+            var scanner = OutputScanner()
+            var lines = ProgressLine()
+            for step in 0..<40 {
+                let moment = at(Double(step) * 0.7)
+                let input = bytes(&generator)[...]
+                var told = scanner.receive(input, at: moment).map { ($0, ReportSource.text) }
+                told += lines.receive(input, at: moment).map { ($0, .native) }
+                if let datagram = NotifyDatagram(input) { told.append((datagram.report, .native)) }
+                for (report, source) in told {
+                    let before = tracker.live
+                    let change = tracker.receive(report, from: source, at: moment)
+                    check(before, tracker.live, change, seed: seed)
+                }
+            }
+            _ = scanner.finish()
+            _ = lines.finish()
+        }
+    }
+
+    private func check(_ before: LiveState, _ after: LiveState, _ change: LiveChange, seed: UInt64) {
+        #expect(after.seq == before.seq + (change == .none ? 0 : 1), "seed \(seed)")
+        if before.phase == after.phase, let past = before.progress, let now = after.progress {
+            #expect(now >= past, "seed \(seed)")
+        }
+        if let progress = after.progress { #expect((0...1).contains(progress), "seed \(seed)") }
+        for text in [after.message, after.phase].compactMap(\.self) {
+            #expect(!text.isEmpty, "seed \(seed)")
+            #expect(
+                text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }, "seed \(seed)")
+        }
+    }
+
+    @Test func `never make a rising report fall, whichever door it comes through`() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(state: seed)
+        var tracker = runningTracker()
+        for step in 0..<5000 {
+            let before = tracker.live
+            let report = ProgressReport(
+                fraction: Bool.random(using: &generator) ? .random(in: -1...2, using: &generator) : nil,
+                done: .random(in: -5...50, using: &generator), total: .random(in: -5...50, using: &generator),
+                phase: ["copy", "verify", nil].randomElement(using: &generator) ?? nil,
+                isWithdrawal: step % 97 == 0)
+            let source = ReportSource.allCases.randomElement(using: &generator) ?? .text
+            let change = tracker.receive(report, from: source, at: at(Double(step)))
+            check(before, tracker.live, change, seed: seed)
+        }
+    }
+}

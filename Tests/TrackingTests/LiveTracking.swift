@@ -1,0 +1,220 @@
+import Testing
+import Timeline
+import Tracking
+
+let backup = LiveTask(id: "0190-1", botID: "ops", run: "backup#7", name: "backup", botName: "Ops")
+
+/// A tracker of a run that started at second 0.
+func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
+    var tracker = LiveTracker(task: backup, incarnation: 1, usualGap: usualGap, at: at(0))
+    _ = tracker.became(.starting, at: at(0))
+    _ = tracker.became(.running, at: at(0))
+    return tracker
+}
+
+@Suite struct `a live state` {
+    @Test func `never falls within a phase`() {
+        var tracker = runningTracker()
+        for told in [0.2, 0.5, 0.4, 0.45, 0.6] {
+            _ = tracker.receive(ProgressReport(fraction: told, phase: "copy"), from: .native, at: at(1))
+        }
+        #expect(tracker.live.progress == 0.6)
+        _ = tracker.receive(ProgressReport(fraction: 0.1), from: .native, at: at(2))
+        #expect(tracker.live.progress == 0.6)
+    }
+
+    @Test func `starts anew with a new phase`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.9, phase: "copy"), from: .native, at: at(1))
+        _ = tracker.receive(ProgressReport(phase: "verify"), from: .native, at: at(2))
+        #expect(tracker.live.phase == "verify")
+        #expect(tracker.live.progress == nil)
+        _ = tracker.receive(ProgressReport(fraction: 0.1), from: .native, at: at(3))
+        #expect(tracker.live.progress == 0.1)
+    }
+
+    @Test func `takes a falling total for a new phase and not for a jump back`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(done: 90, total: 100, phase: "copy"), from: .native, at: at(1))
+        _ = tracker.receive(ProgressReport(done: 1, total: 4), from: .native, at: at(2))
+        #expect(tracker.live.phase == "copy 2")
+        #expect(tracker.live.progress == 0.25)
+    }
+
+    @Test func `holds its progress while a total grows`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(done: 5, total: 10), from: .native, at: at(1))
+        _ = tracker.receive(ProgressReport(done: 6, total: 60), from: .native, at: at(2))
+        #expect(tracker.live.progress == 0.5)
+        #expect(tracker.live.phase == nil)
+    }
+
+    @Test func `listens to the better source once it has told progress`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.1), from: .text, at: at(1))
+        _ = tracker.receive(ProgressReport(fraction: 0.3), from: .native, at: at(2))
+        _ = tracker.receive(ProgressReport(fraction: 0.9, phase: "x"), from: .text, at: at(3))
+        #expect(tracker.live.progress == 0.3)
+        #expect(tracker.live.phase == nil)
+    }
+
+    @Test func `takes a message from a lower source until a better one gives one`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.3), from: .native, at: at(1))
+        _ = tracker.receive(ProgressReport(message: "from the output"), from: .text, at: at(2))
+        #expect(tracker.live.message == "from the output")
+        _ = tracker.receive(ProgressReport(message: "from the job"), from: .native, at: at(3))
+        _ = tracker.receive(ProgressReport(message: "from the output"), from: .text, at: at(4))
+        #expect(tracker.live.message == "from the job")
+    }
+
+    @Test func `says a guess that a better source corrects downward as another phase`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.9), from: .text, at: at(1))
+        _ = tracker.receive(ProgressReport(fraction: 0.1), from: .native, at: at(2))
+        #expect(tracker.live.progress == 0.1)
+        #expect(tracker.live.phase == "part 2")
+    }
+
+    @Test func `takes back what turned out not to be progress`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.9), from: .text, at: at(20))
+        _ = tracker.receive(ProgressReport(isWithdrawal: true), from: .text, at: at(21))
+        #expect(tracker.live.progress == nil)
+        #expect(tracker.live.finish == nil)
+    }
+
+    @Test func `is blocked and at work again as the job says`() {
+        var tracker = runningTracker()
+        let blocked = tracker.receive(
+            ProgressReport(word: .blocked(.permission)), from: .native, at: at(1))
+        #expect(blocked == .stateChange)
+        #expect(tracker.live.state == .blocked)
+        #expect(tracker.live.blockedKind == .permission)
+        let working = tracker.receive(ProgressReport(word: .working), from: .native, at: at(2))
+        #expect(working == .stateChange)
+        #expect(tracker.live.state == .running)
+        #expect(tracker.live.blockedKind == nil)
+    }
+
+    @Test func `takes no word from a job that ended`() {
+        var tracker = runningTracker()
+        _ = tracker.became(.failed, reason: .exitCode, at: at(1))
+        let ended = tracker.live
+        let change = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(2))
+        #expect(change == .none)
+        #expect(tracker.live == ended)
+    }
+
+    @Test func `has all of its progress when the run completes and keeps the rest when it fails`() {
+        var good = runningTracker()
+        _ = good.receive(ProgressReport(fraction: 0.98), from: .native, at: at(1))
+        var bad = good
+        _ = good.became(.completed, reason: .exitCode, at: at(2))
+        _ = bad.became(.failed, reason: .exitCode, at: at(2))
+        #expect(good.live.progress == 1)
+        #expect(bad.live.progress == 0.98)
+    }
+
+    @Test func `makes no step that a run can't take`() {
+        var tracker = runningTracker()
+        let before = tracker.live
+        let skipped = tracker.became(.skipped, reason: .overlap, at: at(1))
+        #expect(skipped == .none)
+        #expect(tracker.live == before)
+    }
+
+    @Test func `forgets the last attempt when the next one starts`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(
+            ProgressReport(fraction: 0.8, phase: "copy", message: "x"), from: .native, at: at(1))
+        _ = tracker.became(.queued, reason: .retryWait, at: at(2))
+        let before = tracker.live.order
+        _ = tracker.startAttempt(2, at: at(3))
+        #expect(tracker.live.progress == nil)
+        #expect(tracker.live.phase == nil)
+        #expect(tracker.live.message == nil)
+        #expect(tracker.live.attempt == 2)
+        #expect(tracker.live.order > before)
+        #expect(tracker.live.reason == .retryWait)
+    }
+
+    @Test func `orders every change after the one before, also after a restart of the daemon`() {
+        var tracker = runningTracker()
+        var last = tracker.live.order
+        for step in 1...50 {
+            let change = tracker.receive(
+                ProgressReport(fraction: Double(step) / 50), from: .native, at: at(Double(step)))
+            #expect(change == .tick)
+            #expect(tracker.live.order > last)
+            last = tracker.live.order
+        }
+        var resumed = LiveTracker(resuming: tracker.live, incarnation: 2, at: at(60))
+        #expect(resumed.live.order > last)
+        #expect(resumed.live.seq == 2_000_000_000)
+        _ = resumed.receive(ProgressReport(fraction: 0.1), from: .native, at: at(61))
+        #expect(resumed.live.progress == 1)
+    }
+
+    @Test func `is one tick a second when the job only repeats itself`() {
+        var tracker = runningTracker()
+        let report = ProgressReport(fraction: 0.5)
+        _ = tracker.receive(report, from: .native, at: at(1))
+        let seq = tracker.live.seq
+        for step in 0..<1000 {
+            _ = tracker.receive(report, from: .native, at: at(1 + Double(step) / 1000))
+        }
+        #expect(tracker.live.seq == seq)
+        let later = tracker.receive(report, from: .native, at: at(2))
+        #expect(later == .tick)
+    }
+
+    @Test func `is stale two minutes after the job last told anything, and not while it waits`() {
+        var tracker = runningTracker()
+        #expect(tracker.live.staleAt == nil)
+        _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(10))
+        #expect(!tracker.live.isStale(at: at(129)))
+        #expect(tracker.live.isStale(at: at(130)))
+        _ = tracker.receive(ProgressReport(word: .blocked(.auth)), from: .native, at: at(20))
+        #expect(tracker.live.staleAt == nil)
+    }
+
+    @Test func `stalls after three times the usual silence and wakes with the next word`() {
+        var tracker = runningTracker(usualGap: .seconds(60))
+        _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(20))
+        #expect(tracker.stallsAt == at(200))
+        let early = tracker.look(at: at(199))
+        #expect(early == .none)
+        let late = tracker.look(at: at(200))
+        #expect(late == .stateChange)
+        #expect(tracker.live.state == .stalled)
+        #expect(tracker.live.finish == nil)
+        #expect(tracker.live.updatedAt == at(20))
+        let word = tracker.receive(ProgressReport(), from: .native, at: at(300))
+        #expect(word == .stateChange)
+        #expect(tracker.live.state == .running)
+    }
+
+    @Test func `never stalls when no silence is known to be unusual`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(1))
+        #expect(tracker.stallsAt == nil)
+        for second in 2...6 { _ = tracker.receive(ProgressReport(), from: .native, at: at(Double(second))) }
+        #expect(tracker.stallsAt == at(36))
+    }
+
+    @Test func `holds a job's text to one harmless line`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(
+            ProgressReport(phase: "a\u{1B}[2Jb", message: "  one\r\ntwo\u{202E}three\u{7}  "), from: .native,
+            at: at(1))
+        #expect(tracker.live.phase == "a[2Jb")
+        #expect(tracker.live.message == "one twothree")
+        _ = tracker.receive(
+            ProgressReport(message: String(repeating: "👩‍👩‍👧", count: 500)), from: .native, at: at(2))
+        let message = tracker.live.message ?? ""
+        #expect(message.utf8.count <= 200 * 8 + 3)
+        #expect(message.last == "…")
+        #expect(message.dropLast().allSatisfy { $0 == "👩‍👩‍👧" })
+    }
+}
