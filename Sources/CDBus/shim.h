@@ -1,0 +1,7 @@
+#ifndef CDBUS_SHIM_H
+#define CDBUS_SHIM_H
+
+#include <dbus/dbus.h>
+#include <sys/eventfd.h>
+
+#endif

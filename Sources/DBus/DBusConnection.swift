@@ -1,0 +1,119 @@
+/// One private connection to a message bus.
+///
+/// All of libdbus happens on a thread this actor owns and runs on. No method blocks; every call has a
+/// deadline. A connection that ended stays ended: make a new one.
+package actor DBusConnection {
+    private let thread: DBusThread
+    private let arrivals: AsyncStream<DBusSignal>.Continuation
+    private var link: BusLink?
+
+    /// Signals in the order they came, the newest 4096 of those not yet read.
+    ///
+    /// Ends with the connection.
+    /// For one reader.
+    package nonisolated let signals: AsyncStream<DBusSignal>
+
+    /// The actor runs on its own thread.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe thread.asUnownedSerialExecutor()
+    }
+
+    /// Our name on the bus, such as `:1.42`; empty until the bus has answered the greeting.
+    package private(set) var uniqueName = ""
+
+    /// Connects to `address`, authenticates as this user, and greets the bus, all by `deadline`.
+    ///
+    /// - Parameters:
+    ///   - address: such as `unix:path=/run/user/1000/bus`. Addresses that start a process are refused.
+    ///   - callsInFlight: how many calls may wait for an answer at once; more wait in line.
+    ///   - deadline: for the greeting and its answer.
+    /// - Returns: an open connection with a name of its own.
+    /// - Throws: what kept it from being opened, with libdbus' own words.
+    package static func connect(
+        to address: String, callsInFlight: Int = 64, deadline: Duration
+    ) async throws(DBusError) -> DBusConnection {
+        guard !address.utf8.contains(0), !address.isEmpty,
+            address.split(separator: ";").allSatisfy({ $0.hasPrefix("unix:") || $0.hasPrefix("tcp:") })
+        else { throw .badAddress(address) }
+        let connection = try DBusConnection()
+        do throws(DBusError) {
+            try await connection.open(address, callsInFlight: callsInFlight)
+            try await connection.greet(deadline: deadline)
+        } catch {
+            await connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    private init() throws(DBusError) {
+        thread = try DBusThread()
+        (signals, arrivals) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
+    }
+
+    isolated deinit {
+        close()
+        thread.stop()
+    }
+
+    /// Whether the bus is still there, as far as is known.
+    package var isOpen: Bool { link?.isOpen ?? false }
+
+    /// Calls that wait for an answer, and calls that wait for room.
+    package var load: (inFlight: Int, waiting: Int) { link?.load ?? (0, 0) }
+
+    /// Ends the connection: every waiter gets ``DBusError/disconnected``, ``signals`` ends.
+    package func close() {
+        link?.close()
+        link = nil
+        thread.attach(nil)
+    }
+
+    /// Calls `method` and returns what it answers.
+    ///
+    /// Cancelling the task does not cut the call short; the deadline and ``close()`` do.
+    /// - Parameters:
+    ///   - method: where the call goes.
+    ///   - arguments: what it is given.
+    ///   - deadline: covers the time in line and the answer.
+    /// - Returns: the answer's values, often none.
+    /// - Throws: the peer's error as `.refused`, or what kept the answer from coming.
+    package func call(
+        _ method: DBusMethod, _ arguments: [DBusValue] = [], deadline: Duration
+    ) async throws(DBusError) -> [DBusValue] {
+        let message = try Message.call(method, arguments)
+        guard let link else { throw .disconnected }
+        let answer = await withCheckedContinuation { waiter in
+            link.call(message, deadline: deadline, waiter: waiter)
+        }
+        return try answer.get()
+    }
+
+    /// Sends a signal to everybody who listens for it.
+    package func emit(
+        path: String, interface: String, member: String, _ arguments: [DBusValue] = []
+    ) throws(DBusError) {
+        guard let link else { throw .disconnected }
+        try link.send(Message.signal(path: path, interface: interface, member: member, arguments))
+    }
+
+    /// Asks the bus for the signals that fit `match`.
+    package func listen(for match: DBusMatch, deadline: Duration) async throws(DBusError) {
+        try Name.check(match.rule, as: .rule)
+        _ = try await call(.bus("AddMatch"), [.string(match.rule)], deadline: deadline)
+    }
+
+    /// The first thing done on the thread: connecting may wait for a bus that is slow to accept.
+    private func open(_ address: String, callsInFlight: Int) throws(DBusError) {
+        let link = try BusLink(address: address, callsInFlight: callsInFlight, signals: arrivals)
+        thread.attach(link)
+        self.link = link
+    }
+
+    private func greet(deadline: Duration) async throws(DBusError) {
+        let answer = try await call(.bus("Hello"), deadline: deadline)
+        guard let name = answer.first?.text else { throw .unexpectedReply("a greeting without a name") }
+        link?.setUniqueName(name)
+        uniqueName = name
+    }
+}
