@@ -1,0 +1,52 @@
+/// A text that is not a schedule, with everything that is wrong in it.
+public struct CronError: Error, Hashable, Sendable {
+    /// The text that was read.
+    public var text: String
+
+    /// All faults, in order of their place; never empty.
+    public var faults: [CronFault]
+
+    init(text: String, faults: [CronFault]) {
+        self.text = text
+        self.faults = faults
+    }
+
+    init(text: String, _ fault: CronFault) {
+        self.init(text: text, faults: [fault])
+    }
+
+    /// The text with a line of carets and words under it for each fault.
+    ///
+    /// ```
+    /// 0 25 * * *
+    ///   ^^ hour: 25 is outside 0-23 (columns 3-4)
+    /// ```
+    public var drawing: String {
+        ([text] + faults.map { Self.draw($0.range, Self.say($0), under: text) }).joined(separator: "\n")
+    }
+
+    /// One line of carets under `range` of `text`, followed by `words` and the columns.
+    ///
+    /// An empty range is shown as one caret where something is missing. Columns count characters from 1.
+    static func draw(_ range: Range<Int>, _ words: String, under text: String) -> String {
+        let bytes = Array(text.utf8)
+        func column(_ offset: Int) -> Int {
+            String(decoding: bytes[..<min(offset, bytes.count)], as: UTF8.self).count
+        }
+        let start = column(range.lowerBound)
+        let width = max(1, column(range.upperBound) - start)
+        let place = width == 1 ? "column \(start + 1)" : "columns \(start + 1)-\(start + width)"
+        return String(repeating: " ", count: start) + String(repeating: "^", count: width)
+            + " \(words) (\(place))"
+    }
+
+    private static func say(_ fault: CronFault) -> String {
+        let place = fault.field.map { "\($0.title): " } ?? ""
+        return place + fault.message + (fault.fix.map { "; \($0)" } ?? "")
+    }
+}
+
+extension CronError: CustomStringConvertible {
+    /// The faults as one line, without the drawing.
+    public var description: String { faults.map(Self.say).joined(separator: "; ") }
+}

@@ -1,0 +1,114 @@
+public import Timeline
+
+/// A cron expression: a set of local times, read by the rules of Debian's cron.
+///
+/// ```swift
+/// let expression = try CronExpression("30 2 * * MON-FRI")
+/// expression.next(after: now, in: berlin)
+/// ```
+///
+/// Two expressions are equal when they mean the same, however they are written. The occurrences lie in the
+/// years 1970 to 2199; every search ends, and its work does not depend on how far away the answer is.
+/// - Source: crontab(5) of Debian 12; the Open Cron Pattern Specification 1.4.
+public struct CronExpression: Sendable {
+    /// The text it was made of.
+    public let text: String
+
+    /// The zone its own `CRON_TZ=` names, if it has one.
+    public let zoneName: String?
+
+    /// What becomes of local times that the clock skips.
+    public let gap: CronOptions.Gap
+
+    /// What becomes of local times that come twice.
+    public let overlap: CronOptions.Overlap
+
+    /// Whether it is a fixed-time job, which is run once for skipped and repeated times; else it follows the
+    /// clock on the wall.
+    public let isFixedTime: Bool
+
+    let plan: CronPlan
+
+    /// Reads an expression of 5, 6 or 7 fields, or a macro such as `@daily`.
+    ///
+    /// - Parameters:
+    ///   - text: At most 256 bytes; blanks are spaces and tabs.
+    ///   - options: The notation, and the rules for days and clock changes.
+    ///   - knowsZone: Says whether a zone of that name exists; without it any well-formed name passes.
+    /// - Throws: ``CronError`` with every fault of the text.
+    public init(
+        _ text: String, options: CronOptions = CronOptions(), knowsZone: ((String) -> Bool)? = nil
+    ) throws(CronError) {
+        var parser = CronParser(options: options)
+        parser.parse(text.utf8.span, knowsZone: knowsZone)
+        guard parser.faults.isEmpty else { throw CronError(text: text, faults: parser.faults) }
+        self.init(text, parser, options)
+    }
+
+    init(_ text: String, _ parser: CronParser, _ options: CronOptions) {
+        self.text = text
+        zoneName = parser.zoneName
+        gap = options.gap
+        overlap = options.overlap
+        switch options.jobClass {
+        case .vixie: isFixedTime = !parser.followsClock
+        case .fixed: isFixedTime = true
+        case .wildcard: isFixedTime = false
+        }
+        plan = CronPlan(parser.masks)
+    }
+
+    /// Whether no date of the calendar matches, as with 30 February; known without a search.
+    public var neverFires: Bool { plan.shape == .never }
+
+    /// The first occurrence strictly after `moment`; `nil` when none comes before the year 2200.
+    ///
+    /// A time that the clock of `zone` skips or repeats is treated as ``gap`` and ``overlap`` say.
+    /// - Complexity: O(1) for nearly all expressions, and always bounded.
+    public func next(after moment: Moment, in zone: ZoneRules) -> Moment? {
+        guard plan.shape != .never else { return nil }
+        return walk(in: zone).next(from: moment.seconds &+ 1).map(Moment.init(seconds:))
+    }
+
+    /// The last occurrence strictly before `moment`; `nil` when there is none since 1970.
+    ///
+    /// Of the same set as ``next(after:in:)``: each is the other's inverse.
+    public func previous(before moment: Moment, in zone: ZoneRules) -> Moment? {
+        guard plan.shape != .never else { return nil }
+        let last = Moment(microseconds: moment.microseconds &- 1).seconds
+        return walk(in: zone).previous(from: last).map(Moment.init(seconds:))
+    }
+
+    /// Whether `moment` is an occurrence.
+    public func contains(_ moment: Moment, in zone: ZoneRules) -> Bool {
+        next(after: Moment(microseconds: moment.microseconds &- 1), in: zone) == moment
+    }
+
+    /// How many occurrences lie in `range`, counted by days and not one by one.
+    public func count(in range: Range<Moment>, zone: ZoneRules) -> Int {
+        let low = Moment(microseconds: range.lowerBound.microseconds - 1).seconds + 1
+        let high = Moment(microseconds: range.upperBound.microseconds - 1).seconds + 1
+        guard plan.shape != .never, low < high else { return 0 }
+        return walk(in: zone).count(in: low..<high)
+    }
+
+    @inline(__always)
+    private func walk(in zone: ZoneRules) -> ZoneWalk {
+        ZoneWalk(plan: plan, isFixed: isFixedTime, gap: gap, overlap: overlap, zone: zone)
+    }
+}
+
+extension CronExpression: Hashable {
+    /// Whether both have the same occurrences in every zone and name the same zone.
+    public static func == (left: CronExpression, right: CronExpression) -> Bool {
+        left.plan.masks == right.plan.masks && left.isFixedTime == right.isFixedTime && left.gap == right.gap
+            && left.overlap == right.overlap && left.zoneName == right.zoneName
+    }
+
+    /// Hashes what equality compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(plan.masks)
+        hasher.combine(isFixedTime)
+        hasher.combine(zoneName)
+    }
+}

@@ -1,0 +1,100 @@
+extension CronMasks {
+    /// The days of a month that match, bit d for day d.
+    ///
+    /// The month's first day is the weekday `firstWeekday`, 0 being Sunday, and it has `length` days.
+    @inline(__always)
+    func days(firstWeekday: UInt64, length: UInt64) -> UInt64 {
+        let valid: UInt64 = (1 &<< length &- 1) &<< 1
+        var byDate = monthDays
+        if hasMonthDayForms { byDate |= formDays(firstWeekday: firstWeekday, length: length) }
+        // Each week's seven bits are rotated so that bit 0 is the weekday of the month's first day.
+        let low = (1 &<< (7 &- firstWeekday) &- 1) &* CronMasks.everyWeek
+        var byWeekday =
+            (nthWeekdays &>> firstWeekday) & low | (nthWeekdays &<< (7 &- firstWeekday))
+            & (CronMasks.allWeekdays & ~low)
+        if lastWeekdays != 0 {
+            let all = lastWeekdays &* CronMasks.everyWeek
+            let rotated = (all &>> firstWeekday) & low | (all &<< (7 &- firstWeekday)) & ~low
+            byWeekday |= rotated & (0x7F &<< (length &- 7))
+        }
+        byWeekday = byWeekday &<< 1
+        return (eitherDay ? byDate | byWeekday : byDate & byWeekday) & valid
+    }
+
+    /// The days that `L-n`, `nW` and `L-nW` stand for in such a month.
+    func formDays(firstWeekday: UInt64, length: UInt64) -> UInt64 {
+        var days = CronMasks.reversed(lastDays, length)
+        var wanted =
+            (nearestDays | CronMasks.reversed(nearestLastDays, length)) & ((1 << length - 1) << 1)
+        while wanted != 0 {
+            let day = UInt64(wanted.trailingZeroBitCount)
+            wanted &= wanted - 1
+            days |= 1 << CronMasks.workday(near: day, firstWeekday: firstWeekday, length: length)
+        }
+        return days
+    }
+
+    /// Bit n of `bits` as bit `length - n`.
+    private static func reversed(_ bits: UInt64, _ length: UInt64) -> UInt64 {
+        guard bits != 0 else { return 0 }
+        var result: UInt64 = 0
+        var rest = bits & (1 << length - 1)
+        while rest != 0 {
+            result |= 1 << (length - UInt64(rest.trailingZeroBitCount))
+            rest &= rest - 1
+        }
+        return result
+    }
+
+    /// The Monday to Friday nearest to `day` that lies in the same month.
+    private static func workday(near day: UInt64, firstWeekday: UInt64, length: UInt64) -> UInt64 {
+        switch (firstWeekday + day - 1) % 7 {
+        case 6: day == 1 ? 3 : day - 1
+        case 0: day == length ? day - 2 : day + 1
+        default: day
+        }
+    }
+
+    /// Whether any date from 1970 to 2199 matches.
+    ///
+    /// A calendar year is one of fourteen: seven weekdays for its 1 January, with or without a leap day.
+    /// All occur when the years are not restricted, so the answer needs no search.
+    var hasAnyDate: Bool {
+        // The common cases first: a day that every month has.
+        let common: UInt64 = (1 << 28 - 1) << 1
+        let fewWeekdays = eitherDay ? plainWeekdays != 0 : hasAnyWeekday && monthDays & common != 0
+        if months != 0, years.isAll, fewWeekdays || hasAnyMonthDay && plainWeekdays != 0 { return true }
+        var seen: UInt32 = 0
+        var year = years.next(from: YearSet.first)
+        while let current = year {
+            let firstDay = CalendarDay.days(ofYear: current, month: 1)
+            let kind = UInt32((firstDay &+ 4) % 7 &* 2) + (CalendarDay.isLeap(current) ? 1 : 0)
+            if seen & (1 << kind) == 0 {
+                seen |= 1 << kind
+                if hasAnyDate(in: current) { return true }
+            }
+            if seen == 1 << 14 - 1 { return false }
+            year = years.next(from: current + 1)
+        }
+        return false
+    }
+
+    private func hasAnyDate(in year: Int) -> Bool {
+        var rest = months
+        while rest != 0 {
+            let month = rest.trailingZeroBitCount
+            rest &= rest - 1
+            if days(ofYear: year, month: month) != 0 { return true }
+        }
+        return false
+    }
+
+    /// The days of one month of one year that match.
+    @inline(__always)
+    func days(ofYear year: Int, month: Int) -> UInt64 {
+        let first = CalendarDay.days(ofYear: year, month: month)
+        return days(
+            firstWeekday: UInt64(truncatingIfNeeded: (first &+ 4) % 7),
+            length: UInt64(truncatingIfNeeded: CalendarDay.length(ofYear: year, month: month)))
+    }
+}

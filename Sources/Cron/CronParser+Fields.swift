@@ -1,0 +1,218 @@
+extension CronParser {
+    /// One field as read, before the day fields are combined.
+    struct Field {
+        /// The plain values, bit v for value v.
+        var bits: UInt64 = 0
+        /// The first character is a star (or a question mark).
+        var isStarred = false
+        /// The field is nothing but that.
+        var isBare = false
+        var isQuestion = false
+        /// A `+` stands first.
+        var isForced = false
+        /// The bytes of it, for warnings.
+        var range = 0..<0
+
+        func isOpen(_ rule: CronOptions.DayRule) -> Bool {
+            rule == .vixie ? isStarred : isBare
+        }
+    }
+
+    /// Where a term reads its values from; `low` to `high` by `step`.
+    struct Term {
+        var low: Int
+        var high: Int
+        var step = 1
+        var hasRange = false
+        /// `low` lies above `high`, allowed because the dialect wraps.
+        var isWrapped = false
+    }
+
+    /// Reads the field at `position` and the blanks after it.
+    mutating func parseField(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Field {
+        var result = Field()
+        let start = position
+        if field == .dayOfWeek, bytes[position] == UInt8(ascii: "+"), position + 1 < end,
+            !isBlank(bytes[position + 1])
+        {
+            result.isForced = true
+            position += 1
+        }
+        let first = bytes[position]
+        result.isQuestion = first == UInt8(ascii: "?")
+        result.isStarred = first == UInt8(ascii: "*") || result.isQuestion
+        // The commonest field of all.
+        if result.isStarred, !result.isQuestion, position + 1 == end || isBlank(bytes[position + 1]) {
+            result.isBare = true
+            result.bits = CronParser.bits(Term(low: field.minimum, high: field.maximum))
+            if field == .year { addYears(Term(low: field.minimum, high: field.maximum)) }
+            position += 1
+        } else {
+            if field == .year { masks.years = .empty }
+            parseTerms(field, bytes, &position, end, &result)
+        }
+        result.range = start..<position
+        position = skipBlanks(bytes, position, end)
+        return result
+    }
+
+    private mutating func parseTerms(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int, _ result: inout Field
+    ) {
+        let start = position
+        var terms = 0
+        while true {
+            terms += 1
+            let termStart = position
+            if position == end || isBlank(bytes[position]) || bytes[position] == UInt8(ascii: ",") {
+                failEmptyTerm(field, bytes, position, end)
+            } else if let term = parseTerm(field, bytes, &position, end) {
+                if field == .year { addYears(term) } else { result.bits |= CronParser.bits(term, in: field) }
+            }
+            if position < end, !isBlank(bytes[position]), bytes[position] != UInt8(ascii: ",") {
+                if !hasFault(from: termStart) { failUnexpected(field, bytes, position, end) }
+                while position < end, !isBlank(bytes[position]), bytes[position] != UInt8(ascii: ",") {
+                    position += 1
+                }
+            }
+            guard position < end, bytes[position] == UInt8(ascii: ",") else { break }
+            position += 1
+        }
+        result.isBare = result.isStarred && position == start + 1
+        if terms > 1 { checkAlone(field, bytes, start..<position) }
+    }
+
+    /// Reads one term; `nil` when it is one of the day forms, which go into the masks, or at fault.
+    private mutating func parseTerm(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Term? {
+        let start = position
+        var term: Term
+        switch bytes[position] {
+        case UInt8(ascii: "*"):
+            position += 1
+            term = Term(low: field.minimum, high: field.maximum, hasRange: true)
+        case UInt8(ascii: "?") where isLenient || field == .dayOfMonth || field == .dayOfWeek:
+            position += 1
+            return Term(low: field.minimum, high: field.maximum)
+        case UInt8(ascii: "H"):
+            return parseHash(field, bytes, &position, end)
+        case UInt8(ascii: "L") where field == .dayOfMonth,
+            UInt8(ascii: "l") where field == .dayOfMonth && isLenient:
+            parseLastDay(bytes, &position, end)
+            return nil
+        case UInt8(ascii: "L") where field == .dayOfWeek && dialect == .quartz:
+            position += 1
+            return Term(low: 6, high: 6)
+        default:
+            guard let low = parseValue(field, bytes, &position, end) else { return nil }
+            term = Term(low: low, high: low)
+            if position < end, bytes[position] == UInt8(ascii: "-") {
+                position += 1
+                guard let high = parseUpperValue(field, low, bytes, &position, end) else { return nil }
+                term.high = high
+                term.hasRange = true
+            } else if position < end, parseDayForm(field, low, bytes, &position, end) {
+                return nil
+            }
+        }
+        if position < end, bytes[position] == UInt8(ascii: "/") {
+            guard parseStep(field, &term, bytes, &position, end, from: start) else { return nil }
+        }
+        return order(&term, field, start..<position) ? term : nil
+    }
+
+    /// Settles a range that runs backwards; says whether it may stay.
+    private mutating func order(_ term: inout Term, _ field: CronField, _ range: Range<Int>) -> Bool {
+        if field == .dayOfWeek, term.low == 7, term.high < 7 { term.low = 0 }
+        guard term.low > term.high else { return true }
+        if isLenient, field != .year {
+            term.isWrapped = true
+            return true
+        }
+        if field == .dayOfWeek, term.high == 0 {
+            fail(
+                .reversedRange, in: field, at: range, "the range runs backwards",
+                fix: "write \(term.low)-7, where 7 is Sunday")
+        } else {
+            fail(
+                .reversedRange, in: field, at: range, "\(term.low) lies after \(term.high)",
+                fix: field == .year
+                    ? nil
+                    : "write \(term.low)-\(field.maximum),\(field.minimum)-\(term.high)")
+        }
+        return false
+    }
+
+    /// Reads `/s`; says whether the term stands.
+    mutating func parseStep(
+        _ field: CronField, _ term: inout Term, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int,
+        from start: Int
+    ) -> Bool {
+        let slash = position
+        position += 1
+        let numberStart = position
+        guard let step = parseNumber(field, bytes, &position, end) else {
+            if !hasFault(from: numberStart) {
+                fail(.badStep, in: field, at: slash..<position, "a step needs a number after the /")
+            }
+            return false
+        }
+        guard step > 0 else {
+            fail(.badStep, in: field, at: numberStart..<position, "a step of 0 never moves")
+            return false
+        }
+        if !term.hasRange {
+            guard isLenient else {
+                fail(
+                    .badStep, in: field, at: start..<position, "a step needs a range before it",
+                    fix: "write \(term.low)-\(field.maximum)/\(step)")
+                return false
+            }
+            if term.low == 7, field == .dayOfWeek { term.low = 0 }
+            term.high = field.maximum
+        }
+        term.step = step
+        if collectsWarnings { warnOfStep(term, field, start..<position) }
+        return true
+    }
+
+    private mutating func addYears(_ term: Term) {
+        if term.low == YearSet.first, term.high == YearSet.last, term.step == 1 {
+            masks.years = .all
+        } else {
+            for year in stride(from: term.low, through: term.high, by: term.step) { masks.years.insert(year) }
+        }
+    }
+
+    /// The values of a term, a day of week 7 as 0.
+    @inline(__always)
+    static func bits(_ term: Term) -> UInt64 {
+        (.max &>> UInt64(truncatingIfNeeded: 63 &- (term.high &- term.low)))
+            &<< UInt64(truncatingIfNeeded: term.low)
+    }
+
+    private static func bits(_ term: Term, in field: CronField) -> UInt64 {
+        var bits: UInt64
+        if term.isWrapped {
+            let width = field.width
+            bits = 0
+            for value in stride(from: term.low, through: term.high + width, by: term.step) {
+                bits |= 1 << UInt64(value > field.maximum ? value - width : value)
+            }
+        } else if term.step == 1 {
+            bits = CronParser.bits(term)
+        } else {
+            bits = 0
+            var value = term.low
+            while value <= term.high {
+                bits |= 1 &<< UInt64(truncatingIfNeeded: value)
+                value &+= term.step
+            }
+        }
+        if field == .dayOfWeek, bits & 0x80 != 0 { bits = (bits | 1) & 0x7F }
+        return bits
+    }
+}

@@ -1,0 +1,144 @@
+extension CronParser {
+    /// Reads digits, at most four; `nil` without consuming anything when there are none.
+    @inline(__always)
+    mutating func parseNumber(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Int? {
+        let start = position
+        var value = 0
+        while position < end, bytes[position] &- 0x30 < 10 {
+            if position - start < 5 { value = value &* 10 &+ Int(bytes[position] &- 0x30) }
+            position += 1
+        }
+        guard position > start else { return nil }
+        guard position - start <= 4 else {
+            fail(.outOfRange, in: field, at: start..<position, "a number has at most four digits")
+            return nil
+        }
+        return value
+    }
+
+    /// Reads a number or a name and checks its limits.
+    mutating func parseValue(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Int? {
+        let start = position
+        if let number = parseNumber(field, bytes, &position, end) {
+            let isSunday = field == .dayOfWeek && number == 7 && dialect == .unix
+            let value = field == .dayOfWeek && dialect == .quartz ? number - 1 : number
+            if value >= field.minimum, value <= field.maximum || isSunday {
+                if isSunday { warn(.sunday7, in: field, at: start..<position, "7 is Sunday here, as 0 is") }
+                return value
+            }
+            let limits =
+                field != .dayOfWeek
+                ? "\(field.minimum)-\(field.maximum)" : dialect == .quartz ? "1-7" : "0-7"
+            fail(.outOfRange, in: field, at: start..<position, "\(number) is outside \(limits)")
+            return nil
+        }
+        guard !hasFault(from: start) else { return nil }
+        if isLetter(bytes[position]), field == .month || field == .dayOfWeek {
+            return parseName(field, bytes, &position, end)
+        }
+        failUnexpected(field, bytes, position, end)
+        return nil
+    }
+
+    /// Reads the value after a `-`, where Sunday counts as 7.
+    mutating func parseUpperValue(
+        _ field: CronField, _ low: Int, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Int? {
+        guard position < end, !isBlank(bytes[position]), bytes[position] != UInt8(ascii: ",") else {
+            fail(.unexpected, in: field, at: (position - 1)..<position, "the range has no end")
+            return nil
+        }
+        let isName = isLetter(bytes[position])
+        guard let high = parseValue(field, bytes, &position, end) else { return nil }
+        guard field == .dayOfWeek, high == 0 else { return high }
+        // `SUN-SUN` is one day, and so is `0-0`.
+        if isName, low == 0, dialect == .unix { return 0 }
+        return isName || isLenient && low > 0 ? 7 : 0
+    }
+
+    private mutating func parseName(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Int? {
+        let start = position
+        var letters = position
+        while letters < end, isLetter(bytes[letters]) { letters += 1 }
+        if letters - start >= 3 {
+            let code = CronNames.pack(bytes[start], bytes[start + 1], bytes[start + 2])
+            let value = field == .month ? CronNames.month(code) : CronNames.weekday(code)
+            // `MONL` is the last Monday.
+            let hasLast =
+                letters - start == 4 && field == .dayOfWeek
+                && (bytes[start + 3] == UInt8(ascii: "L")
+                    || isLenient && bytes[start + 3] == UInt8(ascii: "l"))
+            if let value, letters - start == 3 || hasLast {
+                position = start + 3
+                return value
+            }
+            if let value, isLenient, isFullName(field, value, bytes, start..<letters) {
+                position = letters
+                return value
+            }
+        }
+        position = letters
+        failName(field, bytes, start..<letters)
+        return nil
+    }
+
+    private func isFullName(_ field: CronField, _ value: Int, _ bytes: Span<UInt8>, _ range: Range<Int>)
+        -> Bool
+    {
+        let name = field == .month ? CronNames.months[value - 1] : CronNames.weekdays[value]
+        return text(bytes, range).lowercased() == name.lowercased()
+    }
+
+    private mutating func failName(_ field: CronField, _ bytes: Span<UInt8>, _ range: Range<Int>) {
+        let word = text(bytes, range)
+        let names = field == .month ? CronNames.months : CronNames.weekdays
+        let near = names.first { $0.lowercased().hasPrefix(word.lowercased().prefix(3)) }
+        let what = field == .month ? "month" : "day of week"
+        fail(
+            .unknownName, in: field, at: range, "\"\(word)\" is not a \(what)",
+            fix: near.map { "write \($0.prefix(3).uppercased())" }
+                ?? "use three letters such as \(names[1].prefix(3).uppercased())")
+    }
+
+    // MARK: Findings
+
+    func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+
+    /// Whether something at or after `position` was already found wrong.
+    func hasFault(from position: Int) -> Bool {
+        guard let last = faults.last else { return false }
+        return last.range.upperBound > position || last.range.lowerBound >= position
+    }
+
+    mutating func failEmptyTerm(_ field: CronField, _ bytes: Span<UInt8>, _ position: Int, _ end: Int) {
+        let isBefore = position < end && bytes[position] == UInt8(ascii: ",")
+        let comma = isBefore ? position : position - 1
+        fail(
+            .emptyTerm, in: field, at: comma..<comma + 1,
+            "a value is missing \(isBefore ? "before" : "after") the comma")
+    }
+
+    mutating func failUnexpected(_ field: CronField, _ bytes: Span<UInt8>, _ position: Int, _ end: Int) {
+        var next = position + 1
+        // The whole of one character, however many bytes it has.
+        while next < end, bytes[next] & 0xC0 == 0x80 { next += 1 }
+        let word = text(bytes, position..<next)
+        let shown = bytes[position] < 0x20 || bytes[position] == 0x7F ? "a control character" : "\"\(word)\""
+        var fix: String?
+        switch bytes[position] {
+        case UInt8(ascii: "L"), UInt8(ascii: "W"), UInt8(ascii: "#"), UInt8(ascii: "?"):
+            fix = "it belongs in \(bytes[position] == UInt8(ascii: "#") ? "the day of week" : "a day field")"
+        case UInt8(ascii: "/"):
+            fix = "write */ or a range before it"
+        default:
+            break
+        }
+        fail(.unexpected, in: field, at: position..<next, "\(shown) cannot stand here", fix: fix)
+    }
+}

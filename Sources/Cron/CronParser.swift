@@ -1,0 +1,148 @@
+/// Reads an expression once from left to right into masks, and keeps every fault it meets.
+///
+/// Good text costs no allocation: faults and warnings are made only when there are any, and warnings only
+/// when they are asked for.
+struct CronParser {
+    let dialect: CronOptions.Dialect
+    let isLenient: Bool
+    let dayRule: CronOptions.DayRule
+    let seed: String?
+    let spreadsMacros: Bool
+    let collectsWarnings: Bool
+
+    var masks = CronMasks()
+    var zoneName: String?
+    /// Whether second, minute or hour begins with a star.
+    var followsClock = false
+    var faults: [CronFault] = []
+    var warnings: [CronWarning] = []
+
+    /// The largest text that is looked at.
+    static let longest = 256
+
+    init(options: CronOptions, collectsWarnings: Bool = false) {
+        dialect = options.dialect
+        isLenient = options.isLenient || options.dialect == .quartz
+        dayRule = options.dayRule
+        seed = options.seed
+        spreadsMacros = options.spreadsMacros
+        self.collectsWarnings = collectsWarnings
+    }
+
+    /// Reads `bytes`; the result is in `masks` when `faults` stays empty.
+    mutating func parse(_ bytes: Span<UInt8>, knowsZone: ((String) -> Bool)?) {
+        guard bytes.count <= CronParser.longest else {
+            return fail(
+                .tooLong, at: CronParser.longest..<bytes.count,
+                "an expression has at most \(CronParser.longest) bytes")
+        }
+        var end = bytes.count
+        while end > 0, isBlank(bytes[end - 1]) { end -= 1 }
+        var position = skipBlanks(bytes, 0, end)
+        guard position < end else { return fail(.empty, at: 0..<bytes.count, "there is no expression") }
+        if bytes[position] | 0x20 == 0x74 || bytes[position] | 0x20 == 0x63,
+            let afterZone = parseZone(bytes, position, end, knowsZone)
+        {
+            position = skipBlanks(bytes, afterZone, end)
+            guard position < end else {
+                return fail(
+                    .fieldCount, at: end..<end, "a zone alone is no expression",
+                    fix: "write the fields after it")
+            }
+        }
+        if bytes[position] == UInt8(ascii: "@") { return parseMacro(bytes, position, end) }
+        parseFields(bytes, position, end)
+        masks.normalise()
+    }
+
+    private mutating func parseFields(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
+        var count = 0
+        var position = start
+        var lastField = start
+        while position < end {
+            lastField = position
+            count += 1
+            while position < end, !isBlank(bytes[position]) { position += 1 }
+            position = skipBlanks(bytes, position, end)
+        }
+        guard count >= 5, count <= 7, dialect == .unix || count != 5 else {
+            let asked = dialect == .quartz ? "6 or 7" : "5, 6 or 7"
+            return fail(
+                .fieldCount, at: start..<end, "expected \(asked) fields, found \(count)",
+                fix: "write minute, hour, day of month, month, day of week")
+        }
+        let spansBefore = collectsWarnings
+        position = start
+        if count >= 6 {
+            let second = parseField(.second, bytes, &position, end)
+            masks.seconds = second.bits
+            followsClock = second.isStarred
+        }
+        let minute = parseField(.minute, bytes, &position, end)
+        let hour = parseField(.hour, bytes, &position, end)
+        masks.minutes = minute.bits
+        masks.hours = hour.bits
+        followsClock = followsClock || minute.isStarred || hour.isStarred
+        let monthDayStart = position
+        let monthDay = parseField(.dayOfMonth, bytes, &position, end)
+        masks.months = parseField(.month, bytes, &position, end).bits
+        let weekdayStart = position
+        let weekday = parseField(.dayOfWeek, bytes, &position, end)
+        if count == 7 { _ = parseField(.year, bytes, &position, end) }
+        masks.monthDays = monthDay.bits
+        masks.nthWeekdays |= weekday.bits &* CronMasks.everyWeek
+        masks.eitherDay = !(monthDay.isOpen(dayRule) || weekday.isOpen(dayRule) || weekday.isForced)
+        if count == 6, !faults.isEmpty { hintYear(bytes, lastField, end) }
+        if dialect == .quartz, monthDay.isQuestion == weekday.isQuestion {
+            fail(
+                .dialect, in: .dayOfWeek, at: weekdayStart..<end,
+                "Quartz needs a ? in exactly one of the two day fields")
+        }
+        guard spansBefore, faults.isEmpty else { return }
+        warnOfDays(monthDay, weekday, at: monthDayStart..<end)
+    }
+
+    /// A last field that looks like a year, in a text where it is the day of week.
+    private mutating func hintYear(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
+        guard end - start == 4, bytes[start] == 0x31 || bytes[start] == 0x32 else { return }
+        for number in faults.indices where faults[number].range == start..<end {
+            faults[number].fix = "a year needs 7 fields: write the second first"
+        }
+    }
+
+    // MARK: Bytes
+
+    @inline(__always)
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    @inline(__always)
+    func skipBlanks(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
+        var position = start
+        while position < end, isBlank(bytes[position]) { position += 1 }
+        return position
+    }
+
+    func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+        var copy: [UInt8] = []
+        for place in range { copy.append(bytes[place]) }
+        return String(decoding: copy, as: UTF8.self)
+    }
+
+    // MARK: Findings
+
+    @inline(never)
+    mutating func fail(
+        _ kind: CronFault.Kind, in field: CronField? = nil, at range: Range<Int>, _ message: String,
+        fix: String? = nil
+    ) {
+        faults.append(CronFault(kind, in: field, at: range, message, fix: fix))
+    }
+
+    @inline(never)
+    mutating func warn(
+        _ kind: CronWarning.Kind, in field: CronField? = nil, at range: Range<Int>, _ message: String
+    ) {
+        guard collectsWarnings else { return }
+        warnings.append(CronWarning(kind, in: field, at: range, message))
+    }
+}

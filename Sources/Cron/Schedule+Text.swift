@@ -1,0 +1,160 @@
+import Timeline
+
+extension Schedule {
+    /// One line that ``init(text:)`` reads back to an equal schedule.
+    ///
+    /// ```
+    /// cron zone=Europe/Berlin gap=skip 30 2 * * *
+    /// every 15m from 2026-01-01T00:00:00Z
+    /// after 15m
+    /// at 2026-03-29T01:00:00Z
+    /// startup
+    /// manual
+    /// ```
+    public var text: String {
+        switch self {
+        case .cron(let expression, let zone):
+            let jobClass = expression.classToSay.map { " class=\($0.rawValue)" } ?? ""
+            let gap = expression.gap == .runAfter ? "" : " gap=\(expression.gap.rawValue)"
+            let fold = expression.overlap == .first ? "" : " fold=\(expression.overlap.rawValue)"
+            return "cron zone=\(zone)\(gap)\(fold)\(jobClass) \(expression)"
+        case .every(let interval, let anchor):
+            return "every \(interval.text) from \(anchor.iso8601)"
+        case .after(let interval):
+            return "after \(interval.text)"
+        case .at(let moment):
+            return "at \(moment.iso8601)"
+        case .startup, .manual:
+            return kind.rawValue
+        }
+    }
+
+    /// The schedule of a line that ``text`` wrote.
+    ///
+    /// - Throws: ``CronError`` with the place in `text`.
+    public init(text: String) throws(CronError) {
+        let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = words.count > 1 ? words[1] : text[text.endIndex...]
+        let start = text.utf8.count - rest.utf8.count
+        switch words.first {
+        case "cron":
+            self = try Self.readCron(rest, in: text)
+        case "every":
+            self = try Self.readEvery(rest, in: text)
+        case "after":
+            self = .after(try Self.readInterval(rest, at: start, in: text))
+        case "at":
+            self = .at(try Self.readMoment(rest, at: start, in: text))
+        case "startup" where words.count == 1:
+            self = .startup
+        case "manual" where words.count == 1:
+            self = .manual
+        default:
+            throw CronError(
+                text: text,
+                CronFault(
+                    .notUnderstood, at: 0..<text.utf8.count, "this is no schedule",
+                    fix: "begin with one of cron every after at startup manual"))
+        }
+    }
+
+    private static func readCron(_ rest: Substring, in text: String) throws(CronError) -> Schedule {
+        var rest = rest
+        var options = CronOptions()
+        var zone: String?
+        while let blank = rest.firstIndex(of: " "), let equals = rest[..<blank].firstIndex(of: "=") {
+            let key = rest[..<equals]
+            // The expression's own zone begins the expression.
+            guard key != "CRON_TZ", key != "TZ" else { break }
+            let value = String(rest[rest.index(after: equals)..<blank])
+            let start = text.utf8.count - rest.utf8.count
+            let policies = (CronOptions.Gap(rawValue: value), CronOptions.Overlap(rawValue: value))
+            switch key {
+            case "zone": zone = value
+            case "gap" where policies.0 != nil: options.gap = policies.0 ?? .runAfter
+            case "fold" where policies.1 != nil: options.overlap = policies.1 ?? .first
+            case "class" where CronOptions.JobClass(rawValue: value) != nil:
+                options.jobClass = CronOptions.JobClass(rawValue: value) ?? .vixie
+            default:
+                throw CronError(
+                    text: text,
+                    CronFault(
+                        .notUnderstood, at: start..<start + rest[..<blank].utf8.count,
+                        "\"\(rest[..<blank])\" is not an option of a schedule"))
+            }
+            rest = rest[rest.index(after: blank)...]
+        }
+        let start = text.utf8.count - rest.utf8.count
+        guard let zone else {
+            throw CronError(text: text, CronFault(.unknownZone, at: start..<start, "the zone is missing"))
+        }
+        do {
+            return .cron(try CronExpression(String(rest), options: options), zone: zone)
+        } catch {
+            throw error.moved(by: start, in: text)
+        }
+    }
+
+    private static func readEvery(_ rest: Substring, in text: String) throws(CronError) -> Schedule {
+        let parts = rest.split(separator: " ", omittingEmptySubsequences: false)
+        let start = text.utf8.count - rest.utf8.count
+        guard parts.count == 3, parts[1] == "from" else {
+            throw CronError(
+                text: text,
+                CronFault(
+                    .badInterval, at: start..<text.utf8.count, "expected an interval, from and a moment"))
+        }
+        let anchor = try readMoment(parts[2], at: text.utf8.count - parts[2].utf8.count, in: text)
+        return .every(try readInterval(parts[0], at: start, in: text), anchor: anchor)
+    }
+
+    /// An interval larger than zero.
+    static func readInterval(
+        _ word: Substring, at start: Int, in text: String
+    ) throws(CronError) -> Duration {
+        let range = start..<start + word.utf8.count
+        do {
+            let interval = try Duration(text: word)
+            if interval > .zero { return interval }
+        } catch {
+            let place = start + error.range.lowerBound..<start + error.range.upperBound
+            throw CronError(text: text, CronFault(.badInterval, at: place, error.message, fix: error.fix))
+        }
+        throw CronError(text: text, CronFault(.badInterval, at: range, "an interval of zero never ends"))
+    }
+
+    private static func readMoment(
+        _ word: Substring, at start: Int, in text: String
+    ) throws(CronError) -> Moment {
+        do {
+            return try Moment(iso8601: word)
+        } catch {
+            let place = start + error.range.lowerBound..<start + error.range.upperBound
+            throw CronError(text: text, CronFault(.badMoment, at: place, error.message, fix: error.fix))
+        }
+    }
+}
+
+extension CronExpression {
+    /// The class that its canonical text does not say by itself.
+    fileprivate var classToSay: CronOptions.JobClass? {
+        var parser = CronParser(options: CronOptions())
+        let text = description
+        parser.parse(text.utf8.span, knowsZone: nil)
+        guard parser.followsClock == isFixedTime else { return nil }
+        return isFixedTime ? .fixed : .wildcard
+    }
+}
+
+extension CronError {
+    /// The same faults, `distance` bytes further on in a text that holds the one read.
+    func moved(by distance: Int, in whole: String) -> CronError {
+        CronError(
+            text: whole,
+            faults: faults.map { fault in
+                var fault = fault
+                fault.range = fault.range.lowerBound + distance..<fault.range.upperBound + distance
+                return fault
+            })
+    }
+}

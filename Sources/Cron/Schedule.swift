@@ -1,0 +1,124 @@
+public import Timeline
+
+/// When a job runs.
+///
+/// A value names zones and never holds their rules: those are passed in, so that new zone data applies to
+/// schedules that already exist.
+public enum Schedule: Hashable, Sendable {
+    /// At the times of an expression, in the zone of that name unless the expression names its own.
+    case cron(CronExpression, zone: String)
+
+    /// On a grid: at `anchor` and every whole interval after it, in elapsed time and without drift.
+    case every(Duration, anchor: Moment)
+
+    /// This long after the end of the last run; the first one at once.
+    case after(Duration)
+
+    /// Once.
+    case at(Moment)
+
+    /// Once after each start of the machine.
+    case startup
+
+    /// Only when somebody asks.
+    case manual
+
+    /// What sort of schedule it is; the raw values are the ones that scripts see.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// See ``Schedule/cron(_:zone:)``.
+        case cron
+        /// See ``Schedule/every(_:anchor:)``.
+        case every
+        /// See ``Schedule/after(_:)``.
+        case after
+        /// See ``Schedule/at(_:)``.
+        case at
+        /// See ``Schedule/startup``.
+        case startup
+        /// See ``Schedule/manual``.
+        case manual
+    }
+
+    /// What sort of schedule it is.
+    public var kind: Kind {
+        switch self {
+        case .cron: .cron
+        case .every: .every
+        case .after: .after
+        case .at: .at
+        case .startup: .startup
+        case .manual: .manual
+        }
+    }
+
+    /// The name of the zone whose rules ``nextSlot(after:in:)`` needs; `nil` when none matter.
+    public var zoneName: String? {
+        if case .cron(let expression, let zone) = self { return expression.zoneName ?? zone }
+        return nil
+    }
+
+    /// Whether moments alone decide when it runs: a grid, an expression or one moment.
+    public var isClockDriven: Bool {
+        switch self {
+        case .cron, .every, .at: true
+        case .after, .startup, .manual: false
+        }
+    }
+
+    /// The first slot strictly after `moment`; `nil` when there is none, or when no clock decides.
+    ///
+    /// `zone` is the rules of ``zoneName``; any will do when that is `nil`.
+    public func nextSlot(after moment: Moment, in zone: ZoneRules) -> Moment? {
+        switch self {
+        case .cron(let expression, _):
+            return expression.next(after: moment, in: zone)
+        case .every(let interval, let anchor):
+            guard moment >= anchor else { return anchor }
+            let size = interval.microseconds
+            guard size > 0 else { return nil }
+            let steps = (moment.microseconds - anchor.microseconds) / size + 1
+            let (distance, tooFar) = steps.multipliedReportingOverflow(by: size)
+            let (slot, overflow) = anchor.microseconds.addingReportingOverflow(distance)
+            return tooFar || overflow ? nil : Moment(microseconds: slot)
+        case .at(let slot):
+            return slot > moment ? slot : nil
+        case .after, .startup, .manual:
+            return nil
+        }
+    }
+
+    /// The slots in (`moment`, `last`], earliest first, at most `limit` of them.
+    ///
+    /// When `limit` slots are returned there may be more. `zone` is the rules of ``zoneName``.
+    public func slots(
+        after moment: Moment, through last: Moment, in zone: ZoneRules, limit: Int
+    ) -> [Moment] {
+        var slots: [Moment] = []
+        var current = moment
+        while slots.count < limit, let slot = nextSlot(after: current, in: zone), slot <= last {
+            slots.append(slot)
+            current = slot
+        }
+        return slots
+    }
+
+    /// How many slots lie in (`moment`, `last`], without listing them.
+    ///
+    /// `zone` is the rules of ``zoneName``.
+    public func slotCount(after moment: Moment, through last: Moment, in zone: ZoneRules) -> Int {
+        guard moment < last else { return 0 }
+        switch self {
+        case .cron(let expression, _):
+            let range =
+                Moment(microseconds: moment.microseconds + 1)..<Moment(microseconds: last.microseconds + 1)
+            return expression.count(in: range, zone: zone)
+        case .every(let interval, _):
+            guard let first = nextSlot(after: moment, in: zone), first <= last else { return 0 }
+            return Int((last - first).microseconds / interval.microseconds) + 1
+        case .at(let slot):
+            return slot > moment && slot <= last ? 1 : 0
+        case .after, .startup, .manual:
+            return 0
+        }
+    }
+}
