@@ -1,0 +1,161 @@
+import CCurl
+import Glibc
+
+/// The transfer thread's life: take orders, let libcurl work, hand out what is done, wait.
+///
+/// Everything here happens on that one thread, so nothing is locked. When nothing is under way it waits
+/// without a time-out.
+@safe
+final class CurlLoop {
+    private let multi: UnsafeMutableRawPointer
+    let inbox: CurlInbox
+    private var pools: [String: CurlPool] = [:]
+    /// Keyed by the easy handle, as a number: what libcurl reports is found by it.
+    private var underWay: [UInt: Entry] = [:]
+
+    private struct Entry {
+        let transfer: CurlTransfer
+        let continuation: CheckedContinuation<Result<CurlResponse, CurlError>, Never>
+    }
+
+    /// How many idle connections are kept, over all pools' hosts.
+    private static let keptConnections = 64
+    /// How many pools may exist before those nobody uses are let go.
+    private static let keptPools = 32
+
+    /// A loop that has not begun.
+    ///
+    /// The corresponding C function is `curl_multi_init`.
+    init() throws(CurlError) {
+        let ready = CurlLibrary.initialisation
+        guard ready == 0 else {
+            throw .library(CurlError.Fault(code: ready, text: "libcurl could not be initialised"))
+        }
+        guard let multi = unsafe curl_multi_init() else { throw .library(.outOfMemory) }
+        unsafe self.multi = multi
+        inbox = unsafe CurlInbox(waking: multi)
+        let code = unsafe ccurl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
+        guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
+    }
+
+    deinit {
+        unsafe curl_multi_cleanup(multi)
+    }
+
+    /// Works until the inbox is closed.
+    func run() {
+        while true {
+            let batch = inbox.take()
+            if batch.isClosing {
+                inbox.stop()
+                end(batch.orders)
+                return
+            }
+            for order in batch.orders { carryOut(order) }
+            let wait = work()
+            // A wake-up that came before this call ends it at once: none is missed.
+            let code = unsafe curl_multi_poll(multi, nil, 0, wait, nil)
+            if code != CURLM_OK { finishAll(.failure(.library(CurlError.Fault(code)))) }
+        }
+    }
+
+    /// Lets libcurl do what it can now; returns the milliseconds it may be left alone at most.
+    private func work() -> Int32 {
+        var running: Int32 = 0
+        let code = unsafe curl_multi_perform(multi, &running)
+        if code != CURLM_OK { finishAll(.failure(.library(CurlError.Fault(code)))) }
+        finishDone()
+        return finishSlowLookups()
+    }
+
+    private func carryOut(_ order: CurlInbox.Order) {
+        switch order {
+        case .start(let request, let ticket, let continuation):
+            do throws(CurlError) {
+                let transfer = try CurlTransfer(
+                    request, ticket: ticket, pool: pool(request.addressGuard.key))
+                let code = unsafe curl_multi_add_handle(multi, transfer.easy)
+                guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
+                underWay[transfer.key] = Entry(
+                    transfer: transfer, continuation: continuation)
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        case .cancel(let ticket):
+            // Not found means it was answered meanwhile.
+            guard let found = underWay.first(where: { $0.value.transfer.ticket == ticket }) else { return }
+            finish(found.key) { _ in .failure(.canceled) }
+        }
+    }
+
+    private func pool(_ key: String) throws(CurlError) -> CurlPool {
+        if let pool = pools[key] { return pool }
+        if pools.count >= Self.keptPools {
+            // The guard changed often (reloads): pools of transfers still under way live on through them.
+            pools.removeAll()
+        }
+        let pool = try CurlPool()
+        pools[key] = pool
+        return pool
+    }
+}
+
+@available(*, unavailable) extension CurlLoop: Sendable {}
+
+// MARK: - Endings
+
+extension CurlLoop {
+    private func finishDone() {
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(multi, &left) {
+            // Both are copied first: the message dies when its handle leaves the multi.
+            let code = unsafe message.pointee.data.result
+            guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle
+            else { continue }
+            finish(UInt(bitPattern: easy)) { $0.outcome(code) }
+        }
+    }
+
+    private func finishSlowLookups() -> Int32 {
+        var wait = Duration.seconds(3600)
+        let now = ContinuousClock.now
+        for (key, entry) in underWay {
+            guard let deadline = entry.transfer.resolveDeadline else { continue }
+            if deadline <= now {
+                finish(key) { $0.outcomeOfSlowLookup() }
+            } else {
+                wait = min(wait, now.duration(to: deadline))
+            }
+        }
+        let (seconds, attoseconds) = wait.components
+        return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000) + 1
+    }
+
+    private func finishAll(_ result: Result<CurlResponse, CurlError>) {
+        for key in underWay.keys { finish(key) { _ in result } }
+    }
+
+    private func finish(
+        _ key: UInt, _ outcome: (CurlTransfer) -> Result<CurlResponse, CurlError>
+    ) {
+        guard let entry = underWay.removeValue(forKey: key) else { return }
+        let result = outcome(entry.transfer)
+        unsafe curl_multi_remove_handle(multi, entry.transfer.easy)
+        entry.continuation.resume(returning: result)
+    }
+
+    private func end(_ orders: [CurlInbox.Order]) {
+        finishAll(.failure(.closed))
+        for case .start(_, _, let continuation) in orders {
+            continuation.resume(returning: .failure(.closed))
+        }
+        pools.removeAll()
+    }
+}
+
+extension CurlError.Fault {
+    init(_ code: CURLMcode) {
+        self.init(
+            code: UInt32(bitPattern: code.rawValue), text: unsafe String(cString: curl_multi_strerror(code)))
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import Synchronization
+
+/// Makes HTTP requests, any number at a time, on a thread of its own.
+///
+/// Tasks only wait: nothing of libcurl ever runs on their threads. Close it when done; a request made
+/// later, or still under way, ends with ``CurlError/closed``.
+///
+/// The corresponding C functions are those of the multi interface, libcurl-multi(3).
+package final class CurlMulti: Sendable {
+    private let inbox: CurlInbox
+    /// The thread, until somebody has joined it.
+    private let thread: Mutex<pthread_t?>
+
+    /// Starts the thread.
+    ///
+    /// - Throws: ``CurlError/library(_:)`` when libcurl or the system is out of memory or threads.
+    package init() throws(CurlError) {
+        let loop = try CurlLoop()
+        inbox = loop.inbox
+        thread = Mutex(try startThread(for: loop))
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Sends a request and waits for its answer, whatever its status.
+    ///
+    /// - Throws: ``CurlError/canceled`` soon after the task was cancelled; the server may have had the
+    ///   request all the same.
+    package func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+        let ticket = inbox.makeTicket()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard inbox.leave(.start(request, ticket: ticket, continuation)) else {
+                    continuation.resume(returning: .failure(.closed))
+                    return
+                }
+                // The handler below may have run before there was anything to cancel.
+                if Task.isCancelled { _ = inbox.leave(.cancel(ticket: ticket)) }
+            }
+        } onCancel: {
+            _ = inbox.leave(.cancel(ticket: ticket))
+        }
+        return try result.get()
+    }
+
+    /// Ends every request with ``CurlError/closed`` and waits until the thread is gone.
+    ///
+    /// Quick: nothing waits for a server or a lookup. A second call does nothing. Not to be called by an
+    /// ``AddressGuard``, which runs on the very thread.
+    package func close() {
+        let ending = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        guard let ending else { return }
+        inbox.close()
+        pthread_join(ending, nil)
+    }
+}
+
+/// Runs `loop` on a thread that takes no signals: they belong to the program's own threads, and a write to
+/// a connection the peer has closed must end in an error, not in SIGPIPE (libcurl is told to install no
+/// handlers).
+private func startThread(for loop: CurlLoop) throws(CurlError) -> pthread_t {
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    // What the thread's own instructions raise stays deliverable, so that a crash is reported as one.
+    for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { unsafe sigdelset(&all, signal) }
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+
+    var thread = pthread_t()
+    let argument = unsafe Unmanaged.passRetained(loop)
+    let code = unsafe pthread_create(
+        &thread, nil,
+        { argument in
+            guard let argument = unsafe argument else { return nil }
+            unsafe Unmanaged<CurlLoop>.fromOpaque(argument).takeRetainedValue().run()
+            return nil
+        }, argument.toOpaque())
+    guard code == 0 else {
+        unsafe argument.release()
+        throw .library(
+            CurlError.Fault(code: UInt32(bitPattern: code), text: unsafe String(cString: strerror(code))))
+    }
+    return thread
+}

@@ -1,0 +1,223 @@
+import CCurl
+
+/// One request on its way: the easy handle, and what has come back so far.
+///
+/// Confined to the transfer thread. The handle's callbacks reach it by an unretained pointer, which is
+/// sound because whoever owns it takes the handle off the multi before letting it go.
+@safe
+final class CurlTransfer {
+    let ticket: UInt64
+    let easy: UnsafeMutableRawPointer
+    let addressGuard: AddressGuard
+    private let pool: CurlPool
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    private let errorText: UnsafeMutablePointer<CChar>
+    private let timeouts: CurlTimeouts
+    private let bodyLimit: Int
+
+    var phase = CurlError.Phase.connecting
+    /// When the lookup that is under way is given up; `nil` when none is.
+    private(set) var resolveDeadline: ContinuousClock.Instant?
+    /// The first address the guard refused.
+    var refused: SocketAddress?
+    /// Whether the guard let any address pass.
+    var hasOpenedSocket = false
+    private var headers: [CurlHeader] = []
+    private var headerBytes = 0
+    private var body: [UInt8] = []
+    private var bodyWasCut = false
+
+    /// The most bytes of header lines an answer may have.
+    private static let headerLimit = 65_536
+
+    /// A handle with everything set, not yet started.
+    ///
+    /// The corresponding C function is `curl_easy_init`.
+    init(_ request: CurlRequest, ticket: UInt64, pool: CurlPool) throws(CurlError) {
+        if let flaw = request.flaw { throw .malformed(flaw) }
+        guard let easy = unsafe curl_easy_init() else { throw .library(.outOfMemory) }
+        unsafe self.easy = easy
+        self.ticket = ticket
+        self.pool = pool
+        addressGuard = request.addressGuard
+        timeouts = request.timeouts
+        bodyLimit = request.bodyLimit
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        try setBounds()
+        try setRequest(request)
+        try setCallbacks()
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(easy)
+        unsafe curl_slist_free_all(headerList)
+        unsafe errorText.deallocate()
+    }
+
+    /// The handle as a number, to be found by.
+    var key: UInt { unsafe UInt(bitPattern: easy) }
+
+    /// The outcome, once libcurl is done with the handle and says `code`.
+    func outcome(_ code: CURLcode) -> Result<CurlResponse, CurlError> {
+        // The rest of a body that is too long was refused by us: the answer itself is good.
+        guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && bodyWasCut) else {
+            if let refused, !hasOpenedSocket { return .failure(.refused(refused)) }
+            return .failure(CurlError(code, text: text(of: code), phase: phase))
+        }
+        let response = CurlResponse(
+            status: number(CURLINFO_RESPONSE_CODE), headers: headers, body: body, bodyWasCut: bodyWasCut,
+            connectionWasReused: number(CURLINFO_NUM_CONNECTS) == 0)
+        return .success(response)
+    }
+
+    /// The outcome when the lookup took too long.
+    func outcomeOfSlowLookup() -> Result<CurlResponse, CurlError> {
+        let text = "Resolving timed out after \(timeouts.resolve)"
+        return .failure(CurlError(CURLE_OPERATION_TIMEDOUT, text: text, phase: .resolving))
+    }
+
+    private func text(of code: CURLcode) -> String {
+        let own = unsafe String(cString: errorText)
+        return own.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : own
+    }
+
+    private func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        return unsafe ccurl_get_number(easy, info, &value) == CURLE_OK ? value : 0
+    }
+}
+
+@available(*, unavailable) extension CurlTransfer: Sendable {}
+
+// MARK: - What the callbacks report
+
+extension CurlTransfer {
+    /// A lookup begins.
+    func lookupBegins() {
+        phase = .resolving
+        resolveDeadline = ContinuousClock.now + timeouts.resolve
+    }
+
+    /// The address is known, by a lookup or without one.
+    func lookupEnded() {
+        phase = .connecting
+        resolveDeadline = nil
+    }
+
+    /// The connection stands, new or kept, and the guard had no objection.
+    func requestBegins() {
+        phase = .answering
+        resolveDeadline = nil
+    }
+
+    /// One line of an answer's head.
+    ///
+    /// False when the head is longer than any honest one.
+    func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += headerLine.count
+        guard headerBytes <= Self.headerLimit else { return false }
+        let line = unsafe String(decoding: headerLine, as: UTF8.self)
+        if line.hasPrefix("HTTP/") {
+            // A final answer follows an interim one (100 Continue): only the final one counts.
+            headers.removeAll()
+        } else if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...]
+            headers.append(CurlHeader(String(line[..<colon]), String(value.trimmed)))
+        }
+        return true
+    }
+
+    /// Some bytes of the body.
+    ///
+    /// False when that was enough.
+    func receive(bodyBytes: UnsafeRawBufferPointer) -> Bool {
+        let room = bodyLimit - body.count
+        unsafe body.append(contentsOf: bodyBytes.prefix(room))
+        bodyWasCut = bodyBytes.count > room
+        return !bodyWasCut
+    }
+}
+
+// MARK: - Options
+
+extension CurlTransfer {
+    private func setBounds() throws(CurlError) {
+        try set(CURLOPT_TIMEOUT_MS, timeouts.total.wholeMilliseconds)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, timeouts.connect.wholeMilliseconds)
+        try set(CURLOPT_NOSIGNAL, 1)
+        // Without it a handle that is given up waits for its lookup, and with it every other transfer.
+        try set(CURLOPT_QUICK_EXIT, 1)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // An empty proxy is the only way to say "none, whatever the environment names".
+        try set(CURLOPT_PROXY, "")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        // A connection carries one request at a time, so a stalled answer stalls nobody else.
+        try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        try check(unsafe pool.serve(easy))
+    }
+
+    private func setRequest(_ request: CurlRequest) throws(CurlError) {
+        try set(CURLOPT_URL, request.url)
+        if let body = request.body {
+            // The size first: the copy is made by it, and a zero byte does not end it.
+            try check(unsafe ccurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, body.count))
+            let code = unsafe body.withUnsafeBytes { bytes in
+                let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+                return unsafe ccurl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, start)
+            }
+            try check(code)
+        } else if request.method == "HEAD" {
+            try set(CURLOPT_NOBODY, 1)
+        }
+        try set(CURLOPT_CUSTOMREQUEST, request.method)
+        if let authorities = request.authorities { try set(CURLOPT_CAINFO, authorities) }
+        try append("Expect:")
+        for header in request.headers {
+            // A semicolon is libcurl's form of a header without a value.
+            try append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+        }
+        if request.body != nil, !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+            try append("Content-Type:")
+        }
+        try check(unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList))
+    }
+
+    private func append(_ line: String) throws(CurlError) {
+        guard let longer = unsafe curl_slist_append(headerList, line) else { throw .library(.outOfMemory) }
+        unsafe headerList = longer
+    }
+
+    func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+        try check(unsafe ccurl_set_number(easy, option, value))
+    }
+
+    func set(_ option: CURLoption, _ value: String) throws(CurlError) {
+        try check(unsafe ccurl_set_text(easy, option, value))
+    }
+
+    func check(_ code: CURLcode) throws(CurlError) {
+        guard code != CURLE_OK else { return }
+        throw CurlError(code, text: unsafe String(cString: curl_easy_strerror(code)), phase: .connecting)
+    }
+
+    /// Where libcurl writes what went wrong.
+    var errorBuffer: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(errorText) }
+}
+
+extension Duration {
+    /// Milliseconds for an option where zero would mean "no limit".
+    fileprivate var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}
+
+extension Substring {
+    /// Without the white space at both ends.
+    fileprivate var trimmed: Substring {
+        let start = drop { $0.isWhitespace }
+        guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return start[...last]
+    }
+}

@@ -1,0 +1,69 @@
+import CCurl
+import Glibc
+
+/// An address of the internet protocol, version 4 or 6, as a number.
+package enum IPAddress: Hashable, Sendable {
+    /// Version 4, the first byte highest.
+    case v4(UInt32)
+    /// Version 6, the first eight bytes and the last eight, each with its first byte highest.
+    case v6(high: UInt64, low: UInt64)
+
+    /// Reads an address as people write it: `192.0.2.1`, `2001:db8::1`; `nil` for anything else.
+    ///
+    /// The corresponding C function is `inet_pton`.
+    package init?(_ text: String) {
+        var four = in_addr()
+        if unsafe inet_pton(AF_INET, text, &four) == 1 {
+            self = .v4(UInt32(bigEndian: four.s_addr))
+            return
+        }
+        var six = in6_addr()
+        guard unsafe inet_pton(AF_INET6, text, &six) == 1 else { return nil }
+        self.init(six)
+    }
+
+    /// The address in a socket address of version 6.
+    init(_ address: in6_addr) {
+        let (high, low) = unsafe withUnsafeBytes(of: address) { bytes in
+            unsafe (
+                bytes.loadUnaligned(as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            )
+        }
+        self = .v6(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+    }
+
+    /// How many bits an address of this version has: 32 or 128.
+    package var bitWidth: Int {
+        switch self {
+        case .v4: 32
+        case .v6: 128
+        }
+    }
+
+    /// The version 4 address inside a mapped one (`::ffff:10.0.0.1`), else the address itself.
+    package var unmapped: IPAddress {
+        if case .v6(high: 0, let low) = self, low >> 32 == 0xffff {
+            return .v4(UInt32(truncatingIfNeeded: low))
+        }
+        return self
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// The address as people write it.
+    ///
+    /// The corresponding C function is `inet_ntop`.
+    package var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        switch self {
+        case .v4(let number):
+            var address = in_addr(s_addr: number.bigEndian)
+            _ = unsafe inet_ntop(AF_INET, &address, &text, socklen_t(text.count))
+        case .v6(let high, let low):
+            var halves = (high.bigEndian, low.bigEndian)
+            _ = unsafe inet_ntop(AF_INET6, &halves, &text, socklen_t(text.count))
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
