@@ -1,0 +1,27 @@
+/// Why a list of routes is refused.
+package enum RoutingError: Error, Hashable, Sendable {
+    /// No route is there for failures: a job could fail with nobody told.
+    case failureWithoutRoute
+    /// The route at `index` (from 0) names a channel that does not exist.
+    case unknownChannel(String, route: Int)
+    /// The route at `index` (from 0) has no word in `when`.
+    case nothingToTell(route: Int)
+    /// The route at `index` (from 0) has no channel in `to`.
+    case nobodyToTell(route: Int)
+}
+
+extension RoutingError: CustomStringConvertible {
+    /// One sentence, with what to do.
+    package var description: String {
+        switch self {
+        case .failureWithoutRoute:
+            "a failure has no route; add one with `when: [failed]`, or a job can fail with nobody told"
+        case .unknownChannel(let name, _):
+            "there is no channel \"\(name)\"; describe it under `channels:`"
+        case .nothingToTell:
+            "the route tells nothing; name what it is for in `when:`"
+        case .nobodyToTell:
+            "the route leads nowhere; name a channel in `to:`"
+        }
+    }
+}

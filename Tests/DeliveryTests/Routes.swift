@@ -1,0 +1,61 @@
+import Delivery
+import Grouping
+import Testing
+
+@Suite struct `a route's word` {
+    @Test(arguments: [
+        ("run.failed", RouteWord.failed), ("run.started", .started), ("run.lost", .lost),
+        ("message.group", .message), ("question.asked", .question), ("question.answered", .question),
+        ("channel.failing", .channel), ("config.reloaded", .config), ("test", .test),
+    ])
+    func `names the type of an event`(_ type: String, _ word: RouteWord) {
+        #expect(RouteWord(eventType: type) == word)
+    }
+
+    @Test(arguments: ["", "run", "run.", "run.message", "run.test", "message.other", "failed", "test.x"])
+    func `names no other type`(_ type: String) {
+        #expect(RouteWord(eventType: type) == nil)
+    }
+}
+
+@Suite struct `a list of routes` {
+    private let routing = Routing(routes: [
+        Route(when: [.failed, .missed, .recovered], to: ["hook", "desk"]),
+        Route(when: [.message, .failed], to: ["desk", "pager"]),
+    ])
+
+    @Test func `tells every channel of every route that names the event, each once`() {
+        #expect(routing.channels(for: "run.failed") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "message.group") == ["desk", "pager"])
+        #expect(routing.channels(for: "run.completed").isEmpty)
+    }
+
+    @Test func `sends a lost run where failures go when nothing else is said`() {
+        #expect(routing.channels(for: "run.lost") == ["hook", "desk", "pager"])
+        let own = Routing(routes: routing.routes + [Route(when: [.lost], to: ["pager"])])
+        #expect(own.channels(for: "run.lost") == ["pager"])
+    }
+
+    @Test func `tells of a broken channel on the others`() {
+        #expect(routing.channels(for: "channel.failing", about: "hook") == ["desk", "pager"])
+    }
+
+    @Test func `knows what some channels want to hear of jobs`() {
+        #expect(routing.hears(["hook"]) == [.failed, .missed, .recovered, .lost])
+        #expect(routing.hears(["pager"]) == [.failed, .lost])
+        #expect(routing.hears(["nobody"]).isEmpty)
+    }
+
+    @Test func `refuses a failure without a route, and routes that lead nowhere`() {
+        let bad = Routing(routes: [
+            Route(when: [.message], to: ["desk", "dsek"]), Route(when: [], to: ["desk"]),
+            Route(when: [.test], to: []),
+        ])
+        #expect(
+            bad.problems(channels: ["desk"]) == [
+                .unknownChannel("dsek", route: 0), .nothingToTell(route: 1), .nobodyToTell(route: 2),
+                .failureWithoutRoute,
+            ])
+        #expect(routing.problems(channels: ["hook", "desk", "pager"]).isEmpty)
+    }
+}
