@@ -25,8 +25,8 @@ let systemLibraries: [Target] = [
 let stations: [Target] = [
     effect("Ledger", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery"]),
     effect("LedgerSQLite", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .grdb]),
-    effect("WardenProtocol", ["Timeline", "Tracking", "CLinux"]),
-    effect("Warden", ["Timeline", "Tracking", "WardenProtocol", "CLinux"]),
+    effect("WardenProtocol", ["Timeline", "Host", "CLinux"]),
+    effect("Warden", ["Timeline", "Host", "WardenProtocol", "CLinux"]),
     effect(
         "Engine",
         [
@@ -86,7 +86,9 @@ let suites: [Target] = [
     suite(
         "LedgerTests",
         ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "TestSupport"]),
-    suite("WardenTests", ["Timeline", "Tracking", "WardenProtocol", "Warden", "TestSupport"]),
+    suite(
+        "WardenTests",
+        ["Timeline", "Host", "WardenProtocol", "Warden", "TestSupport", "belfry-warden"]),
     suite(
         "EngineTests",
         [

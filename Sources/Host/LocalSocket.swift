@@ -1,0 +1,180 @@
+import CLinux
+import Glibc
+
+/// Unix sockets by path: streams that may carry descriptors, and datagrams.
+///
+/// Every socket made here is non-blocking and close-on-exec.
+package enum LocalSocket {
+    /// Who is at the other end, as the kernel saw it when the connection was made.
+    package struct Peer: Hashable, Sendable {
+        /// Its process.
+        package var pid: Int32
+        /// Its user.
+        package var userID: UInt32
+    }
+
+    /// Connects a stream; fails at once when nobody listens at `path`.
+    package static func connect(_ path: String) throws(HostError) -> Descriptor {
+        let made = try make(SOCK_STREAM, path)
+        guard unsafe try withAddress(path, { unsafe Glibc.connect(made.raw, $0, $1) }) == 0 else {
+            throw .last("connect", path)
+        }
+        return made
+    }
+
+    /// Listens at `path`, which must not exist, for streams.
+    package static func listen(_ path: String, mode: UInt32 = 0o600) throws(HostError) -> Descriptor {
+        let made = try bind(SOCK_STREAM, path, mode)
+        guard Glibc.listen(made.raw, 64) == 0 else { throw .last("listen", path) }
+        return made
+    }
+
+    /// Receives datagrams at `path`, which must not exist.
+    package static func bindDatagram(_ path: String, mode: UInt32 = 0o600) throws(HostError) -> Descriptor {
+        try bind(SOCK_DGRAM, path, mode)
+    }
+
+    /// The next connection that waits at `listener`, nil when none does.
+    package static func accept(_ listener: Descriptor) throws(HostError) -> Descriptor? {
+        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let raw = clinux_accept4(listener.raw, flags)
+        if raw >= 0 { return Descriptor(owning: raw) }
+        switch errno {
+        case EAGAIN, EINTR, ECONNABORTED: return nil
+        default: throw .last("accept4")
+        }
+    }
+
+    /// Who connected.
+    package static func peer(of socket: Descriptor) throws(HostError) -> Peer {
+        var credentials = clinux_ucred()
+        var size = socklen_t(MemoryLayout<clinux_ucred>.size)
+        let code = unsafe getsockopt(socket.raw, SOL_SOCKET, clinux_so_peercred(), &credentials, &size)
+        guard code == 0 else { throw .last("getsockopt") }
+        return Peer(pid: credentials.pid, userID: credentials.uid)
+    }
+
+    /// Sends what fits now and returns how many bytes did, 0 when the other side must read first.
+    ///
+    /// `passing` travels with the first byte; it is sent whenever the result is above 0.
+    package static func send(
+        _ bytes: ArraySlice<UInt8>, over socket: Descriptor, passing: Descriptor? = nil
+    ) throws(HostError) -> Int {
+        let count =
+            if let passing {
+                sendMessage(bytes, socket.raw, passing.raw)
+            } else {
+                unsafe bytes.withUnsafeBytes {
+                    unsafe Glibc.send(socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+            }
+        if count >= 0 { return count }
+        if errno == EAGAIN || errno == EINTR { return 0 }
+        throw .last("send")
+    }
+
+    /// Receives once into `buffer`; descriptors that came along are added to `received`.
+    package static func receive(
+        from socket: Descriptor, into buffer: inout [UInt8], received: inout [Descriptor]
+    ) throws(HostError) -> Descriptor.Reading {
+        var control = [UInt8](repeating: 0, count: clinux_cmsg_space(16 * 4))
+        var arrived: [Int32] = []
+        let count = unsafe buffer.withUnsafeMutableBytes { space in
+            unsafe control.withUnsafeMutableBytes { ancillary in
+                var vector = unsafe iovec(iov_base: space.baseAddress, iov_len: space.count)
+                return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_iov = vector
+                    unsafe message.msg_iovlen = 1
+                    unsafe message.msg_control = ancillary.baseAddress
+                    unsafe message.msg_controllen = ancillary.count
+                    let count = unsafe recvmsg(socket.raw, &message, Int32(MSG_CMSG_CLOEXEC))
+                    if count >= 0 { arrived = unsafe descriptors(in: &message) }
+                    return count
+                }
+            }
+        }
+        received += arrived.map(Descriptor.init(owning:))
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return .end }
+        switch errno {
+        case EAGAIN, EINTR: return .wouldBlock
+        default: throw .last("recvmsg")
+        }
+    }
+
+    private static func make(_ kind: __socket_type, _ path: String) throws(HostError) -> Descriptor {
+        guard path.utf8.count <= 107 else { throw .socketPathTooLong(path: path) }
+        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        return try Descriptor(socket(AF_UNIX, Int32(kind.rawValue) | flags, 0), call: "socket", path: path)
+    }
+
+    private static func bind(
+        _ kind: __socket_type, _ path: String, _ mode: UInt32
+    ) throws(HostError) -> Descriptor {
+        let made = try make(kind, path)
+        guard unsafe try withAddress(path, { unsafe Glibc.bind(made.raw, $0, $1) }) == 0 else {
+            throw .last("bind", path)
+        }
+        guard unsafe chmod(path, mode) == 0 else { throw .last("chmod", path) }
+        return made
+    }
+
+    private static func withAddress(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(HostError) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    private static func sendMessage(_ bytes: ArraySlice<UInt8>, _ socket: Int32, _ passing: Int32) -> Int {
+        var control = [UInt8](repeating: 0, count: clinux_cmsg_space(4))
+        return unsafe bytes.withUnsafeBytes { payload in
+            unsafe control.withUnsafeMutableBytes { ancillary in
+                var vector = unsafe iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress), iov_len: payload.count)
+                return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_iov = vector
+                    unsafe message.msg_iovlen = 1
+                    unsafe message.msg_control = ancillary.baseAddress
+                    unsafe message.msg_controllen = ancillary.count
+                    if let header = unsafe clinux_cmsg_first(&message) {
+                        unsafe header.pointee.cmsg_level = SOL_SOCKET
+                        unsafe header.pointee.cmsg_type = clinux_scm_rights()
+                        unsafe header.pointee.cmsg_len = clinux_cmsg_len(4)
+                        unsafe UnsafeMutableRawPointer(clinux_cmsg_data(header)).storeBytes(
+                            of: passing, as: Int32.self)
+                    }
+                    return unsafe sendmsg(socket, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
+    }
+
+    private static func descriptors(in message: inout msghdr) -> [Int32] {
+        var found: [Int32] = []
+        var next = unsafe clinux_cmsg_first(&message)
+        while let header = unsafe next {
+            if unsafe header.pointee.cmsg_level == SOL_SOCKET
+                && header.pointee.cmsg_type == clinux_scm_rights()
+            {
+                let length = unsafe header.pointee.cmsg_len - clinux_cmsg_len(0)
+                let data = unsafe UnsafeMutableRawPointer(clinux_cmsg_data(header))
+                for offset in stride(from: 0, to: length - length % 4, by: 4) {
+                    if let data = unsafe data {
+                        unsafe found.append(data.loadUnaligned(fromByteOffset: offset, as: Int32.self))
+                    }
+                }
+            }
+            unsafe next = unsafe clinux_cmsg_next(&message, header)
+        }
+        return found
+    }
+}

@@ -1,0 +1,50 @@
+import Timeline
+
+// The numbers in this file are the protocol, and the format of the record files.
+
+extension ExitRecord {
+    private static let kind: UInt8 = 8
+
+    func write(to fields: inout FieldWriter) {
+        fields.put(1, key)
+        fields.put(2, cause.rawValue)
+        fields.put(3, ifKnown: exitCode)
+        fields.put(4, ifKnown: signal)
+        fields.put(5, ifKnown: cancelReason)
+        fields.put(6, Int(pid))
+        fields.put(7, Int(startedAt.microseconds))
+        fields.put(8, Int(endedAt.microseconds))
+        fields.put(9, ifKnown: elapsed.map { Int($0.microseconds) })
+        fields.put(10, Int(cpu.microseconds))
+        fields.put(11, maxResidentKiB)
+        fields.put(12, outputBytes)
+        fields.put(13, survivors)
+    }
+
+    init(_ fields: Fields) throws(WardenError) {
+        self.init(
+            key: try fields.key(1),
+            // A cause this version has no word for says only that it ended.
+            cause: Cause(rawValue: try fields.number(2)) ?? .exited,
+            exitCode: fields.optionalNumber(3), signal: fields.optionalNumber(4),
+            cancelReason: try fields.optionalText(5), pid: try fields.processID(6),
+            startedAt: Moment(microseconds: Int64(try fields.number(7))),
+            endedAt: Moment(microseconds: Int64(try fields.number(8))),
+            elapsed: fields.optionalNumber(9).map { .microseconds($0) },
+            cpu: .microseconds(fields.optionalNumber(10) ?? 0),
+            maxResidentKiB: fields.optionalNumber(11) ?? 0, outputBytes: fields.optionalNumber(12) ?? 0,
+            survivors: fields.optionalNumber(13) ?? 0)
+    }
+
+    /// The record as bytes of a file.
+    package var fileBytes: [UInt8] {
+        var fields = FieldWriter()
+        write(to: &fields)
+        return fields.bytes
+    }
+
+    /// Reads ``fileBytes`` back.
+    package init(fileBytes: [UInt8]) throws(WardenError) {
+        try self.init(Fields(kind: Self.kind, fileBytes[...]))
+    }
+}

@@ -1,0 +1,99 @@
+/// The fields of one frame or value, read whole; unknown ones are kept unread and do no harm.
+struct Fields {
+    private enum Value {
+        case number(UInt64)
+        case bytes(ArraySlice<UInt8>)
+    }
+
+    private let kind: UInt8
+    private var values: [(number: Int, value: Value)] = []
+
+    /// Splits `bytes`, which come from the other side and may be anything.
+    init(kind: UInt8, _ bytes: ArraySlice<UInt8>) throws(WardenError) {
+        self.kind = kind
+        var rest = bytes
+        while !rest.isEmpty {
+            let tag = try Self.takeVarint(&rest)
+            guard tag >> 3 <= 0xFFFF else { throw .brokenField }
+            let number = Int(tag >> 3)
+            switch tag & 7 {
+            case 0: values.append((number, .number(try Self.takeVarint(&rest))))
+            case 2:
+                let length = try Self.takeVarint(&rest)
+                guard length <= UInt64(rest.count) else { throw .brokenField }
+                values.append((number, .bytes(rest.prefix(Int(length)))))
+                rest = rest.dropFirst(Int(length))
+            default: throw .brokenField
+            }
+        }
+    }
+
+    func has(_ number: Int) -> Bool {
+        values.contains { $0.number == number }
+    }
+
+    func processID(_ number: Int) throws(WardenError) -> Int32 {
+        guard let pid = Int32(exactly: try self.number(number)) else {
+            throw .badValue(kind: kind, number: number)
+        }
+        return pid
+    }
+
+    func number(_ number: Int) throws(WardenError) -> Int {
+        guard let value = optionalNumber(number) else { throw .missingField(kind: kind, number: number) }
+        return value
+    }
+
+    func optionalNumber(_ number: Int) -> Int? {
+        for case (number, .number(let value)) in values {
+            return Int(truncatingIfNeeded: value >> 1) ^ -Int(truncatingIfNeeded: value & 1)
+        }
+        return nil
+    }
+
+    func bytes(_ number: Int) throws(WardenError) -> ArraySlice<UInt8> {
+        for case (number, .bytes(let value)) in values { return value }
+        throw .missingField(kind: kind, number: number)
+    }
+
+    func text(_ number: Int) throws(WardenError) -> String {
+        guard let text = try optionalText(number) else { throw .missingField(kind: kind, number: number) }
+        return text
+    }
+
+    func optionalText(_ number: Int) throws(WardenError) -> String? {
+        for case (number, .bytes(let value)) in values { return try text(value, number) }
+        return nil
+    }
+
+    /// Every text under this number, in order.
+    func texts(_ number: Int) throws(WardenError) -> [String] {
+        var texts: [String] = []
+        for case (number, .bytes(let value)) in values { texts.append(try text(value, number)) }
+        return texts
+    }
+
+    func key(_ number: Int) throws(WardenError) -> RunKey {
+        let fields = try Fields(kind: kind, try bytes(number))
+        let key = RunKey(run: try fields.text(1), attempt: try fields.number(2))
+        guard key.isValid else { throw .badValue(kind: kind, number: number) }
+        return key
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>, _ number: Int) throws(WardenError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .badValue(kind: kind, number: number)
+        }
+        return text
+    }
+
+    private static func takeVarint(_ rest: inout ArraySlice<UInt8>) throws(WardenError) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            guard let byte = rest.popFirst() else { throw .brokenField }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+        }
+        throw .brokenField
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+package import Host
+
+/// What a run printed, as the warden keeps it: readable while the run still prints.
+///
+/// Standard output and standard error, in the order in which they arrived, as plain bytes:
+/// - `PATH` holds the beginning, up to the head's limit.
+/// - `PATH.OFFSET`, with OFFSET the decimal count of bytes printed before it, holds a later piece. Each
+///   piece is a quarter of the tail's limit long, the newest one may be shorter. Only the newest four are
+///   kept, so that between three quarters of the limit and the limit is there.
+/// - Where one file's end is less than the next one's OFFSET, the bytes between were dropped.
+///
+/// A reader that opens a piece reads it to its end even when it is dropped meanwhile.
+package struct OutputLog: Sendable {
+    /// Bytes of the output that follow one another.
+    package struct Slice: Hashable, Sendable {
+        /// How many bytes the run printed before the first of these.
+        package var offset: Int
+        /// The bytes; empty when there is nothing more now.
+        package var bytes: [UInt8]
+
+        /// Where to read on.
+        package var end: Int { offset + bytes.count }
+    }
+
+    /// The path of the head file, as the start order named it.
+    package let path: String
+
+    /// The log at `path`; opens nothing.
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// The first bytes at or after `offset` that are still kept, at most `limit` of them.
+    ///
+    /// The slice's own offset is larger than the one asked for when bytes between were dropped.
+    /// - Throws: when there is no head file: nothing was ever started with this path.
+    package func read(from offset: Int, limit: Int = 1 << 16) throws(HostError) -> Slice {
+        while true {
+            let pieces = try pieceOffsets()
+            // The last file that begins at or before the offset; if it was dropped or is read out, the next.
+            for start in [pieces.last { $0 <= offset }, pieces.first { $0 > offset }].compactMap(\.self) {
+                guard let slice = try read(start, from: max(start, offset), limit) else { continue }
+                if !slice.bytes.isEmpty { return slice }
+            }
+            // A piece may have been dropped between looking and reading: look again, the list has moved.
+            if try pieceOffsets() == pieces { return Slice(offset: offset, bytes: []) }
+        }
+    }
+
+    /// Removes the log's files; those already gone do no harm.
+    package func remove() {
+        for offset in (try? pieceOffsets()) ?? [] { unsafe unlink(file(offset)) }
+        unsafe unlink(path)
+    }
+
+    /// The file that holds the bytes from `offset` on.
+    package func file(_ offset: Int) -> String {
+        offset == 0 ? path : "\(path).\(offset)"
+    }
+
+    private func read(_ start: Int, from offset: Int, _ limit: Int) throws(HostError) -> Slice? {
+        let descriptor: Descriptor
+        do throws(HostError) {
+            descriptor = try Descriptor.open(file(start), O_RDONLY)
+        } catch {
+            if error.code == ENOENT, start > 0 { return nil }
+            throw error
+        }
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let count = unsafe pread(descriptor.raw, &buffer, limit, offset - start)
+        guard count >= 0 else { throw .last("pread", path) }
+        return Slice(offset: offset, bytes: Array(buffer[..<count]))
+    }
+
+    /// Where the files begin, ascending; the head's 0 first.
+    package func pieceOffsets() throws(HostError) -> [Int] {
+        let parent = SmallFile.parent(of: path)
+        let stem = path.split(separator: "/").last.map { $0 + "." } ?? ""
+        guard let folder = unsafe opendir(parent) else { throw .last("opendir", parent) }
+        defer { unsafe closedir(folder) }
+        var offsets = [0]
+        while let item = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &item.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name.hasPrefix(stem), let offset = Int(name.dropFirst(stem.count)), offset > 0 {
+                offsets.append(offset)
+            }
+        }
+        return offsets.sorted()
+    }
+}

@@ -1,0 +1,54 @@
+import Host
+
+/// The daemon's side of the warden's socket: one thread that sends commands and brings events.
+///
+/// Nothing here blocks a caller. The thread also reads the jobs' `NOTIFY_SOCKET`s, which the warden
+/// hands over while a daemon is connected.
+package final class WardenClient: Sendable {
+    /// What happens to runs, in order; one reader at a time.
+    ///
+    /// Ends after ``close()``.
+    ///
+    /// A reader that is slow slows the jobs' reports down; starts and outcomes are never dropped.
+    package let events: AsyncStream<WardenEvent>
+    private let mailbox: ClientMailbox
+
+    /// A client of the warden in `directory` (``Paths/warden``), not connected yet.
+    package init(directory: String) throws(WardenError) {
+        do throws(HostError) {
+            let mailbox = try ClientMailbox()
+            let queue = EventQueue { mailbox.wakeUp.ring() }
+            try ClientLoop.start(directory: directory, mailbox: mailbox, queue: queue)
+            self.mailbox = mailbox
+            events = AsyncStream { await queue.next() }
+        } catch {
+            throw .host(error)
+        }
+    }
+
+    deinit {
+        mailbox.post(.close)
+    }
+
+    /// Connects, or connects anew; starts a warden with `launch` when none answers.
+    ///
+    /// After it the events begin with everything the warden knows, closed by ``WardenEvent/caughtUp``.
+    /// - Throws: ``WardenError/noWarden(text:)``, ``WardenError/hungUp``. Takes at most 10 s.
+    package func connect(launching launch: WardenLaunch? = nil) async throws(WardenError) -> WardenHello {
+        let answer = await withCheckedContinuation { mailbox.post(.connect(launch, $0)) }
+        return try answer.get()
+    }
+
+    /// Sends a command in the order of the calls; lost when there is no connection, or when it breaks
+    /// before the command has arrived: then ``WardenEvent/disconnected`` says so.
+    package func send(_ command: WardenCommand) {
+        mailbox.post(.send(command.frame))
+    }
+
+    /// Hangs up and ends ``events``.
+    ///
+    /// Runs go on in the warden.
+    package func close() {
+        mailbox.post(.close)
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import Host
+import Timeline
+
+/// How to start a warden where none answers.
+package struct WardenLaunch: Hashable, Sendable {
+    /// The path of `belfry-warden`.
+    package var executable: String
+    /// The state folder, where the warden saves exit records while no daemon listens; nil for nowhere.
+    package var state: String?
+
+    /// Describes the launch; starts nothing.
+    package init(executable: String, state: String? = nil) {
+        self.executable = executable
+        self.state = state
+    }
+
+    /// Starts the warden in its own session, without any descriptor of ours, and waits until it listens.
+    ///
+    /// Blocks for at most 5 s; call it on a thread that may. The warden ends by itself once it has had
+    /// neither run nor daemon for 10 s.
+    /// - Returns: its process id, to be collected by this process when it ends.
+    func start(directory: String) throws(WardenError) -> Int32 {
+        do throws(HostError) {
+            let (pid, ready) = try spawn(directory)
+            let answer = try wait(for: ready)
+            guard answer.isEmpty else {
+                waitpid(pid, nil, 0)
+                throw .malformed(path: executable, problem: answer)
+            }
+            return pid
+        } catch {
+            throw .noWarden(text: "\(error)")
+        }
+    }
+
+    private func spawn(_ directory: String) throws(HostError) -> (pid: Int32, ready: Descriptor) {
+        let ready = try Descriptor.pipe(nonblockingRead: true)
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        var arguments = [executable, "--directory", directory, "--until-idle", "--ready-fd", "3"]
+        if let state { arguments += ["--state", state] }
+        let program = ChildProgram(
+            path: executable, arguments: arguments, environment: Machine.environment, folder: "/",
+            descriptors: [nothing, nothing, nothing, ready.write])
+        return (try program.start(), ready.read)
+    }
+
+    /// The warden writes one line: empty when it listens, else the sentence it ends with.
+    private func wait(for ready: Descriptor) throws(HostError) -> String {
+        let deadline = Duration.sinceBoot + .seconds(5)
+        var line: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 512)
+        while !line.contains(0x0A) {
+            let left = deadline - .sinceBoot
+            guard left > .zero else { return "did not listen within 5 s" }
+            var waiting = pollfd(fd: ready.raw, events: Int16(POLLIN), revents: 0)
+            unsafe poll(&waiting, 1, Int32(left.milliseconds) + 1)
+            switch try ready.read(into: &buffer) {
+            case .bytes(let count): line += buffer[..<count]
+            case .wouldBlock: continue
+            case .end: return line.isEmpty ? "ended at once" : String(decoding: line, as: UTF8.self)
+            }
+        }
+        return String(decoding: line.prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+}

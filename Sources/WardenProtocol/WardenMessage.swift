@@ -1,0 +1,28 @@
+package import Timeline
+
+/// What the warden tells the daemon, as it travels.
+///
+/// ``WardenEvent`` is what the Engine gets to see.
+package enum WardenMessage: Hashable, Sendable {
+    /// The answer to the daemon's hello.
+    case hello(WardenHello)
+    /// The attempt runs: just started, or known from before.
+    case started(RunKey, pid: Int32, startTime: UInt64, at: Moment)
+    /// The attempt was not started.
+    case refused(RunKey, Refusal, text: String)
+    /// A copy of what it printed. Copies may be left out under pressure: then `offset` is larger than
+    /// the end of the one before.
+    case output(RunKey, offset: Int, bytes: [UInt8])
+    /// A line written to its `PROGRESS_FD`, without the line's end.
+    case report(RunKey, line: [UInt8])
+    /// A datagram sent to its `NOTIFY_SOCKET` that the warden read itself.
+    case notify(RunKey, datagram: [UInt8])
+    /// Its `NOTIFY_SOCKET` comes with this message: from now on the daemon reads it.
+    case notifySocket(RunKey)
+    /// The attempt ended. Repeated on every new connection until acknowledged.
+    case ended(ExitRecord)
+    /// Nothing is known of the attempt.
+    case unknown(RunKey)
+    /// All that was known has been told.
+    case caughtUp
+}

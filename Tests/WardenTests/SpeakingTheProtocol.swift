@@ -1,0 +1,155 @@
+import Testing
+import Timeline
+
+@testable import WardenProtocol
+
+@Suite struct `the wire` {
+    static let key = RunKey(run: "01a0c450-6c00-7000-8000-000000000001", attempt: 3)
+    static let order = StartOrder(
+        key: key, work: .command(["restic", "backup", "", "ö b"]),
+        environment: ["A": "1", "B": "x=y", "C": ""],
+        folder: "/home", timeout: .seconds(7200), grace: .milliseconds(1500),
+        output: .init(path: "/tmp/out.log", headBytes: 10, tailBytes: 20), isOutputWatched: false, umask: 0o27
+    )
+    static let record = ExitRecord(
+        key: key, cause: .canceled, exitCode: nil, signal: 15, cancelReason: "replaced", pid: 4711,
+        startedAt: Moment(microseconds: 1_790_000_000_123_456), endedAt: Moment(seconds: 1_790_000_002),
+        elapsed: .microseconds(1_876_544), cpu: .milliseconds(37), maxResidentKiB: 20_480,
+        outputBytes: 5_000_000_000, survivors: 2)
+
+    static let commands: [WardenCommand] = [
+        .hello(version: 1), .start(order),
+        .start(StartOrder(key: key, work: .shell("echo $A"), output: .init(path: "/o"))),
+        .cancel(key, reason: "requested"), .query(nil), .query(key), .acknowledge(key),
+    ]
+    static let messages: [WardenMessage] = [
+        .hello(WardenHello(pid: 12, startTime: .max, bootID: "6a1f", runs: 3)),
+        .started(key, pid: 99, startTime: 123_456_789, at: Moment(microseconds: -5)),
+        .refused(key, .notFound, text: "no program \"x\""),
+        .output(key, offset: 1 << 40, bytes: [0, 255, 10]),
+        .report(key, line: Array(#"{"progress":0.5}"#.utf8)),
+        .notify(key, datagram: Array("STATUS=x\nX_PROGRESS=3/10".utf8)),
+        .notifySocket(key), .ended(record), .unknown(key), .caughtUp,
+    ]
+
+    @Test(arguments: `the wire`.commands) func `brings every command across`(command: WardenCommand) throws {
+        #expect(try readCommands(in: command.frame) == [command])
+    }
+
+    @Test(arguments: `the wire`.messages) func `brings every message across`(message: WardenMessage) throws {
+        #expect(try readMessages(in: message.frame) == [message])
+    }
+
+    @Test func `survives being cut anywhere`() throws {
+        let bytes = Self.commands.flatMap(\.frame)
+        for step in [1, 2, 3, 7, 64] {
+            var buffer = FrameBuffer()
+            var received: [WardenCommand] = []
+            for start in stride(from: 0, to: bytes.count, by: step) {
+                buffer.append(bytes[start..<min(start + step, bytes.count)])
+                while let frame = try buffer.next() {
+                    if let command = try WardenCommand(kind: frame.kind, frame.fields) {
+                        received.append(command)
+                    }
+                }
+            }
+            #expect(received == Self.commands)
+        }
+    }
+
+    @Test func `skips kinds and fields of a newer version`() throws {
+        var newer = FieldWriter(kind: 5)
+        newer.put(200, "something new")
+        newer.put(1, Self.key)
+        newer.put(201, 77)
+        var unheardOf = FieldWriter(kind: 99)
+        unheardOf.put(1, 1)
+        #expect(try readCommands(in: unheardOf.frame() + newer.frame()) == [.acknowledge(Self.key)])
+    }
+
+    @Test func `reads an unknown refusal of a newer warden as other`() throws {
+        var newer = FieldWriter(kind: 3)
+        newer.put(1, Self.key)
+        newer.put(2, 4000)
+        newer.put(3, "a new reason")
+        #expect(try readMessages(in: newer.frame()) == [.refused(Self.key, .other, text: "a new reason")])
+    }
+
+    @Test(arguments: [[0, 0, 0, 0, 1], [255, 255, 255, 255, 1], [1, 0, 64, 0, 1]] as [[UInt8]])
+    func `refuses a frame of an impossible length`(bytes: [UInt8]) throws {
+        #expect(throws: WardenError.self) { try readCommands(in: bytes) }
+    }
+
+    @Test func `refuses a key that could leave its folder`() throws {
+        for run in ["../x", "a/b", "", ".hidden", String(repeating: "x", count: 65), "a\u{0}b"] {
+            let command = WardenCommand.acknowledge(RunKey(run: run, attempt: 1))
+            #expect(throws: WardenError.badValue(kind: 5, number: 1)) { try readCommands(in: command.frame) }
+        }
+    }
+
+    @Test func `refuses a message that lacks what it needs`() throws {
+        #expect(throws: WardenError.missingField(kind: 5, number: 1)) {
+            try readCommands(in: FieldWriter(kind: 5).frame())
+        }
+    }
+
+    @Test func `answers random bytes with an error or with nothing, never with a crash`() {
+        var generator = SystemRandomNumberGenerator()
+        let seed = UInt64.random(in: 0 ... .max, using: &generator)
+        var random = SplitMix(state: seed)
+        for round in 0..<20_000 {
+            // Half of them start as real frames, then a few bytes are changed.
+            var bytes = round % 2 == 0 ? Self.commands[round / 2 % Self.commands.count].frame : []
+            if bytes.isEmpty {
+                bytes = (0..<Int(random.next() % 64)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            }
+            for _ in 0..<4 where !bytes.isEmpty {
+                bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+            }
+            if let read = try? readCommands(in: bytes) {
+                #expect(read.count <= bytes.count, "seed \(seed), round \(round)")
+            }
+            _ = try? readMessages(in: bytes)
+        }
+    }
+
+    @Test func `keeps an exit record in a file`() throws {
+        #expect(try ExitRecord(fileBytes: Self.record.fileBytes) == Self.record)
+        #expect(throws: WardenError.self) { try ExitRecord(fileBytes: []) }
+    }
+
+    @Test func `names an attempt's files`() {
+        #expect(RunKey(description: "\(Self.key)") == Self.key)
+        #expect(RunKey(description: "x") == nil)
+        #expect(RunKey(description: "x.0") == nil)
+    }
+
+    private func readCommands(in bytes: [UInt8]) throws -> [WardenCommand] {
+        try frames(in: bytes).compactMap { try WardenCommand(kind: $0.kind, $0.fields) }
+    }
+
+    private func readMessages(in bytes: [UInt8]) throws -> [WardenMessage] {
+        try frames(in: bytes).compactMap { try WardenMessage(kind: $0.kind, $0.fields) }
+    }
+
+    private func frames(in bytes: [UInt8]) throws -> [(kind: UInt8, fields: ArraySlice<UInt8>)] {
+        var buffer = FrameBuffer()
+        buffer.append(bytes[...])
+        var frames: [(kind: UInt8, fields: ArraySlice<UInt8>)] = []
+        while let frame = try buffer.next() { frames.append(frame) }
+        return frames
+    }
+}
+
+/// A small generator whose seed can be printed and used again.
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
