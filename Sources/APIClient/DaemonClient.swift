@@ -1,0 +1,95 @@
+package import API
+
+/// Speaks with the daemon behind one socket; every call is a connection of its own and blocks.
+package struct DaemonClient: Sendable {
+    /// The daemon's control socket.
+    package let socket: String
+    /// How long to wait for an answer's head, and for silence within a body.
+    package var patience: Duration
+
+    /// The most bytes of an answer that is read as one value.
+    package static let answerLimit = 256 * 1024 * 1024
+
+    /// A client for the socket at `socket`; connects when something is asked.
+    package init(socket: String, patience: Duration = .seconds(30)) {
+        self.socket = socket
+        self.patience = patience
+    }
+
+    /// A client for the first of `sockets` that somebody answers on.
+    ///
+    /// - Throws: What the first one said, with ``ErrorCode/noDaemon``, when nobody answers on any.
+    package static func first(of sockets: [String]) throws(APIError) -> DaemonClient {
+        var failure: APIError?
+        for path in sockets {
+            do {
+                _ = try UnixSocket(path: path)
+                return DaemonClient(socket: path)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? APIError(.noDaemon)
+    }
+
+    /// Asks for a value.
+    ///
+    /// - Throws: The daemon's own ``APIError``, or one of the client's.
+    package func ask<Answer: Decodable>(
+        _ route: Route, query: Query = Query(), as type: Answer.Type = Answer.self
+    ) throws(APIError) -> Answer {
+        try read(type, try bytes(route, query: query))
+    }
+
+    /// Asks for a value, and says something with it.
+    package func ask<Answer: Decodable>(
+        _ route: Route, query: Query = Query(), saying body: some Encodable,
+        as type: Answer.Type = Answer.self
+    ) throws(APIError) -> Answer {
+        try read(type, try bytes(route, query: query, saying: try WireCoding.encode(body)))
+    }
+
+    /// The bytes of an answer, as they are.
+    package func bytes(
+        _ route: Route, query: Query = Query(), saying body: [UInt8]? = nil
+    ) throws(APIError) -> [UInt8] {
+        let stream = try open(route, query: query, saying: body)
+        return try stream.body(limit: Self.answerLimit, timeout: patience)
+    }
+
+    /// An answer to be read as it arrives.
+    ///
+    /// - Throws: The daemon's error when its status is not 2xx.
+    package func open(
+        _ route: Route, query: Query = Query(), saying body: [UInt8]? = nil,
+        fields: [(name: String, value: String)] = []
+    ) throws(APIError) -> AnswerStream {
+        var head =
+            "\(route.method) \(route.path)\(query.suffix) HTTP/1.1\r\nhost: belfry\r\nconnection: close\r\n"
+        if let body { head += "content-type: application/json\r\ncontent-length: \(body.count)\r\n" }
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        let stream = try AnswerStream(
+            Array((head + "\r\n").utf8) + (body ?? []), over: try UnixSocket(path: socket), timeout: patience)
+        guard (200...299).contains(stream.head.status) else { throw refusal(stream) }
+        return stream
+    }
+
+    private func refusal(_ stream: AnswerStream) -> APIError {
+        do throws(APIError) {
+            let body = try stream.body(limit: 1024 * 1024, timeout: patience)
+            return try WireCoding.decode(APIError.self, from: body)
+        } catch {
+            return APIError(.notBelfry, "the daemon answered with status \(stream.head.status) and no reason")
+        }
+    }
+
+    private func read<Answer: Decodable>(
+        _ type: Answer.Type, _ bytes: [UInt8]
+    ) throws(APIError) -> Answer {
+        do {
+            return try WireCoding.decode(type, from: bytes)
+        } catch {
+            throw APIError(.notBelfry, "the daemon's answer is not understood: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// What stands before an answer's body.
+package struct HTTPAnswerHead: Hashable, Sendable {
+    /// 100...599.
+    package var status: Int
+    /// The header fields, names in lower case, in order.
+    package var fields: [Field]
+
+    /// A name with its value.
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    /// The first value of a field, by its name in lower case.
+    package subscript(name: String) -> String? {
+        fields.first { $0.name == name }?.value
+    }
+}
