@@ -110,7 +110,7 @@ let suites: [Target] = [
     suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView"]),
     suite(
         "APITests",
-        ["Timeline", "Tracking", "API", "APIClient", "APIServer", "TestSupport", .logging, .lifecycle]),
+        ["Timeline", "Tracking", "API", "APIClient", "APIServer", "Host", "TestSupport", .logging, .lifecycle]),
     suite(
         "EndToEndTests",
         ["Timeline", "Tracking", "API", "APIClient", "TestSupport", "belfryd", "belfry", "belfry-warden"]),

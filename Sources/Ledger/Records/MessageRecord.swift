@@ -1,4 +1,5 @@
 package import Grouping
+package import Timeline
 
 /// A message as stored.
 package struct MessageRecord: Hashable, Sendable {

@@ -1,0 +1,155 @@
+import API
+import Glibc
+import HTTPTypes
+import HummingbirdCore
+package import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// Serves the API on the control socket.
+///
+/// A socket file that is left over is replaced: hold the state's lock before running this. Keep the
+/// process's umask at 077 until it runs, so that nobody connects before the socket's mode is set.
+package struct APIListener: Service {
+    /// Who may connect.
+    package enum Access: Hashable, Sendable {
+        /// The daemon's user, mode 0600.
+        case owner
+        /// The daemon's user and a group, mode 0660.
+        case group(UInt32)
+    }
+
+    /// The largest body of a request.
+    package static let bodyLimit = 4 * 1024 * 1024
+    /// The most connections at once; more wait.
+    package static let connections = 256
+
+    private let path: String
+    private let access: Access
+    private let handler: any APIHandler
+    private let logger: Logger
+    private let ready: @Sendable () async -> Void
+
+    /// A listener on `path` that answers by `handler`.
+    ///
+    /// - Parameters:
+    ///   - path: The socket's file; its folder exists.
+    ///   - access: Who may connect.
+    ///   - handler: Answers.
+    ///   - logger: Told of what connections do, at trace, and of what goes wrong.
+    ///   - ready: Called once, when requests are taken.
+    package init(
+        path: String, access: Access, handler: any APIHandler, logger: Logger,
+        ready: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.path = path
+        self.access = access
+        self.handler = handler
+        self.logger = logger
+        self.ready = ready
+    }
+
+    /// Serves until the service is told to stop; then answers end within a second and the file is removed.
+    ///
+    /// - Throws: ``APIServerError`` when the socket can't be opened.
+    package func run() async throws {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let door = HTTPDoor(
+            address: .unixDomainSocket(path: path), connections: Self.connections, logger: quiet,
+            opened: { _ in
+                try admit()
+                await ready()
+            },
+            respond: { request, writer, _ in try await answer(request, writer) })
+        do {
+            try await door.run()
+        } catch let error as APIServerError {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw APIServerError.listen(address: path, detail: "\(error)")
+        }
+        _ = unsafe unlink(path)
+    }
+
+    private func admit() throws(APIServerError) {
+        var mode: mode_t = 0o600
+        if case .group(let group) = access {
+            guard unsafe chown(path, uid_t.max, group) == 0 else { throw refusal() }
+            mode = 0o660
+        }
+        guard unsafe chmod(path, mode) == 0 else { throw refusal() }
+    }
+
+    private func refusal() -> APIServerError {
+        .access(path: path, detail: unsafe String(cString: strerror(errno)))
+    }
+
+    @concurrent
+    private func answer(_ request: Request, _ writer: consuming ResponseWriter) async throws {
+        let response: APIResponse
+        do throws(APIError) {
+            response = await handler.respond(to: try await read(request))
+        } catch {
+            response = .failure(error)
+        }
+        try await write(response, writer)
+    }
+
+    @concurrent
+    private func read(_ request: Request) async throws(APIError) -> APIRequest {
+        let parts = (request.head.path ?? "").split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let route = try Route(method: request.method.rawValue, path: parts.first ?? "")
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: Self.bodyLimit)
+        } catch is NIOTooManyBytesError {
+            throw APIError(.tooLarge, "the body is larger than \(Self.bodyLimit / 1024 / 1024) MiB")
+        } catch {
+            throw APIError(.badRequest, "the body did not arrive whole")
+        }
+        return APIRequest(
+            route: route, query: Query(parts.count > 1 ? parts[1] : ""),
+            body: Array(body.readableBytesView),
+            lastEventID: HTTPField.Name("last-event-id").flatMap { request.headers[$0] })
+    }
+
+    @concurrent
+    private func write(_ response: APIResponse, _ writer: consuming ResponseWriter) async throws {
+        switch response {
+        case .whole(let status, let contentType, let bytes):
+            try await writeWhole(status, contentType, bytes, writer)
+        case .failure(let error):
+            let bytes = (try? WireCoding.encode(error)) ?? []
+            try await writeWhole(error.code.row.status, "application/json", bytes, writer)
+        case .stream(let contentType, let write):
+            var fields = HTTPFields()
+            fields[.contentType] = contentType
+            fields[.cacheControl] = "no-store"
+            let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
+            var sink: any BodyWriter = ConnectionWriter(writer: body)
+            try await write(&sink)
+            try await body.finish(nil)
+        }
+    }
+
+    @concurrent
+    private func writeWhole(
+        _ status: Int, _ contentType: String, _ bytes: [UInt8], _ writer: consuming ResponseWriter
+    ) async throws {
+        var fields = HTTPFields()
+        if !contentType.isEmpty {
+            fields[.contentType] = contentType
+            fields[.contentLength] = String(bytes.count)
+        }
+        let head = HTTPResponse(status: .init(code: status), headerFields: fields)
+        if bytes.isEmpty {
+            try await writer.writeResponse(head)
+        } else {
+            try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import API
+import APIClient
+import APIServer
+import Glibc
+import Host
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+/// Answers with what it was asked; enough to see both ends of the wire.
+private struct Mirror: APIHandler {
+    func respond(to request: APIRequest) async -> APIResponse {
+        switch request.route {
+        case .status: .value(Samples.status)
+        case .addJob: .whole(status: 201, contentType: "application/json", bytes: request.body)
+        case .job(let name): .failure(APIError(.noSuchJob, "no job \"\(name)\"", hint: "Look."))
+        case .resumeJob: .done
+        case .runs: .value(request.query["job"] ?? "none")
+        case .logs:
+            .stream(contentType: "application/octet-stream") { writer in
+                for part in 0..<1000 {
+                    try await writer.write([UInt8](repeating: UInt8(part % 251), count: 1000))
+                }
+            }
+        case .items:
+            .stream(contentType: "text/plain") { writer in
+                try await writer.write(Array("waiting".utf8))
+                try await Task.sleep(for: .seconds(86_400))
+            }
+        case .live:
+            .stream(contentType: "application/json") { writer in
+                try await writer.write(Array("[".utf8))
+                throw CancellationError()
+            }
+        default: .failure(APIError(.notInThisVersion))
+        }
+    }
+}
+
+@Suite struct `the control socket` {
+    @Test func `carries values both ways`() async throws {
+        try await whileServing(Mirror()) { client in
+            try await blocking {
+                let status: WireStatus = try client.ask(.status)
+                #expect(status == Samples.status)
+                var draft = JobDraft()
+                draft.name = "backup"
+                draft.command = ["/bin/true", "ü"]
+                let mirrored: JobDraft = try client.ask(.addJob, saying: draft)
+                #expect(mirrored == draft)
+                var query = Query()
+                query["job"] = "a b&c"
+                let job: String = try client.ask(.runs, query: query)
+                #expect(job == "a b&c")
+                #expect(try client.bytes(.resumeJob("a")).isEmpty)
+            }
+        }
+    }
+
+    @Test func `carries errors of the table`() async throws {
+        let error = try await whileServing(Mirror()) { client in
+            try await blocking {
+                #expect(throws: APIError.self) { try client.ask(.job("x/y")) as WireJob }
+            }
+        }
+        #expect(error == APIError(.noSuchJob, "no job \"x/y\"", hint: "Look."))
+    }
+
+    @Test func `carries a long answer in parts, whole`() async throws {
+        let bytes = try await whileServing(Mirror()) { client in
+            try await blocking { try client.bytes(.logs(job: "a", ordinal: 1)) }
+        }
+        #expect(bytes == (0..<1000).flatMap { [UInt8](repeating: UInt8($0 % 251), count: 1000) })
+    }
+
+    @Test func `lets a reader see that an answer was cut`() async throws {
+        let error = try await whileServing(Mirror()) { client in
+            try await blocking { #expect(throws: APIError.self) { try client.bytes(.live) } }
+        }
+        #expect(error?.code == .connectionLost)
+    }
+
+    @Test func `refuses a body that is too large`() async throws {
+        let error = try await whileServing(Mirror()) { client in
+            try await blocking {
+                #expect(throws: APIError.self) {
+                    try client.bytes(
+                        .addJob, saying: [UInt8](repeating: 32, count: APIListener.bodyLimit + 1))
+                }
+            }
+        }
+        #expect(error?.code == .tooLarge)
+    }
+
+    @Test func `is open to its user only, and gone afterwards`() async throws {
+        let path = try await whileServing(Mirror()) { client in
+            var status = stat()
+            #expect(unsafe stat(client.socket, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+            return client.socket
+        }
+        #expect(unsafe access(path, F_OK) != 0)
+    }
+
+    @Test func `stops although an answer would never end`() async throws {
+        let stream = try await whileServing(Mirror()) { client in
+            try await blocking {
+                let stream = try client.open(.items)
+                #expect(try stream.next(timeout: .seconds(10)) == .bytes(Array("waiting".utf8)))
+                return Held(stream)
+            }
+        }
+        // The listener has stopped, and the reader is told that this was not the end of the answer.
+        try await blocking {
+            let error = #expect(throws: APIError.self) { try stream.value.next(timeout: .seconds(10)) }
+            #expect(error?.code == .connectionLost)
+        }
+    }
+
+    @Test func `replaces a socket that a dead daemon left`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("belfry.sock")
+        for _ in 0..<2 {
+            let (ready, opened) = AsyncStream.makeStream(of: Int.self)
+            let listener = APIListener(
+                path: path, access: .owner, handler: Mirror(), logger: Logger(label: "api"),
+                ready: { opened.yield(0) })
+            let kept = folder.file("kept.sock")
+            try await whileServing(listener, ready: ready) { _ in
+                #expect(unsafe link(path, kept) == 0)
+                let client = DaemonClient(socket: path)
+                try await blocking { _ = try client.ask(.status) as WireStatus }
+            }
+            #expect(unsafe rename(kept, path) == 0)
+        }
+    }
+
+    @Test func `says what to do when no daemon answers`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("belfry.sock")
+        let error = #expect(throws: APIError.self) { try DaemonClient.first(of: [path]) }
+        #expect(error?.sentence == "no daemon answers on \(path). Start one with: belfryd")
+        #expect(error?.code.row.exitCode == 3)
+    }
+
+    @Test func `has a sentence for a path that is too long`() {
+        let path = "/" + String(repeating: "x", count: 200)
+        let error = #expect(throws: APIError.self) { try UnixSocket(path: path) }
+        #expect(error?.code == .noDaemon)
+        #expect(error?.hint == "Choose a shorter one with --socket or BELFRY_SOCKET.")
+    }
+
+    @Test func `outlives clients that send anything at all`() async throws {
+        try await whileServing(Mirror()) { client in
+            try await blocking {
+                var random = SeededRandom(seed: 42)
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                for round in 0..<300 {
+                    let socket = try UnixSocket(path: client.socket)
+                    var bytes = random.bytes(Int(random.next() % 400))
+                    if round % 2 == 0 { bytes = Array("GET /v1/status HTTP/1.1\r\n".utf8) + bytes }
+                    // A write may find the other end closed already: that is an answer, too.
+                    try? socket.write(bytes)
+                    if round % 3 == 0 { _ = try? socket.read(into: &buffer, timeout: .zero) }
+                }
+                let status: WireStatus = try client.ask(.status)
+                #expect(status == Samples.status)
+            }
+        }
+    }
+}
+
+@Suite struct `a loopback port` {
+    @Test func `hands over what was posted and answers the status it is told`() async throws {
+        let (ready, opened) = AsyncStream.makeStream(of: Int.self)
+        let (requests, arrived) = AsyncStream.makeStream(of: HTTPListener.Received.self)
+        let listener = HTTPListener(
+            port: 0, logger: Logger(label: "listen"), ready: { opened.yield($0) },
+            receive: {
+                arrived.yield($0)
+                return 204
+            })
+        let answer = try await whileServing(listener, ready: ready) { port in
+            try await blocking {
+                try post(
+                    "POST /hook?a=1 HTTP/1.1\r\nhost: x\r\nWebhook-Id: e1\r\ncontent-length: 2\r\n"
+                        + "connection: close\r\n\r\nhi", port: port)
+            }
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 204 "))
+        var iterator = requests.makeAsyncIterator()
+        let received = await iterator.next()
+        #expect(received?.method == "POST")
+        #expect(received?.target == "/hook?a=1")
+        #expect(received?["webhook-id"] == "e1")
+        #expect(received?.body == Array("hi".utf8))
+    }
+
+    @Test func `says which port it can't have`() async throws {
+        let (ready, opened) = AsyncStream.makeStream(of: Int.self)
+        let first = HTTPListener(
+            port: 0, logger: Logger(label: "listen"), ready: { opened.yield($0) }, receive: { _ in 200 })
+        try await whileServing(first, ready: ready) { port in
+            let second = HTTPListener(port: port, logger: Logger(label: "listen"), receive: { _ in 200 })
+            await #expect(throws: APIServerError.self) { try await second.run() }
+        }
+    }
+}
+
+/// Sends `text` to a port of this machine and returns all that comes back.
+private func post(_ text: String, port: Int) throws -> String {
+    let descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    let connected = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe connect(descriptor.raw, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+    #expect(connected == 0)
+    try descriptor.writeAll(Array(text.utf8)[...])
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var answer: [UInt8] = []
+    while case .bytes(let count) = try descriptor.read(into: &buffer) { answer += buffer[..<count] }
+    return String(decoding: answer, as: UTF8.self)
+}

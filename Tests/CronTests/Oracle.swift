@@ -1,0 +1,79 @@
+import Testing
+import Timeline
+
+@testable import Cron
+
+@Suite struct `the search agrees with asking every minute` {
+    static let zones = [
+        "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Chatham", "Antarctica/Troll",
+        "America/Sao_Paulo", "Africa/Casablanca", "Europe/Dublin", "Pacific/Apia", "Asia/Beirut", "UTC",
+    ]
+
+    /// Two years of minutes with both changes, for a handful of expressions, both ways.
+    @Test(arguments: [
+        "30 2 * * *", "0,30 1-3 * * *", "*/20 * * * *", "*/15 1-3 L * *", "0 0 * * 0", "15 2 1-7 * 1",
+        "59 23 31 * *",
+    ]) func `over two years`(text: String) throws {
+        let zone = try ZoneFiles.zone("America/New_York")
+        let expression = try CronExpression(text)
+        let brute = BruteForce(expression, zone: zone)
+        let start = try Moment(iso8601: "2025-01-01T00:00:00Z").seconds
+        let end = try Moment(iso8601: "2027-01-01T00:00:00Z").seconds
+        let wanted = stride(from: start, to: end, by: 60).filter(brute.occurs(at:)).map(Moment.init(seconds:))
+        let first = Moment(seconds: start - 1)
+        let found = Array(expression.occurrences(after: first, in: zone).prefix { $0.seconds < end })
+        #expect(found == wanted)
+        let backwards = expression.occurrences(before: Moment(seconds: end), in: zone)
+        #expect(Array(backwards.prefix { $0.seconds >= start }) == wanted.reversed())
+        #expect(
+            expression.count(in: Moment(seconds: start)..<Moment(seconds: end), zone: zone) == wanted.count)
+    }
+
+    /// Three days around clock changes, second by second where the expression has seconds.
+    @Test(arguments: zones) func `around the clock changes`(name: String) throws {
+        let zone = name == "UTC" ? ZoneRules.utc : try ZoneFiles.zone(name)
+        let seed: UInt64 = 20_261
+        var maker = RandomExpressions(random: SeededGenerator(state: seed ^ UInt64(name.utf8.count)))
+        for _ in 0..<120 {
+            let text = maker.expression(seconds: false)
+            let expression = try CronExpression(text, options: maker.options())
+            let year = maker.number(2008, 2040)
+            let around = zone.nextTransition(
+                after: Moment(seconds: CivilDate(year: year, month: 1, day: 1).localSeconds))
+            let middle = around?.seconds ?? CivilDate(year: year, month: 6, day: 1).localSeconds
+            try compare(
+                expression, zone, from: middle - 90_000, through: middle + 90_000, step: 60, seed: seed)
+        }
+        for _ in 0..<6 {
+            let expression = try CronExpression(
+                "\(maker.field(0, 59, openIn: 0)) \(maker.expression(seconds: false))",
+                options: maker.options())
+            let around = zone.nextTransition(after: Moment(seconds: 1_740_000_000))
+            let middle = around?.seconds ?? 1_740_000_000
+            try compare(expression, zone, from: middle - 8000, through: middle + 8000, step: 1, seed: seed)
+        }
+    }
+
+    private func compare(
+        _ expression: CronExpression, _ zone: ZoneRules, from: Int64, through: Int64, step: Int64,
+        seed: UInt64
+    ) throws {
+        let brute = BruteForce(expression, zone: zone)
+        // Clock changes lie on whole minutes in these years, so minutes of the epoch are enough.
+        let start = from - from % 60
+        let wanted = stride(from: start, to: through, by: Int(step)).filter(brute.occurs(at:))
+        let words: Comment = "\(expression.text) in \(zone.name) around \(from), seed \(seed)"
+        let forward = expression.occurrences(after: Moment(seconds: start - 1), in: zone)
+        #expect(forward.prefix { $0.seconds < through }.map(\.seconds) == wanted, words)
+        let backward = expression.occurrences(before: Moment(seconds: through), in: zone)
+        #expect(backward.prefix { $0.seconds >= start }.map(\.seconds) == wanted.reversed(), words)
+        let range = Moment(seconds: start)..<Moment(seconds: through)
+        #expect(expression.count(in: range, zone: zone) == wanted.count, words)
+        if let last = wanted.last { #expect(expression.contains(Moment(seconds: last), in: zone), words) }
+    }
+}
+
+extension CivilDate {
+    /// Local seconds of its midnight.
+    var localSeconds: Int64 { CivilTime(self).localSeconds }
+}
