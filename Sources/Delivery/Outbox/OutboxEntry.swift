@@ -1,0 +1,114 @@
+package import Timeline
+
+/// Where an outbox entry is, and what happens to it next.
+///
+/// Decides only; the ledger's guard makes sure that nobody else decided meanwhile.
+package struct OutboxEntry: Hashable, Codable, Sendable {
+    /// What became of it so far.
+    package private(set) var state: OutboxState
+    /// How many attempts counted.
+    ///
+    /// An entry that was tried once is frozen: its bytes never change.
+    package private(set) var attempts: Int
+    /// When it is due; only while it is pending.
+    package private(set) var nextAt: Moment?
+    /// When it was made.
+    package let createdAt: Moment
+    /// When it came to its end; only once it is settled.
+    package private(set) var settledAt: Moment?
+
+    /// An entry as it is stored; a new one is pending and due at once.
+    package init(
+        state: OutboxState = .pending, attempts: Int = 0, nextAt: Moment? = nil, createdAt: Moment,
+        settledAt: Moment? = nil
+    ) {
+        self.state = state
+        self.attempts = attempts
+        self.nextAt = state == .pending ? nextAt ?? createdAt : nil
+        self.createdAt = createdAt
+        self.settledAt = settledAt
+    }
+
+    /// When to try it: `nextAt`, unless a clock that was set left it further away than any wait is long.
+    package func dueAt(_ now: Moment, policy: RetryPolicy) -> Moment? {
+        nextAt.map { min($0, now + policy.longestWait) }
+    }
+
+    /// Takes in the end of an attempt.
+    ///
+    /// - Parameters:
+    ///   - result: how the attempt ended.
+    ///   - now: when.
+    ///   - policy: how often and when to try again.
+    ///   - random: where in the jitter's range to land, 0..<1.
+    /// - Returns: what became of it; the entry has changed accordingly.
+    package mutating func attempted(
+        _ result: Result<Receipt, DeliveryError>, at now: Moment, policy: RetryPolicy, random: Double
+    ) -> OutboxOutcome {
+        precondition(state == .pending, "only a pending entry is attempted")
+        switch result {
+        case .success(let receipt):
+            attempts += 1
+            settle(.delivered, at: now)
+            return .delivered(receipt)
+        case .failure(let error) where error.reason == .stopping:
+            return .uncounted
+        case .failure(.giveUp(let reason, let detail, let status)):
+            attempts += 1
+            let error = DeliveryError.giveUp(reason, detail: detail, status: status)
+            guard reason == .gone || reason == .channelClosed else {
+                settle(.dead, at: now)
+                return .dead(error)
+            }
+            hold()
+            return .held(error)
+        case .failure(let error):
+            attempts += 1
+            guard let wait = policy.wait(afterAttempt: attempts, error, random: random) else {
+                settle(.dead, at: now)
+                return .dead(error)
+            }
+            nextAt = now + wait
+            return .retry(at: now + wait, error)
+        }
+    }
+
+    /// Lets an entry that is too old go unsent, and says whether it was.
+    package mutating func expire(at now: Moment, policy: RetryPolicy) -> Bool {
+        guard !state.isSettled, let limit = policy.expireAfter, now - createdAt > limit else { return false }
+        settle(.expired, at: now)
+        return true
+    }
+
+    /// Puts it in line for an attempt now, by a person's word or because its channel is enabled again.
+    ///
+    /// Says whether that is possible.
+    /// Attempts go on counting: a dead entry gets one more, not a new schedule.
+    package mutating func retry(at now: Moment) -> Bool {
+        guard state == .pending || state.canBecome(.pending) else { return false }
+        state = .pending
+        nextAt = now
+        settledAt = nil
+        return true
+    }
+
+    /// Gives it up, by a person's word or with its channel; says whether that is possible.
+    package mutating func discard(at now: Moment) -> Bool {
+        guard state.canBecome(.discarded) else { return false }
+        settle(.discarded, at: now)
+        return true
+    }
+
+    /// Makes it wait until its channel may be used again; nothing happens to one that is settled.
+    package mutating func hold() {
+        guard state.canBecome(.held) else { return }
+        state = .held
+        nextAt = nil
+    }
+
+    private mutating func settle(_ end: OutboxState, at now: Moment) {
+        state = end
+        nextAt = nil
+        settledAt = now
+    }
+}

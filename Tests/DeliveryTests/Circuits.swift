@@ -1,0 +1,135 @@
+import Delivery
+import Foundation
+import Testing
+import Timeline
+
+private let start = Moment(seconds: 1_700_000_000)
+private let accepted = Receipt(at: start, kind: .accepted)
+
+/// Draws a circuit's life, a column every 10 s.
+///
+/// - In: `f` is a failure, `s` a success, `g` a 410, `q` an attempt broken off, `?` asks for permission,
+///   `e` enables it by hand, `-` nothing. `f`, `s`, `g` and `q` end an attempt without asking for it first.
+/// - Out: `F` failing, `D` disabled, `R` restored, `y` granted, `w` wait, `p` wait for the probe, `n`
+///   refused.
+private func expect(
+    policy: CircuitPolicy = CircuitPolicy(), in input: String, out: String,
+    at location: SourceLocation = #_sourceLocation
+) throws {
+    var circuit = Circuit()
+    var output = ""
+    for (column, character) in input.enumerated() {
+        let now = start + .seconds(10 * column)
+        circuit = try JSONDecoder().decode(Circuit.self, from: JSONEncoder().encode(circuit))
+        output += step(&circuit, character, now, policy)
+    }
+    #expect(output == out, sourceLocation: location)
+}
+
+private func step(
+    _ circuit: inout Circuit, _ character: Character, _ now: Moment, _ policy: CircuitPolicy
+) -> String {
+    let result: Result<Receipt, DeliveryError>
+    switch character {
+    case "f": result = .failure(.retry(.serverError, status: 500))
+    case "g": result = .failure(.giveUp(.gone, status: 410))
+    case "q": result = .failure(.retry(.stopping))
+    case "s": result = .success(accepted)
+    case "?": return draw(circuit.ask(at: now, policy: policy))
+    case "e":
+        circuit.enable(at: now)
+        return "-"
+    default: return "-"
+    }
+    switch circuit.recorded(result, at: now, policy: policy) {
+    case .failing: return "F"
+    case .disabled: return "D"
+    case .restored: return "R"
+    case nil: return "-"
+    }
+}
+
+private func draw(_ permission: Circuit.Permission) -> String {
+    switch permission {
+    case .granted: "y"
+    case .waitUntil: "w"
+    case .waitForProbe: "p"
+    case .refused: "n"
+    }
+}
+
+@Suite struct `a circuit` {
+    @Test func `opens after five failures in a row and says so once`() throws {
+        try expect(in: "?ffffff?", out: "y----F-w")
+        try expect(in: "ffffsffffs", out: "----------")
+    }
+
+    @Test func `opens when more than half of the last twenty failed`() throws {
+        let half = String(repeating: "fs", count: 10)
+        try expect(in: half + "ff", out: String(repeating: "-", count: 21) + "F")
+        try expect(in: String(repeating: "fffs" + "ssss", count: 5), out: String(repeating: "-", count: 40))
+    }
+
+    @Test func `lets one probe through after the pause, and is restored by it`() throws {
+        try expect(in: "fffff??-??s?", out: "----Fww-ypRy")
+    }
+
+    @Test func `pauses longer after each probe that failed`() throws {
+        try expect(in: "fffff---?f?????" + "?f", out: "----F---y-wwwww" + "y-")
+    }
+
+    @Test func `asks nobody while a probe is out, and sends another when it was broken off`() throws {
+        try expect(in: "fffff---??q?", out: "----F---yp-y")
+    }
+
+    @Test func `is disabled at once by an address that is gone, until a person enables it`() throws {
+        try expect(in: "g?fs?e?", out: "Dn--n-y")
+    }
+
+    @Test func `is restored by an answer that comes late`() throws {
+        try expect(in: "fffff-s?", out: "----F-Ry")
+    }
+
+    @Test func `is disabled after five days of only failures`() {
+        var circuit = Circuit()
+        var news: [CircuitNews] = []
+        for hour in 0...120 {
+            let error = DeliveryError.retry(.timeout, detail: "no answer in 30 s")
+            let now = start + .seconds(3600 * hour)
+            _ = circuit.ask(at: now, policy: CircuitPolicy())
+            circuit.recorded(.failure(error), at: now, policy: CircuitPolicy()).map { news.append($0) }
+        }
+        #expect(news == [.failing, .disabled])
+        #expect(circuit.state == .disabled(.timeout))
+        #expect(circuit.lastError == "no answer in 30 s")
+    }
+
+    @Test func `is not disabled by one failure before and one after a clock that jumped`() {
+        var circuit = Circuit()
+        for day in [0, 400] {
+            let now = start + .seconds(86_400 * day)
+            #expect(circuit.recorded(.failure(.retry(.timeout)), at: now, policy: CircuitPolicy()) == nil)
+        }
+    }
+
+    @Test func `that is open does not wait longer than its pause when the clock was set back`() {
+        var circuit = Circuit()
+        for _ in 0..<5 {
+            _ = circuit.recorded(.failure(.retry(.timeout)), at: start, policy: CircuitPolicy())
+        }
+        let past = start - .seconds(86_400)
+        #expect(circuit.ask(at: past, policy: CircuitPolicy()) == .waitUntil(past + .seconds(30)))
+        #expect(circuit.ask(at: past + .seconds(30), policy: CircuitPolicy()) == .granted)
+    }
+
+    @Test func `forgets the probe that a restart cut off`() {
+        var circuit = Circuit()
+        for _ in 0..<5 {
+            _ = circuit.recorded(.failure(.retry(.timeout)), at: start, policy: CircuitPolicy())
+        }
+        let later = start + .seconds(30)
+        #expect(circuit.ask(at: later, policy: CircuitPolicy()) == .granted)
+        circuit.forgetProbe(at: later)
+        #expect(circuit.ask(at: later, policy: CircuitPolicy()) == .granted)
+    }
+}

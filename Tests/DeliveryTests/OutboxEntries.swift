@@ -1,0 +1,168 @@
+import Delivery
+import Testing
+import Timeline
+
+private let start = Moment(seconds: 1_700_000_000)
+private let policy = RetryPolicy()
+private let accepted = Receipt(at: start, kind: .accepted, status: 200)
+private let down = DeliveryError.retry(.connectFailed, detail: "connection refused")
+
+extension OutboxEntry {
+    /// One more end of an attempt, in the middle of the jitter.
+    fileprivate mutating func end(
+        _ result: Result<Receipt, DeliveryError>, at now: Moment = start, policy: RetryPolicy = RetryPolicy()
+    ) -> OutboxOutcome {
+        attempted(result, at: now, policy: policy, random: 0.5)
+    }
+}
+
+@Suite struct `an outbox entry` {
+    @Test func `is due at once and delivered by a receipt`() {
+        var entry = OutboxEntry(createdAt: start)
+        #expect(entry.dueAt(start, policy: policy) == start)
+        #expect(entry.end(.success(accepted), at: start + .seconds(1)) == .delivered(accepted))
+        #expect(entry.state == .delivered)
+        #expect(entry.attempts == 1)
+        #expect(entry.nextAt == nil)
+        #expect(entry.settledAt == start + .seconds(1))
+    }
+
+    @Test func `is tried ten times within 76 hours and is dead then`() {
+        var entry = OutboxEntry(createdAt: start)
+        var now = start
+        var waits: [Int64] = []
+        while case .retry(let at, _) = entry.end(.failure(down), at: now) {
+            waits.append((at - now).milliseconds / 1000)
+            now = at
+        }
+        #expect(waits == [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
+        #expect(now - start == .seconds(75 * 3600 + 35 * 60 + 5))
+        #expect(entry.state == .dead)
+        #expect(entry.attempts == 10)
+        #expect(entry.settledAt == now)
+    }
+
+    @Test func `is dead at once when the other side will never take it`() {
+        var entry = OutboxEntry(createdAt: start)
+        let no = DeliveryError.giveUp(.rejected, detail: "no", status: 400)
+        #expect(entry.end(.failure(no)) == .dead(no))
+        #expect(entry.state == .dead)
+    }
+
+    @Test func `waits for a person when its channel wants nothing more`() {
+        var entry = OutboxEntry(createdAt: start)
+        let gone = DeliveryError.giveUp(.gone, status: 410)
+        #expect(entry.end(.failure(gone)) == .held(gone))
+        #expect(entry.state == .held)
+        #expect(entry.dueAt(start, policy: policy) == nil)
+        #expect(entry.retry(at: start + .seconds(9)) == true)
+        #expect(entry.dueAt(start, policy: policy) == start + .seconds(9))
+    }
+
+    @Test func `does not count an attempt that the daemon broke off`() {
+        var entry = OutboxEntry(createdAt: start)
+        #expect(entry.end(.failure(.retry(.stopping))) == .uncounted)
+        #expect(entry == OutboxEntry(createdAt: start))
+    }
+
+    @Test func `gets one more attempt by hand when dead, not a new schedule`() {
+        var entry = OutboxEntry(state: .dead, attempts: 10, createdAt: start, settledAt: start)
+        #expect(entry.retry(at: start + .seconds(60)) == true)
+        #expect(entry.nextAt == start + .seconds(60))
+        #expect(entry.settledAt == nil)
+        #expect(entry.end(.failure(down)) == .dead(down))
+    }
+
+    @Test(arguments: OutboxState.allCases)
+    func `can be retried and discarded exactly where its state allows it`(_ state: OutboxState) {
+        var retried = OutboxEntry(state: state, createdAt: start)
+        var discarded = retried
+        let isOpen = [.pending, .held, .dead, .expired].contains(state)
+        let (mayRetry, mayDiscard) = (retried.retry(at: start), discarded.discard(at: start))
+        #expect(mayRetry == isOpen)
+        #expect(mayDiscard == isOpen)
+        #expect(retried.state == (isOpen ? .pending : state))
+        #expect(discarded.state == (isOpen ? .discarded : state))
+    }
+
+    @Test func `expires only where that is asked for, and only unsent`() {
+        let short = RetryPolicy(expireAfter: .seconds(60))
+        var entry = OutboxEntry(createdAt: start)
+        var sent = OutboxEntry(state: .delivered, createdAt: start)
+        let late = start + .seconds(61)
+        #expect(entry.expire(at: late, policy: policy) == false)
+        #expect(entry.expire(at: start + .seconds(60), policy: short) == false)
+        #expect(entry.expire(at: late, policy: short) == true)
+        #expect(entry.state == .expired)
+        #expect(sent.expire(at: late, policy: short) == false)
+    }
+
+    @Test func `is not stranded by a clock that was set back`() {
+        let entry = OutboxEntry(attempts: 1, nextAt: start + .seconds(5), createdAt: start)
+        let past = start - .seconds(400 * 86_400)
+        let due = entry.dueAt(past, policy: policy)
+        #expect(due == past + policy.longestWait)
+    }
+
+    @Test(arguments: OutboxState.allCases)
+    func `never leaves a state that is final`(_ state: OutboxState) {
+        let ways = OutboxState.allCases.filter(state.canBecome)
+        switch state {
+        case .delivered, .suppressed, .superseded, .discarded: #expect(ways.isEmpty)
+        case .pending, .held, .dead, .expired: #expect(ways.contains(.discarded))
+        }
+        #expect(!ways.contains(state))
+        #expect(state.isSettled == ![.pending, .held].contains(state))
+    }
+}
+
+@Suite struct `the wait before another attempt` {
+    private func seconds(_ attempt: Int, _ error: DeliveryError, _ random: Double = 0.5) -> Double? {
+        policy.wait(afterAttempt: attempt, error, random: random).map { Double($0.milliseconds) / 1000 }
+    }
+
+    @Test func `is spread by a fifth either way`() {
+        #expect(seconds(2, down, 0) == 240)
+        #expect(seconds(2, down, 0.5) == 300)
+        #expect(seconds(2, down, 0.999_999_999) == 359.999)
+    }
+
+    @Test func `is at least a minute after "too many"`() {
+        #expect(seconds(1, .retry(.throttled)) == 60)
+        #expect(seconds(2, .retry(.throttled)) == 300)
+    }
+
+    @Test(arguments: [
+        (1, 2.0, 5.0), (1, 20.0, 20.0), (1, 90_000.0, 3600.0), (4, 10_000.0, 10_000.0),
+        (4, 90_000.0, 14_400.0),
+    ])
+    func `heeds what the other side asks for, within bounds`(_ attempt: Int, _ asked: Double, _ wait: Double)
+    {
+        let error = DeliveryError.retry(.serverError, after: .milliseconds(Int64(asked * 1000)), status: 503)
+        #expect(seconds(attempt, error) == wait)
+    }
+
+    @Test func `is never shorter than asked for, whatever the jitter`() {
+        let error = DeliveryError.retry(.throttled, after: .seconds(100), status: 429)
+        #expect(seconds(1, error, 0) == 100)
+    }
+
+    @Test func `ends after the last of the schedule`() {
+        #expect(seconds(9, down) == 86_400)
+        #expect(seconds(10, down) == nil)
+        #expect(seconds(0, down) == nil)
+    }
+
+    @Test func `never exceeds the longest there can be`() {
+        var random = Seeded(seed: 11)
+        for _ in 0..<5000 {
+            let error = DeliveryError.retry(
+                Bool.random(using: &random) ? .throttled : .timeout,
+                after: .seconds(Int.random(in: 0...1_000_000, using: &random)))
+            let attempt = Int.random(in: 1...9, using: &random)
+            let wait = policy.wait(
+                afterAttempt: attempt, error, random: Double.random(in: 0..<1, using: &random))
+            #expect((wait ?? .zero) > .zero && (wait ?? .zero) <= policy.longestWait)
+        }
+    }
+}
