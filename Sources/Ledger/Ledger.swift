@@ -39,8 +39,9 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
 package struct Commit: Hashable, Sendable {
     /// The number of the newest event in the ledger after this commit; 0 when there is none.
     package var lastEvent: Int64
-    /// The ordinal given to each run this commit inserted, by run id. A run that was there already by the
-    /// same cause is absent.
+    /// The ordinal given to each run this commit inserted, by run id.
+    ///
+    /// A run that was there already by the same cause is absent.
     package var ordinals: [String: Int]
 
     package init(lastEvent: Int64, ordinals: [String: Int] = [:]) {

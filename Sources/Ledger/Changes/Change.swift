@@ -1,11 +1,12 @@
 package import Delivery
-package import Grouping
 package import Timeline
 package import Tracking
 
 // A table: every way the ledger can change, with the guard beside it.
 
-/// One change of the ledger, with its guard. A list of them is one transaction.
+/// One change of the ledger, with its guard.
+///
+/// A list of them is one transaction.
 package enum Change: Sendable {
     // MARK: Jobs
 

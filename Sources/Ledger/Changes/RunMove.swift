@@ -15,7 +15,9 @@ package struct RunMove: Hashable, Sendable {
     package var reason: RunReason?
     /// The attempt it is at afterwards, when another one begins.
     package var nextAttempt: Int?
-    /// Set with `.queued` for a retry: not before this moment. Cleared by every other move.
+    /// Set with `.queued` for a retry: not before this moment.
+    ///
+    /// Cleared by every other move.
     package var notBefore: Moment?
     package var startedAt: Moment?
     package var endedAt: Moment?
@@ -42,9 +44,13 @@ package struct RunMove: Hashable, Sendable {
 /// A process, told apart from a later one with the same number.
 package struct ProcessMark: Hashable, Sendable, Codable {
     package var pid: Int32
-    /// Clock ticks after boot at which it started. Source: proc(5), `/proc/PID/stat` field 22.
+    /// Clock ticks after boot at which it started.
+    ///
+    /// Source: proc(5), `/proc/PID/stat` field 22.
     package var startTime: UInt64
-    /// The boot it belongs to. Source: `/proc/sys/kernel/random/boot_id`.
+    /// The boot it belongs to.
+    ///
+    /// Source: `/proc/sys/kernel/random/boot_id`.
     package var boot: String
 
     package init(pid: Int32, startTime: UInt64, boot: String) {

@@ -33,7 +33,9 @@ package struct NewEvent: Hashable, Sendable {
     }
 }
 
-/// An event with its number. Numbers rise by commit order and have no gaps that will be filled later.
+/// An event with its number.
+///
+/// Numbers rise by commit order and have no gaps that will be filled later.
 package struct EventRecord: Hashable, Sendable {
     package var seq: Int64
     package var event: NewEvent

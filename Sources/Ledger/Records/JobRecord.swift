@@ -6,7 +6,9 @@ package struct JobRecord: Hashable, Sendable, Codable {
     package var origin: JobOrigin
     /// `FILE:LINE` for a job from a file.
     package var place: String?
-    /// 1 for the first; every edit adds one. Continues when a removed name comes back.
+    /// 1 for the first; every edit adds one.
+    ///
+    /// Continues when a removed name comes back.
     package var revision: Int
     /// When this revision was made: slots up to here were decided under the one before.
     package var since: Moment
@@ -37,7 +39,9 @@ package enum JobOrigin: String, Hashable, Sendable, Codable {
     case imported = "import"
 }
 
-/// A job held still by a person. State, not configuration: a reload keeps it.
+/// A job held still by a person.
+///
+/// State, not configuration: a reload keeps it.
 package struct Pause: Hashable, Sendable, Codable {
     package var since: Moment
     package var note: String?

@@ -1,5 +1,3 @@
-package import Timeline
-
 /// What to do, when, and by which rules: the part of a job that a person writes.
 ///
 /// A run keeps the revision of the spec it was decided under and executes exactly that.
@@ -20,7 +18,9 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var timeout: Duration?
     /// From TERM to KILL.
     package var grace: Duration
-    /// How often a run is tried, the first time included. 1 or more.
+    /// How often a run is tried, the first time included.
+    ///
+    /// 1 or more.
     package var attempts: Int
 
     package init(name: String, bot: String = "belfry", action: JobAction, schedule: ScheduleSpec) {

@@ -1,5 +1,4 @@
 package import Grouping
-package import Timeline
 
 /// A message as stored.
 package struct MessageRecord: Hashable, Sendable {

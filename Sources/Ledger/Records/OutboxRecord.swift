@@ -6,7 +6,9 @@ package struct OutboxRecord: Hashable, Sendable {
     /// Also the webhook-id of every attempt; holds no `.`.
     package var id: String
     package var channel: String
-    /// What made it; one entry a cause. `event:SEQ:CHANNEL` or `item:KEY:REVISION:CHANNEL`.
+    /// What made it; one entry a cause.
+    ///
+    /// `event:SEQ:CHANNEL` or `item:KEY:REVISION:CHANNEL`.
     package var cause: String
     /// The event type it tells of.
     package var type: String

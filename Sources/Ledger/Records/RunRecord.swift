@@ -6,11 +6,15 @@ package struct RunRecord: Hashable, Sendable {
     /// A UUIDv7, lower case.
     package var id: String
     package var job: String
-    /// The N of `JOB#N`. Given by the ledger when the run is inserted; 0 before.
+    /// The N of `JOB#N`.
+    ///
+    /// Given by the ledger when the run is inserted; 0 before.
     package var ordinal: Int
     package var bot: String
     package var kind: RunKind
-    /// What made it; one run a (job, cause). See ``RunCause``.
+    /// What made it; one run a (job, cause).
+    ///
+    /// See ``RunCause``.
     package var cause: String
     /// The nominal instant of a scheduled run.
     package var slot: Moment?
@@ -69,7 +73,9 @@ package enum RunKind: String, Hashable, Sendable, Codable {
     case scheduled, manual, exec, reply, hook
 }
 
-/// The texts that name what made a run. One (job, cause) makes at most one run, for ever.
+/// The texts that name what made a run.
+///
+/// One (job, cause) makes at most one run, for ever.
 package enum RunCause {
     /// A slot of the job's schedule.
     package static func slot(_ slot: Moment, era: Int) -> String { "slot:\(era):\(slot.microseconds)" }

@@ -1,6 +1,8 @@
 package import Timeline
 
-/// Up to where every slot of every job is decided. There is one, not one a job.
+/// Up to where every slot of every job is decided.
+///
+/// There is one, not one a job.
 package struct Watermark: Hashable, Sendable, Codable {
     /// Every slot at or before this moment has a row.
     package var decidedUntil: Moment
