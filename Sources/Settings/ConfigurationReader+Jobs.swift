@@ -115,7 +115,7 @@ extension ConfigurationReader {
                 mend: "write schedule: { cron: \"30 2 * * *\" } or schedule: manual")
             return nil
         }
-        if let word = field.node.scalar?.string {
+        if let word = field.scalar {
             if word == "manual" { return ScheduleSpec(kind: .manual, text: "", zone: zone) }
             if word == "startup" {
                 field.fault("\"startup\" is not in this version")

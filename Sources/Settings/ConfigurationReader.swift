@@ -1,5 +1,5 @@
 package import Delivery
-package import Ledger
+import Ledger
 package import Timeline
 import Yams
 
@@ -109,7 +109,7 @@ package struct ConfigurationReader {
         do {
             let parser = try Parser(yaml: source.text)
             guard let node = try parser.nextRoot() else {
-                return Field(node: Node([], .implicit), path: "", source: source, faults: faults)
+                return Field(node: Node.mapping(.init([])), path: "", source: source, faults: faults)
             }
             if let second = try parser.nextRoot() {
                 faults.problems.append(
@@ -118,7 +118,7 @@ package struct ConfigurationReader {
                         mend: "remove the line \"---\" and what follows"))
             }
             if node.scalar?.string.isEmpty == true {
-                return Field(node: Node([], .implicit), path: "", source: source, faults: faults)
+                return Field(node: Node.mapping(.init([])), path: "", source: source, faults: faults)
             }
             return Field(node: node, path: "", source: source, faults: faults)
         } catch let error as YamlError {
@@ -134,13 +134,11 @@ package struct ConfigurationReader {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             return source.problem(line: mark.line, column: mark.column, problem)
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            let mark = duplicates.values.flatMap { $0 }.compactMap(\.mark).max { $0.line < $1.line }
-            let names = duplicates.keys.compactMap(\.string).joined(separator: ", ")
+        case .duplicatedKeysInMapping(let names, let context):
             return source.problem(
-                line: mark?.line ?? context.mark.line, column: mark?.column ?? context.mark.column,
-                width: names.count, "the key \"\(names)\" stands twice in one map", mend: "remove one of them"
-            )
+                line: context.mark.line, column: context.mark.column,
+                "these keys stand twice in one map: \(names.joined(separator: ", "))",
+                mend: "remove one of each")
         default:
             return source.problem(line: 1, column: 1, "can't be read as YAML: \(error)")
         }

@@ -45,6 +45,15 @@ struct Field {
             line: line, column: column + shift, width: width, "\(path): \(message)", mend: mend)
     }
 
+    // MARK: Shape
+
+    /// The text of a scalar; nil: it is a map or a list.
+    var scalar: String? { node.scalar?.string }
+
+    var isMap: Bool { node.mapping != nil }
+
+    var isList: Bool { node.sequence != nil }
+
     // MARK: Scalars
 
     /// The scalar as it was written; nil after reporting that it is none.
@@ -151,7 +160,7 @@ struct Field {
         guard let entries = entries() else { return nil }
         var fields: [String: Field] = [:]
         for (key, value) in entries {
-            let name = key.node.scalar?.string ?? ""
+            let name = key.scalar ?? ""
             if keys.contains(name) {
                 fields[name] = value
             } else if later.contains(name) {

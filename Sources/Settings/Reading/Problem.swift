@@ -33,7 +33,7 @@ extension Problem: CustomStringConvertible {
         var text = "\(file):\(line):\(column): \(message)"
         if let mend { text += "; \(mend)" }
         guard !excerpt.isEmpty else { return text }
-        let lead = excerpt.prefix(column - 1).map { $0 == "\t" ? "\t" : " " }
+        let lead = excerpt.prefix(column - 1).map { $0 == "\t" ? $0 : " " }
         return text + "\n  \(excerpt)\n  " + String(lead) + String(repeating: "^", count: max(1, width))
     }
 }
