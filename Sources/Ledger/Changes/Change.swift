@@ -11,7 +11,9 @@ package enum Change: Sendable {
     // MARK: Jobs
 
     /// Inserts the job or makes `job` its new revision, and keeps the revision's spec for its runs.
-    /// Guard: the stored revision is `replacing` (nil: no such job, or a removed one).
+    /// Guard: the stored revision is `replacing` (nil: no such job, or a removed one), and the name never had
+    /// the new revision; only with the very same spec may a revision be put again, to move the job's place.
+    /// A stored pause stays: pausing is not editing.
     case putJob(JobRecord, replacing: Int?)
     /// Removes the job; its runs and its ordinals stay. Guard: the stored revision is `revision`.
     case removeJob(name: String, revision: Int)
@@ -20,10 +22,11 @@ package enum Change: Sendable {
 
     // MARK: Slots
 
-    /// Moves the watermark. Guard: it is `from` now.
+    /// Moves the watermark. Guard: it is `from` now; a new ledger has none and takes the first for good.
     case moveWatermark(from: Watermark, to: Watermark)
     /// Records slots that did not run. Joins the span of the same job, era, state and reason whose last slot is
     /// `follows`; else a new row. A span that begins at the same slot is there already: ignored.
+    /// Spans of a job and era do not overlap.
     case recordSpan(SlotSpan, follows: Moment?)
 
     // MARK: Runs
@@ -33,9 +36,9 @@ package enum Change: Sendable {
     case insertRun(RunRecord, orIgnore: Bool)
     /// Moves a run. Guard: its state is one of `move.from` and its attempt is `move.attempt`.
     case moveRun(RunMove)
-    /// Inserts or replaces the attempt (run, n).
+    /// Inserts or replaces the attempt (run, n). Guard: the run exists.
     case putAttempt(AttemptRecord)
-    /// Saves where a run is. Older than what is stored (by `seq`): ignored.
+    /// Saves where a run is. Older than what is stored (by attempt and `seq`), or no such run: ignored.
     case saveLive(run: String, LiveState)
 
     // MARK: Talk
@@ -58,12 +61,15 @@ package enum Change: Sendable {
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
     /// Says what a channel should show for an item. The row is made when absent.
+    /// A ring that was not shown yet outlives a silent revision after it; a new ring ends a dismissal.
     case wantSurface(channel: String, item: String, revision: Int64, ring: Bool, at: Moment)
-    /// Says what a channel shows now (nil remote: nothing). Guard: the row exists.
+    /// Says what a channel shows now (nil remote: nothing), and that every ring up to that revision is done.
+    /// Guard: the row exists.
     case showSurface(channel: String, item: String, revision: Int64, remote: RemoteID?, at: Moment)
     /// A person closed it there, or it was asked for again. Guard: the row exists.
     case dismissSurface(channel: String, item: String, Bool)
-    /// Forgets every remote id of a channel whose server went away, or came back as another generation.
+    /// Forgets every remote id of a channel whose server went away, or came back as another generation:
+    /// what it showed counts as not shown, without a new ring.
     case forgetRemotes(channel: String)
     /// Records what is known of a delivery.
     case insertReceipt(ReceiptRecord)

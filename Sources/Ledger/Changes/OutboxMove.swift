@@ -2,6 +2,9 @@ package import Delivery
 package import Timeline
 
 /// An outbox entry's step, after an attempt or by a person's word.
+///
+/// A nil ``lastError`` or ``status`` leaves what was known; ``nextAt`` and ``settledAt`` are set or cleared
+/// by every move.
 package struct OutboxMove: Hashable, Sendable {
     package var id: String
     /// Guard: the state it is in now.

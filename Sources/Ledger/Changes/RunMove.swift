@@ -3,7 +3,8 @@ package import Tracking
 
 /// A run's step from one state to the next, with what became known by it.
 ///
-/// A nil field leaves the stored value as it is.
+/// A nil field leaves the stored value as it is, but for ``reason`` and ``notBefore``: they belong to the
+/// state and are set or cleared by every move.
 package struct RunMove: Hashable, Sendable {
     /// The run's id.
     package var run: String
@@ -16,8 +17,6 @@ package struct RunMove: Hashable, Sendable {
     /// The attempt it is at afterwards, when another one begins.
     package var nextAttempt: Int?
     /// Set with `.queued` for a retry: not before this moment.
-    ///
-    /// Cleared by every other move.
     package var notBefore: Moment?
     package var startedAt: Moment?
     package var endedAt: Moment?

@@ -1,0 +1,52 @@
+import Delivery
+import Grouping
+import Tracking
+
+// A table: who reads what a change touched, and what the change is called when it is refused.
+
+extension Change {
+    /// Whose rows it touches; nil for the watermark and the facts, which nobody waits for.
+    package var station: Station? {
+        switch self {
+        case .putJob, .removeJob, .pauseJob: .jobs
+        case .moveWatermark, .setFact: nil
+        case .recordSpan, .insertRun, .moveRun, .putAttempt, .saveLive: .runs
+        case .insertMessage, .markRead, .pinMessage, .putItem: .talk
+        case .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
+            .forgetRemotes, .insertReceipt, .putChannel:
+            .outbox
+        case .append, .moveConsumer: .events
+        }
+    }
+
+    /// Its name and the row it is about, for ``LedgerError/fenced(index:change:)``: `moveRun ID to running`.
+    package var label: String {
+        switch self {
+        case .putJob(let job, _): "putJob \(job.name)"
+        case .removeJob(let name, _): "removeJob \(name)"
+        case .pauseJob(let name, _): "pauseJob \(name)"
+        case .moveWatermark: "moveWatermark"
+        case .recordSpan(let span, _): "recordSpan \(span.job)"
+        case .insertRun(let run, _): "insertRun \(run.job) \(run.cause)"
+        case .moveRun(let move): "moveRun \(move.run) to \(move.to.rawValue)"
+        case .putAttempt(let attempt): "putAttempt \(attempt.run)/\(attempt.n)"
+        case .saveLive(let run, _): "saveLive \(run)"
+        case .insertMessage(let record): "insertMessage \(record.message.id)"
+        case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
+        case .pinMessage(let id, _): "pinMessage \(id)"
+        case .putItem(let item, _): "putItem \(item.key)"
+        case .insertOutbox(let entry): "insertOutbox \(entry.cause)"
+        case .moveOutbox(let move): "moveOutbox \(move.id) to \(move.to.rawValue)"
+        case .rewriteOutbox(let id, _, _, _, _): "rewriteOutbox \(id)"
+        case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
+        case .showSurface(let channel, let item, _, _, _): "showSurface \(channel)/\(item)"
+        case .dismissSurface(let channel, let item, _): "dismissSurface \(channel)/\(item)"
+        case .forgetRemotes(let channel): "forgetRemotes \(channel)"
+        case .insertReceipt(let record): "insertReceipt \(record.outbox)"
+        case .putChannel(let channel): "putChannel \(channel.name)"
+        case .append(let event): "append \(event.type.rawValue)"
+        case .moveConsumer(let name, _, _): "moveConsumer \(name)"
+        case .setFact(let name, _): "setFact \(name)"
+        }
+    }
+}
