@@ -24,7 +24,9 @@ let systemLibraries: [Target] = [
 
 let stations: [Target] = [
     effect("Ledger", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery"]),
-    effect("LedgerSQLite", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .grdb]),
+    effect(
+        "LedgerSQLite",
+        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .grdb, .sqlite]),
     effect("WardenProtocol", ["Timeline", "Host", "CLinux"]),
     effect("Warden", ["Timeline", "Host", "WardenProtocol", "CLinux"]),
     effect(
@@ -177,6 +179,7 @@ func suite(
 
 extension Target.Dependency {
     static var grdb: Self { .product(name: "GRDB", package: "GRDB.swift") }
+    static var sqlite: Self { .product(name: "GRDBSQLite", package: "GRDB.swift") }
     static var hummingbird: Self { .product(name: "HummingbirdCore", package: "hummingbird") }
     static var nio: Self { .product(name: "NIOCore", package: "swift-nio") }
     static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }

@@ -1,0 +1,107 @@
+import Delivery
+import GRDB
+import Ledger
+import Timeline
+
+extension OutboxRows {
+    private static let query = """
+        SELECT id, channel, cause, type, reason, state, attempts, next_at, last_error, status, created_at,
+            settled_at, run, item, body
+        FROM outbox
+        """
+
+    static func entry(id: String, in database: Database) throws(StoreFailure) -> OutboxRecord? {
+        try Prepared(query + " WHERE id = ?", in: database).first({ $0.put(id) }, record)
+    }
+
+    static func entries(
+        states: Set<OutboxState>, limit: Int, in database: Database
+    ) throws(StoreFailure) -> [OutboxRecord] {
+        let words = states.map(\.rawValue).sorted()
+        let places = words.map { _ in "?" }.joined(separator: ", ")
+        let filter = words.isEmpty ? "" : " WHERE state IN (\(places))"
+        return try Prepared(query + filter + " ORDER BY number DESC LIMIT ?", in: database).all(
+            {
+                for word in words { $0.put(word) }
+                $0.put(limit)
+            }, record)
+    }
+
+    static func pending(
+        channel: String, limit: Int, in database: Database
+    ) throws(StoreFailure) -> [OutboxRecord] {
+        try Prepared(
+            query + " WHERE channel = ? AND state = 'pending' ORDER BY next_at, number LIMIT ?", in: database
+        )
+        .all(
+            {
+                $0.put(channel)
+                $0.put(limit)
+            }, record)
+    }
+
+    static func untried(
+        channel: String, item: String, in database: Database
+    ) throws(StoreFailure) -> OutboxRecord? {
+        try Prepared(
+            query
+                + " WHERE channel = ? AND item = ? AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1",
+            in: database
+        )
+        .first(
+            {
+                $0.put(channel)
+                $0.put(item)
+            }, record)
+    }
+
+    static func counts(in database: Database) throws(StoreFailure) -> [OutboxState: Int] {
+        let counts = try Prepared("SELECT state, count(*) FROM outbox GROUP BY state", in: database)
+            .all { row throws(StoreFailure) in (try row.word(OutboxState.self), row.int()) }
+        return Dictionary(uniqueKeysWithValues: counts)
+    }
+
+    static func receipts(of outbox: String, in database: Database) throws(StoreFailure) -> [ReceiptRecord] {
+        try Prepared(
+            "SELECT outbox, at, kind, detail, status FROM receipt WHERE outbox = ? ORDER BY number",
+            in: database
+        )
+        .all({ $0.put(outbox) }) { row throws(StoreFailure) in
+            ReceiptRecord(
+                outbox: row.text(),
+                receipt: Receipt(
+                    at: row.moment(), kind: try row.word(), detail: row.text(), status: row.optionalInt()))
+        }
+    }
+
+    static func channel(named name: String, in database: Database) throws(StoreFailure) -> ChannelRecord? {
+        try Prepared("SELECT name, circuit, updated_at FROM channel WHERE name = ?", in: database)
+            .first({ $0.put(name) }) { row in
+                ChannelRecord(name: row.text(), circuit: row.bytes(), updatedAt: row.moment())
+            }
+    }
+
+    private static func record(from row: inout Columns) throws(StoreFailure) -> OutboxRecord {
+        let id = row.text()
+        let channel = row.text()
+        let cause = row.text()
+        let type = row.text()
+        let reason = row.text()
+        let state: OutboxState = try row.word()
+        let attempts = row.int()
+        let nextAt = row.optionalMoment()
+        let lastError = row.optionalText()
+        let status = row.optionalInt()
+        let createdAt = row.moment()
+        let settledAt = row.optionalMoment()
+        var entry = OutboxRecord(
+            id: id, channel: channel, cause: cause, type: type, reason: reason, state: state,
+            createdAt: createdAt, nextAt: nextAt, run: row.optionalText(), item: row.optionalText(),
+            body: row.bytes())
+        entry.attempts = attempts
+        entry.lastError = lastError
+        entry.status = status
+        entry.settledAt = settledAt
+        return entry
+    }
+}

@@ -1,0 +1,158 @@
+import GRDB
+import Ledger
+import Timeline
+import Tracking
+
+extension RunRows {
+    private static let columns = """
+        id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
+        queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
+        max_rss_kb, pid, pid_start, pid_boot, revision, spec, live
+        """
+
+    static func run(id: String, in database: Database) throws(StoreFailure) -> RunRecord? {
+        try Prepared("SELECT \(columns) FROM run WHERE id = ?", in: database)
+            .first({ $0.put(id) }, record)
+    }
+
+    static func run(job: String, ordinal: Int, in database: Database) throws(StoreFailure) -> RunRecord? {
+        let statement = try Prepared(
+            """
+            SELECT \(columns) FROM run WHERE job = ?1 AND ordinal = ?2 AND state < 20
+            UNION ALL SELECT \(columns) FROM run WHERE job = ?1 AND ordinal = ?2 AND state >= 20
+            """, in: database)
+        return try statement.first(
+            {
+                $0.put(job)
+                $0.put(ordinal)
+            }, record)
+    }
+
+    static func run(job: String, cause: String, in database: Database) throws(StoreFailure) -> RunRecord? {
+        try Prepared("SELECT \(columns) FROM run WHERE cause = ? AND job = ?", in: database)
+            .first(
+                {
+                    $0.put(cause)
+                    $0.put(job)
+                }, record)
+    }
+
+    static func active(in database: Database) throws(StoreFailure) -> [RunRecord] {
+        try Prepared(
+            "SELECT \(columns) FROM run INDEXED BY run_open WHERE state < 20 ORDER BY number", in: database
+        )
+        .all({ _ in }, record)
+    }
+
+    static func queued(limit: Int, in database: Database) throws(StoreFailure) -> [RunRecord] {
+        try Prepared(
+            """
+            SELECT \(columns) FROM run INDEXED BY run_open
+            WHERE state < 20 AND state = \(StoredState.code(of: .queued)) ORDER BY number LIMIT ?
+            """, in: database
+        )
+        .all({ $0.put(limit) }, record)
+    }
+
+    static func runs(_ filter: RunFilter, in database: Database) throws(StoreFailure) -> [RunRecord] {
+        let codes = filter.states.map(StoredState.code).sorted()
+        var rest = ""
+        if !codes.isEmpty { rest += " AND state IN (\(codes.map(String.init).joined(separator: ", ")))" }
+        if filter.since != nil { rest += " AND queued_at >= ?2" }
+        // Within a job the ordinal rises with the number, and the two indexes by job hold it in order.
+        let query =
+            if filter.job != nil {
+                """
+                SELECT \(columns) FROM run WHERE job = ?3 AND state < 20\(rest)
+                UNION ALL SELECT \(columns) FROM run WHERE job = ?3 AND state >= 20\(rest)
+                ORDER BY ordinal DESC LIMIT ?1
+                """
+            } else if let last = codes.last, last < StoredState.firstEnd {
+                """
+                SELECT \(columns) FROM run INDEXED BY run_open
+                WHERE state < 20\(rest) ORDER BY number DESC LIMIT ?1
+                """
+            } else {
+                "SELECT \(columns) FROM run WHERE true\(rest) ORDER BY number DESC LIMIT ?1"
+            }
+        return try Prepared(query, in: database).all(
+            {
+                $0.put(filter.limit)
+                $0.put(filter.since)
+                if let job = filter.job { $0.put(job) }
+            }, record)
+    }
+
+    /// The newest run of each job: of those that ended, as the ordinals say, or of those that have not.
+    static func last(in database: Database) throws(StoreFailure) -> [RunRecord] {
+        let statement = try Prepared(
+            """
+            SELECT \(columns) FROM run WHERE number IN (
+                SELECT max(number) FROM (
+                    SELECT run.job, run.number FROM ordinal
+                    JOIN run ON run.job = ordinal.job AND run.ordinal = ordinal.next - 1 AND run.state >= 20
+                    UNION ALL
+                    SELECT job, number FROM run INDEXED BY run_open WHERE state < 20)
+                GROUP BY job)
+            ORDER BY job
+            """, in: database)
+        return try statement.all({ _ in }, record)
+    }
+
+    static func attempts(of run: String, in database: Database) throws(StoreFailure) -> [AttemptRecord] {
+        let statement = try Prepared(
+            """
+            SELECT run, n, state, reason, started_at, ended_at, exit_code, signal
+            FROM attempt WHERE run = ? ORDER BY n
+            """, in: database)
+        return try statement.all({ $0.put(run) }) { row throws(StoreFailure) in
+            var attempt = AttemptRecord(
+                run: row.text(), n: row.int(), state: try StoredState.state(of: row.integer()))
+            attempt.reason = try row.optionalWord()
+            attempt.startedAt = row.optionalMoment()
+            attempt.endedAt = row.optionalMoment()
+            attempt.exitCode = row.optionalInt()
+            attempt.signal = row.optionalInt()
+            return attempt
+        }
+    }
+
+    private static func record(from row: inout Columns) throws(StoreFailure) -> RunRecord {
+        let id = row.text()
+        let job = row.text()
+        let ordinal = row.int()
+        var run = RunRecord(
+            id: id, job: job, bot: row.text(), kind: try row.word(), cause: row.text(),
+            slot: row.optionalMoment(), era: row.int(), state: try StoredState.state(of: row.integer()),
+            queuedAt: .distantPast, revision: 0)
+        run.ordinal = ordinal
+        run.reason = try row.optionalWord()
+        run.attempt = row.int()
+        run.retryOf = row.optionalText()
+        run.notBefore = row.optionalMoment()
+        run.queuedAt = row.moment()
+        run.startedAt = row.optionalMoment()
+        run.endedAt = row.optionalMoment()
+        run.exitCode = row.optionalInt()
+        run.signal = row.optionalInt()
+        run.lateness = row.optionalDuration()
+        run.queueDelay = row.optionalDuration()
+        run.outputBytes = row.optionalInteger()
+        run.cpu = row.optionalDuration()
+        run.maxRssKb = row.optionalInteger()
+        run.process = process(from: &row)
+        run.revision = row.int()
+        if let spec = row.optionalText() { run.spec = try JSONText.decode(spec) }
+        if let live = row.optionalText() { run.live = try JSONText.decode(live, as: StoredLive.self).live }
+        return run
+    }
+
+    private static func process(from row: inout Columns) -> ProcessMark? {
+        let pid = row.optionalInteger()
+        let start = row.optionalInteger()
+        let boot = row.optionalText()
+        guard let pid, let start, let boot else { return nil }
+        return ProcessMark(
+            pid: Int32(truncatingIfNeeded: pid), startTime: UInt64(bitPattern: start), boot: boot)
+    }
+}

@@ -1,0 +1,169 @@
+import GRDB
+import Ledger
+import Timeline
+import Tracking
+
+/// Runs: how they are inserted, moved and saved.
+struct RunRows {
+    private let ordinal: Prepared
+    private let insert: Prepared
+    private let move: Prepared
+    private let saveLive: Prepared
+    private let keepOrdinal: Prepared
+    private let putAttempt: Prepared
+
+    init(in database: Database) throws(StoreFailure) {
+        ordinal = try Prepared(
+            """
+            SELECT max(
+                coalesce((SELECT next FROM ordinal WHERE job = ?1), 1),
+                coalesce((SELECT max(ordinal) + 1 FROM run WHERE job = ?1 AND state < 20), 1))
+            """, in: database)
+        insert = try Prepared(Self.insertion, in: database)
+        move = try Prepared(Self.step, in: database)
+        saveLive = try Prepared(
+            """
+            UPDATE run SET live = ?1, live_attempt = ?2, live_seq = ?3 WHERE id = ?4
+            AND (live IS NULL OR (live_attempt, live_seq) <= (?2, ?3))
+            """, in: database)
+        keepOrdinal = try Prepared(
+            """
+            INSERT INTO ordinal (job, next) SELECT job, ordinal + 1 FROM run WHERE id = ?
+            ON CONFLICT DO UPDATE SET next = max(next, excluded.next)
+            """, in: database)
+        putAttempt = try Prepared(
+            """
+            INSERT INTO attempt (run, n, state, reason, started_at, ended_at, exit_code, signal)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (run, n) DO UPDATE SET state = excluded.state, reason = excluded.reason,
+                started_at = excluded.started_at, ended_at = excluded.ended_at,
+                exit_code = excluded.exit_code, signal = excluded.signal
+            """, in: database)
+    }
+
+    /// Returns the ordinal the run was given; nil when its cause has one already.
+    func insert(_ run: RunRecord, orIgnore: Bool) throws(StoreFailure) -> Int? {
+        let ordinal = try ordinal.first({ $0.put(run.job) }) { row in row.int() } ?? 1
+        let spec = if let spec = run.spec { try JSONText.encode(spec) } else { String?.none }
+        let live = if let live = run.live { try JSONText.encode(StoredLive(live)) } else { String?.none }
+        let inserted = try insert.run {
+            Self.bind(run, ordinal: ordinal, spec: spec, live: live, to: &$0)
+        }
+        if inserted == 0 {
+            if orIgnore { return nil }
+            throw .fenced
+        }
+        if run.state.isEnded { try keepOrdinal.run { $0.put(run.id) } }
+        return ordinal
+    }
+
+    func move(_ step: RunMove) throws(StoreFailure) {
+        var from: Int64 = 0
+        for state in step.from { from |= 1 << StoredState.code(of: state) }
+        let changed = try move.run { Self.bind(step, from: from, to: &$0) }
+        if changed == 0 { throw .fenced }
+        if step.to.isEnded { try keepOrdinal.run { $0.put(step.run) } }
+    }
+
+    func saveLive(_ live: LiveState, of run: String) throws(StoreFailure) {
+        let text = try JSONText.encode(StoredLive(live))
+        try saveLive.run {
+            $0.put(text)
+            $0.put(live.attempt)
+            $0.put(live.seq)
+            $0.put(run)
+        }
+    }
+
+    func put(_ attempt: AttemptRecord) throws(StoreFailure) {
+        try putAttempt.run {
+            $0.put(attempt.run)
+            $0.put(attempt.n)
+            $0.put(StoredState.code(of: attempt.state))
+            $0.put(attempt.reason)
+            $0.put(attempt.startedAt)
+            $0.put(attempt.endedAt)
+            $0.put(attempt.exitCode)
+            $0.put(attempt.signal)
+        }
+    }
+}
+
+extension RunRows {
+    private static let insertion = """
+        INSERT INTO run (
+            id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
+            queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
+            max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, live_attempt, live_seq)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (cause, job) DO NOTHING
+        """
+
+    private static func bind(
+        _ run: RunRecord, ordinal: Int, spec: String?, live: String?, to row: inout Binder
+    ) {
+        row.put(run.id)
+        row.put(run.job)
+        row.put(ordinal)
+        row.put(run.bot)
+        row.put(run.kind)
+        row.put(run.cause)
+        row.put(run.slot)
+        row.put(run.era)
+        row.put(StoredState.code(of: run.state))
+        row.put(run.reason)
+        row.put(run.attempt)
+        row.put(run.retryOf)
+        row.put(run.notBefore)
+        row.put(run.queuedAt)
+        row.put(run.startedAt)
+        row.put(run.endedAt)
+        row.put(run.exitCode)
+        row.put(run.signal)
+        row.put(run.lateness)
+        row.put(run.queueDelay)
+        row.put(run.outputBytes)
+        row.put(run.cpu)
+        row.put(run.maxRssKb)
+        row.put(run.process.map { Int64($0.pid) })
+        row.put(run.process.map { Int64(bitPattern: $0.startTime) })
+        row.put(run.process?.boot)
+        row.put(run.revision)
+        row.put(spec)
+        row.put(live)
+        row.put(run.live?.attempt)
+        row.put(run.live?.seq)
+    }
+
+    /// `?16` has one bit for each state it may come from.
+    private static let step = """
+        UPDATE run SET state = ?1, reason = ?2, attempt = coalesce(?3, attempt), not_before = ?4,
+            started_at = coalesce(?5, started_at), ended_at = coalesce(?6, ended_at),
+            exit_code = coalesce(?7, exit_code), signal = coalesce(?8, signal),
+            queue_delay = coalesce(?9, queue_delay), output_bytes = coalesce(?10, output_bytes),
+            cpu = coalesce(?11, cpu), max_rss_kb = coalesce(?12, max_rss_kb), pid = coalesce(?13, pid),
+            pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot)
+        WHERE id = ?17 AND attempt = ?18 AND (?16 >> state) & 1
+        """
+
+    private static func bind(_ step: RunMove, from: Int64, to row: inout Binder) {
+        row.put(StoredState.code(of: step.to))
+        row.put(step.reason)
+        row.put(step.nextAttempt)
+        row.put(step.notBefore)
+        row.put(step.startedAt)
+        row.put(step.endedAt)
+        row.put(step.exitCode)
+        row.put(step.signal)
+        row.put(step.queueDelay)
+        row.put(step.outputBytes)
+        row.put(step.cpu)
+        row.put(step.maxRssKb)
+        row.put(step.process.map { Int64($0.pid) })
+        row.put(step.process.map { Int64(bitPattern: $0.startTime) })
+        row.put(step.process?.boot)
+        row.put(from)
+        row.put(step.run)
+        row.put(step.attempt)
+    }
+}

@@ -1,0 +1,151 @@
+import GRDB
+import Grouping
+import Ledger
+import Timeline
+
+/// Messages, and the items they become.
+struct TalkRows {
+    private let insert: Prepared
+    private let read: Prepared
+    private let pin: Prepared
+    private let addItem: Prepared
+    private let putItem: Prepared
+
+    init(in database: Database) throws(StoreFailure) {
+        insert = try Prepared(
+            """
+            INSERT INTO message (id, bot, thread, author, text, at, urgency, title, appearance, replace_key,
+                run_name, read, pinned, run)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            """, in: database)
+        read = try Prepared(
+            "UPDATE message SET read = 1 WHERE bot = ? AND thread = ? AND at <= ? AND read = 0", in: database)
+        pin = try Prepared("UPDATE message SET pinned = ? WHERE id = ?", in: database)
+        addItem = try Prepared(
+            "INSERT INTO item (revision, state, flush_at, updated_at, key) VALUES (?, ?, ?, ?, ?)",
+            in: database)
+        putItem = try Prepared(
+            """
+            UPDATE item SET revision = ?, state = ?, flush_at = ?, updated_at = ?
+            WHERE key = ? AND revision = ?
+            """, in: database)
+    }
+
+    func insert(_ record: MessageRecord) throws(StoreFailure) {
+        let message = record.message
+        let appearance = try JSONText.encode(message.appearance)
+        try insert.run {
+            $0.put(message.id)
+            $0.put(message.bot)
+            $0.put(message.thread)
+            $0.put(message.author)
+            $0.put(message.text)
+            $0.put(message.at)
+            $0.put(message.urgency)
+            $0.put(message.title)
+            $0.put(appearance)
+            $0.put(message.replaceKey)
+            $0.put(message.run)
+            $0.put(record.read)
+            $0.put(record.pinned)
+            $0.put(record.run)
+        }
+    }
+
+    func markRead(bot: String, thread: String, through: Moment) throws(StoreFailure) {
+        try read.run {
+            $0.put(bot)
+            $0.put(thread)
+            $0.put(through)
+        }
+    }
+
+    func pin(_ id: String, _ pinned: Bool) throws(StoreFailure) {
+        let changed = try pin.run {
+            $0.put(pinned)
+            $0.put(id)
+        }
+        if changed == 0 { throw .fenced }
+    }
+
+    func put(_ item: ItemRecord, replacing old: Int64?) throws(StoreFailure) {
+        let statement = old == nil ? addItem : putItem
+        let changed = try statement.run {
+            $0.put(item.revision)
+            $0.put(item.state)
+            $0.put(item.flushAt)
+            $0.put(item.updatedAt)
+            $0.put(item.key.description)
+            if let old { $0.put(old) }
+        }
+        if changed == 0 { throw .fenced }
+    }
+}
+
+extension TalkRows {
+    private static let messageQuery = """
+        SELECT id, bot, thread, author, text, at, urgency, title, appearance, replace_key, run_name, read,
+            pinned, run
+        FROM message
+        """
+    private static let itemQuery = "SELECT key, revision, state, flush_at, updated_at FROM item"
+
+    static func message(id: String, in database: Database) throws(StoreFailure) -> MessageRecord? {
+        try Prepared(messageQuery + " WHERE id = ?", in: database).first({ $0.put(id) }, message)
+    }
+
+    static func messages(
+        bot: String?, search: String?, limit: Int, in database: Database
+    ) throws(StoreFailure) -> [MessageRecord] {
+        var query = messageQuery + " WHERE true"
+        if bot != nil { query += " AND bot = ?2" }
+        if search != nil { query += " AND \(TextSearch.name)(text, ?3)" }
+        return try Prepared(query + " ORDER BY number DESC LIMIT ?1", in: database).all(
+            {
+                $0.put(limit)
+                $0.put(bot)
+                if let search { $0.put(TextSearch.folded(search)) }
+            }, message)
+    }
+
+    static func unread(in database: Database) throws(StoreFailure) -> [String: Int] {
+        let counts = try Prepared(
+            "SELECT bot, count(*) FROM message INDEXED BY message_unread WHERE read = 0 GROUP BY bot",
+            in: database
+        )
+        .all { row in (row.text(), row.int()) }
+        return Dictionary(uniqueKeysWithValues: counts)
+    }
+
+    static func item(_ key: ItemKey, in database: Database) throws(StoreFailure) -> ItemRecord? {
+        try Prepared(itemQuery + " WHERE key = ?", in: database).first({ $0.put(key.description) }, item)
+    }
+
+    static func items(limit: Int, in database: Database) throws(StoreFailure) -> [ItemRecord] {
+        try Prepared(itemQuery + " ORDER BY updated_at DESC, key LIMIT ?", in: database)
+            .all({ $0.put(limit) }, item)
+    }
+
+    static func itemsToWake(limit: Int, in database: Database) throws(StoreFailure) -> [ItemRecord] {
+        try Prepared(itemQuery + " WHERE flush_at IS NOT NULL ORDER BY flush_at, key LIMIT ?", in: database)
+            .all({ $0.put(limit) }, item)
+    }
+
+    private static func message(from row: inout Columns) throws(StoreFailure) -> MessageRecord {
+        let message = Message(
+            id: row.text(), bot: row.text(), thread: row.text(), author: try row.word(), text: row.text(),
+            at: row.moment(), urgency: try row.word(), title: row.optionalText(),
+            appearance: try JSONText.decode(row.text()), replaceKey: row.optionalText(),
+            run: row.optionalText())
+        return MessageRecord(
+            message: message, read: row.bool(), pinned: row.bool(), run: row.optionalText())
+    }
+
+    private static func item(from row: inout Columns) throws(StoreFailure) -> ItemRecord {
+        let text = row.text()
+        guard let key = ItemKey(text) else { throw .unreadable("\"\(text)\" is no key of an item") }
+        return ItemRecord(
+            key: key, revision: row.integer(), state: row.bytes(), flushAt: row.optionalMoment(),
+            updatedAt: row.moment())
+    }
+}

@@ -1,0 +1,187 @@
+package import Delivery
+package import Grouping
+package import Ledger
+
+// The reads, each on a reader of its own.
+
+extension SQLiteLedger {
+    package func jobs() async throws(LedgerError) -> [JobRecord] {
+        try await read { database throws(StoreFailure) in try JobRows.all(in: database) }
+    }
+
+    package func job(named name: String) async throws(LedgerError) -> JobRecord? {
+        try await read { database throws(StoreFailure) in try JobRows.job(named: name, in: database) }
+    }
+
+    package func spec(of job: String, revision: Int) async throws(LedgerError) -> JobSpec? {
+        try await read { database throws(StoreFailure) in
+            try JobRows.spec(of: job, revision: revision, in: database)
+        }
+    }
+
+    package func lastRevision(of job: String) async throws(LedgerError) -> Int {
+        try await read { database throws(StoreFailure) in try JobRows.lastRevision(of: job, in: database) }
+    }
+
+    package func fact(named name: String) async throws(LedgerError) -> String? {
+        try await read { database throws(StoreFailure) in try JobRows.fact(named: name, in: database) }
+    }
+}
+
+extension SQLiteLedger {
+    package func watermark() async throws(LedgerError) -> Watermark? {
+        try await read { database throws(StoreFailure) in try SlotRows.watermark(in: database) }
+    }
+
+    package func spans(of job: String?, limit: Int) async throws(LedgerError) -> [SlotSpan] {
+        try await read { database throws(StoreFailure) in
+            try SlotRows.spans(of: job, limit: limit, in: database)
+        }
+    }
+}
+
+extension SQLiteLedger {
+    package func run(id: String) async throws(LedgerError) -> RunRecord? {
+        try await read { database throws(StoreFailure) in try RunRows.run(id: id, in: database) }
+    }
+
+    package func run(job: String, ordinal: Int) async throws(LedgerError) -> RunRecord? {
+        try await read { database throws(StoreFailure) in
+            try RunRows.run(job: job, ordinal: ordinal, in: database)
+        }
+    }
+
+    package func run(job: String, cause: String) async throws(LedgerError) -> RunRecord? {
+        try await read { database throws(StoreFailure) in
+            try RunRows.run(job: job, cause: cause, in: database)
+        }
+    }
+
+    package func activeRuns() async throws(LedgerError) -> [RunRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.active(in: database) }
+    }
+
+    package func queuedRuns(limit: Int) async throws(LedgerError) -> [RunRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.queued(limit: limit, in: database) }
+    }
+
+    package func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.runs(filter, in: database) }
+    }
+
+    package func lastRuns() async throws(LedgerError) -> [RunRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.last(in: database) }
+    }
+
+    package func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.attempts(of: run, in: database) }
+    }
+}
+
+extension SQLiteLedger {
+    package func message(id: String) async throws(LedgerError) -> MessageRecord? {
+        try await read { database throws(StoreFailure) in try TalkRows.message(id: id, in: database) }
+    }
+
+    package func messages(
+        bot: String?, search: String?, limit: Int
+    ) async throws(LedgerError) -> [MessageRecord] {
+        try await read { database throws(StoreFailure) in
+            try TalkRows.messages(bot: bot, search: search, limit: limit, in: database)
+        }
+    }
+
+    package func unread() async throws(LedgerError) -> [String: Int] {
+        try await read { database throws(StoreFailure) in try TalkRows.unread(in: database) }
+    }
+
+    package func item(_ key: ItemKey) async throws(LedgerError) -> ItemRecord? {
+        try await read { database throws(StoreFailure) in try TalkRows.item(key, in: database) }
+    }
+
+    package func items(limit: Int) async throws(LedgerError) -> [ItemRecord] {
+        try await read { database throws(StoreFailure) in try TalkRows.items(limit: limit, in: database) }
+    }
+
+    package func itemsToWake(limit: Int) async throws(LedgerError) -> [ItemRecord] {
+        try await read { database throws(StoreFailure) in
+            try TalkRows.itemsToWake(limit: limit, in: database)
+        }
+    }
+}
+
+extension SQLiteLedger {
+    package func outbox(id: String) async throws(LedgerError) -> OutboxRecord? {
+        try await read { database throws(StoreFailure) in try OutboxRows.entry(id: id, in: database) }
+    }
+
+    package func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord] {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.entries(states: states, limit: limit, in: database)
+        }
+    }
+
+    package func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord] {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.pending(channel: channel, limit: limit, in: database)
+        }
+    }
+
+    package func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord? {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.untried(channel: channel, item: item, in: database)
+        }
+    }
+
+    package func outboxCounts() async throws(LedgerError) -> [OutboxState: Int] {
+        try await read { database throws(StoreFailure) in try OutboxRows.counts(in: database) }
+    }
+
+    package func surfaces(channel: String, all: Bool) async throws(LedgerError) -> [SurfaceRecord] {
+        try await read { database throws(StoreFailure) in
+            try SurfaceRows.surfaces(channel: channel, all: all, in: database)
+        }
+    }
+
+    package func surface(channel: String, item: String) async throws(LedgerError) -> SurfaceRecord? {
+        try await read { database throws(StoreFailure) in
+            try SurfaceRows.surface(channel: channel, item: item, in: database)
+        }
+    }
+
+    package func surface(channel: String, remote: RemoteID) async throws(LedgerError) -> SurfaceRecord? {
+        try await read { database throws(StoreFailure) in
+            try SurfaceRows.surface(channel: channel, remote: remote, in: database)
+        }
+    }
+
+    package func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord] {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.receipts(of: outbox, in: database)
+        }
+    }
+
+    package func channel(named name: String) async throws(LedgerError) -> ChannelRecord? {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.channel(named: name, in: database)
+        }
+    }
+}
+
+extension SQLiteLedger {
+    package func events(after seq: Int64, limit: Int) async throws(LedgerError) -> [EventRecord] {
+        try await read { database throws(StoreFailure) in
+            try EventRows.events(after: seq, limit: limit, in: database)
+        }
+    }
+
+    package func lastEvent() async throws(LedgerError) -> Int64 {
+        try await read { database throws(StoreFailure) in try EventRows.last(in: database) }
+    }
+
+    package func cursor(of consumer: String) async throws(LedgerError) -> Int64 {
+        try await read { database throws(StoreFailure) in
+            try EventRows.cursor(of: consumer, in: database)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Tracking
+
+/// How a run's state is stored: a small number, so that "has not ended" is one comparison an index can use.
+///
+/// The numbers are the file format; none may change its meaning.
+enum StoredState {
+    /// The first number of a state that is an end.
+    static let firstEnd: Int64 = 20
+
+    static func code(of state: RunState) -> Int64 {
+        switch state {
+        case .scheduled: 0
+        case .queued: 1
+        case .starting: 2
+        case .running: 3
+        case .blocked: 4
+        case .paused: 5
+        case .stalled: 6
+        case .completed: 20
+        case .failed: 21
+        case .canceled: 22
+        case .timedOut: 23
+        case .lost: 24
+        case .skipped: 25
+        case .missed: 26
+        }
+    }
+
+    static func state(of code: Int64) throws(StoreFailure) -> RunState {
+        switch code {
+        case 0: return .scheduled
+        case 1: return .queued
+        case 2: return .starting
+        case 3: return .running
+        case 4: return .blocked
+        case 5: return .paused
+        case 6: return .stalled
+        case 20: return .completed
+        case 21: return .failed
+        case 22: return .canceled
+        case 23: return .timedOut
+        case 24: return .lost
+        case 25: return .skipped
+        case 26: return .missed
+        default: throw .unreadable("\(code) is no state of a run")
+        }
+    }
+}
