@@ -1,0 +1,152 @@
+import Ledger
+import Testing
+import Timeline
+import Tracking
+
+@Suite struct `a run in the ledger` {
+    @Test(arguments: LedgerBackend.available)
+    func `is read as it was inserted`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let run = RunRecord.full
+            let commit = try await ledger.commit([.insertRun(run, orIgnore: false)])
+            var stored = run
+            stored.ordinal = 1
+            #expect(commit.ordinals == [run.id: 1])
+            #expect(try await ledger.run(id: run.id) == stored)
+            #expect(try await ledger.run(job: run.job, ordinal: 1) == stored)
+            #expect(try await ledger.run(job: run.job, cause: run.cause) == stored)
+            #expect(try await ledger.run(job: run.job, ordinal: 2) == nil)
+            #expect(try await ledger.run(job: run.job, cause: "key:other") == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `comes into being once for each cause`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([.run("r1", slot: 60)])
+            await expectFenced(ledger, [.run("r2", slot: 60)])
+            let again = RunRecord.sample("r3", slot: 60)
+            let commit = try await ledger.commit([.insertRun(again, orIgnore: true)])
+            #expect(commit.ordinals.isEmpty)
+            #expect(try await ledger.run(id: "r3") == nil)
+            #expect(try await ledger.commit([.run("r4", slot: 120)]).ordinals == ["r4": 2])
+            #expect(try await ledger.commit([.run("r5", job: "other", slot: 60)]).ordinals == ["r5": 1])
+            await expectFenced(ledger, [.run("r1", slot: 180)])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps counting after the job was removed and came back`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .putJob(.sample("backup"), replacing: nil), .run("r1", slot: 60), .run("r2", slot: 120),
+                .move("r1", from: [.queued], to: .canceled), .move("r2", from: [.queued], to: .canceled),
+                .removeJob(name: "backup", revision: 1),
+            ])
+            let commit = try await ledger.commit([
+                .putJob(.sample("backup", revision: 2), replacing: nil), .run("r3", slot: 180),
+            ])
+            #expect(commit.ordinals == ["r3": 3])
+            #expect(try await ledger.run(job: "backup", ordinal: 2)?.id == "r2")
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `moves only from a named state, at the named attempt`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            await expectFenced(ledger, [.move("r1", from: [.queued], to: .starting)])
+            try await ledger.commit([.run("r1")])
+            await expectFenced(ledger, [.move("r1", from: [.running, .starting], to: .completed)])
+            await expectFenced(
+                ledger, [.moveRun(RunMove(run: "r1", from: [.queued], attempt: 2, to: .starting))])
+            await expectFenced(ledger, [.move("r1", from: [], to: .starting)])
+            try await ledger.commit([.move("r1", from: [.scheduled, .queued], to: .starting)])
+            await expectFenced(ledger, [.move("r1", from: [.queued], to: .starting)])
+            #expect(try await ledger.run(id: "r1")?.state == .starting)
+        }
+    }
+
+    @Test(arguments: RunState.allCases)
+    func `reaches every state and is found by it`(_ state: RunState) async throws {
+        for backend in LedgerBackend.available {
+            try await backend.withNew { ledger in
+                try await ledger.commit([
+                    .run("r1"), .run("r2", slot: 60),
+                    .move("r1", from: Set(RunState.allCases), to: state),
+                    .move("r2", from: Set(RunState.allCases), to: state),
+                ])
+                #expect(try await ledger.runs(RunFilter(states: [state])).map(\.id) == ["r2", "r1"])
+                let others = Set(RunState.allCases).subtracting([state])
+                #expect(try await ledger.runs(RunFilter(states: others)).isEmpty)
+                #expect(try await ledger.activeRuns().isEmpty == state.isEnded)
+                #expect(try await ledger.queuedRuns(limit: 9).isEmpty == (state != .queued))
+                let stored = try await ledger.run(job: "backup", ordinal: 2)
+                #expect(stored?.id == "r2")
+                #expect(stored?.state == state)
+            }
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps what a move does not name, and clears what belongs to the state`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            var expected = RunRecord.full
+            try await ledger.commit([.insertRun(expected, orIgnore: false)])
+            expected.ordinal = 1
+            var retry = RunMove(
+                run: expected.id, from: [expected.state], attempt: 2, to: .queued, reason: .retryWait)
+            retry.nextAttempt = 3
+            retry.notBefore = at(500)
+            try await ledger.commit([.moveRun(retry)])
+            (expected.state, expected.reason) = (.queued, .retryWait)
+            (expected.attempt, expected.notBefore) = (3, at(500))
+            #expect(try await ledger.run(id: expected.id) == expected)
+            let mark = ProcessMark(pid: 4, startTime: 5, boot: "other")
+            var start = RunMove(run: expected.id, from: [.queued], attempt: 3, to: .running)
+            start.startedAt = at(501)
+            start.endedAt = at(502)
+            (start.exitCode, start.signal) = (7, 9)
+            start.queueDelay = .milliseconds(3)
+            (start.outputBytes, start.maxRssKb) = (11, 12)
+            start.cpu = .milliseconds(13)
+            start.process = mark
+            try await ledger.commit([.moveRun(start)])
+            (expected.state, expected.reason, expected.notBefore) = (.running, nil, nil)
+            (expected.startedAt, expected.endedAt) = (at(501), at(502))
+            (expected.exitCode, expected.signal) = (7, 9)
+            expected.queueDelay = .milliseconds(3)
+            (expected.outputBytes, expected.maxRssKb) = (11, 12)
+            expected.cpu = .milliseconds(13)
+            expected.process = mark
+            #expect(try await ledger.run(id: expected.id) == expected)
+        }
+    }
+}
+
+extension RunRecord {
+    /// A run with every field set.
+    fileprivate static var full: RunRecord {
+        var run = RunRecord(
+            id: "0199", job: "backup", bot: "ops", kind: .exec, cause: RunCause.exec("1"), slot: at(1),
+            era: 2, state: .stalled, queuedAt: at(2), revision: 3)
+        run.reason = .exitCode
+        run.attempt = 2
+        run.retryOf = "0198"
+        run.notBefore = at(3)
+        run.startedAt = at(4)
+        run.endedAt = at(5)
+        run.exitCode = -1
+        run.signal = 15
+        run.lateness = .microseconds(6)
+        run.queueDelay = .microseconds(-7)
+        run.outputBytes = 1 << 40
+        run.cpu = .seconds(8)
+        run.maxRssKb = 9
+        run.process = ProcessMark(pid: 10, startTime: .max, boot: "a-b")
+        run.spec = .sample("backup")
+        run.live = .sample(run.id, attempt: 2, seq: 11)
+        return run
+    }
+}
