@@ -9,10 +9,10 @@ final class CurlTransfer {
     let ticket: UInt64
     let easy: UnsafeMutableRawPointer
     let addressGuard: AddressGuard
-    private let pool: CurlPool
-    private var headerList: UnsafeMutablePointer<curl_slist>?
+    let pool: CurlPool
+    var headerList: UnsafeMutablePointer<curl_slist>?
     private let errorText: UnsafeMutablePointer<CChar>
-    private let timeouts: CurlTimeouts
+    let timeouts: CurlTimeouts
     private let bodyLimit: Int
 
     var phase = CurlError.Phase.connecting
@@ -55,6 +55,9 @@ final class CurlTransfer {
         unsafe errorText.deallocate()
     }
 
+    /// Where libcurl writes what went wrong.
+    var errorBuffer: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(errorText) }
+
     /// The handle as a number, to be found by.
     var key: UInt { unsafe UInt(bitPattern: easy) }
 
@@ -79,7 +82,10 @@ final class CurlTransfer {
 
     private func text(of code: CURLcode) -> String {
         let own = unsafe String(cString: errorText)
-        return own.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : own
+        let text = own.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : own
+        // A server's certificate may have a say in it: one line, whatever that says.
+        return String(
+            text.map { $0.isNewline || $0.asciiValue.map { $0 < 0x20 || $0 == 0x7f } == true ? " " : $0 })
     }
 
     private func number(_ info: CURLINFO) -> Int {
@@ -136,80 +142,6 @@ extension CurlTransfer {
         unsafe body.append(contentsOf: bodyBytes.prefix(room))
         bodyWasCut = bodyBytes.count > room
         return !bodyWasCut
-    }
-}
-
-// MARK: - Options
-
-extension CurlTransfer {
-    private func setBounds() throws(CurlError) {
-        try set(CURLOPT_TIMEOUT_MS, timeouts.total.wholeMilliseconds)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, timeouts.connect.wholeMilliseconds)
-        try set(CURLOPT_NOSIGNAL, 1)
-        // Without it a handle that is given up waits for its lookup, and with it every other transfer.
-        try set(CURLOPT_QUICK_EXIT, 1)
-        try set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // An empty proxy is the only way to say "none, whatever the environment names".
-        try set(CURLOPT_PROXY, "")
-        try set(CURLOPT_FOLLOWLOCATION, 0)
-        // A connection carries one request at a time, so a stalled answer stalls nobody else.
-        try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-        try check(unsafe pool.serve(easy))
-    }
-
-    private func setRequest(_ request: CurlRequest) throws(CurlError) {
-        try set(CURLOPT_URL, request.url)
-        if let body = request.body {
-            // The size first: the copy is made by it, and a zero byte does not end it.
-            try check(unsafe ccurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, body.count))
-            let code = unsafe body.withUnsafeBytes { bytes in
-                let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-                return unsafe ccurl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, start)
-            }
-            try check(code)
-        } else if request.method == "HEAD" {
-            try set(CURLOPT_NOBODY, 1)
-        }
-        try set(CURLOPT_CUSTOMREQUEST, request.method)
-        if let authorities = request.authorities { try set(CURLOPT_CAINFO, authorities) }
-        try append("Expect:")
-        for header in request.headers {
-            // A semicolon is libcurl's form of a header without a value.
-            try append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
-        }
-        if request.body != nil, !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-            try append("Content-Type:")
-        }
-        try check(unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, headerList))
-    }
-
-    private func append(_ line: String) throws(CurlError) {
-        guard let longer = unsafe curl_slist_append(headerList, line) else { throw .library(.outOfMemory) }
-        unsafe headerList = longer
-    }
-
-    func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
-        try check(unsafe ccurl_set_number(easy, option, value))
-    }
-
-    func set(_ option: CURLoption, _ value: String) throws(CurlError) {
-        try check(unsafe ccurl_set_text(easy, option, value))
-    }
-
-    func check(_ code: CURLcode) throws(CurlError) {
-        guard code != CURLE_OK else { return }
-        throw CurlError(code, text: unsafe String(cString: curl_easy_strerror(code)), phase: .connecting)
-    }
-
-    /// Where libcurl writes what went wrong.
-    var errorBuffer: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(errorText) }
-}
-
-extension Duration {
-    /// Milliseconds for an option where zero would mean "no limit".
-    fileprivate var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 }
 
