@@ -1,0 +1,70 @@
+import Crypto
+import FoundationEssentials
+package import Timeline
+
+/// Signs and verifies webhooks.
+///
+/// - Source: Standard Webhooks 1.0.0, symmetric signatures (`v1`, HMAC-SHA256).
+package enum StandardWebhook {
+    /// The header of the id, the same on every attempt.
+    package static let idHeader = "webhook-id"
+    /// The header of the attempt's time, in whole seconds since 1970.
+    package static let timestampHeader = "webhook-timestamp"
+    /// The header of the signatures, separated by spaces.
+    package static let signatureHeader = "webhook-signature"
+    /// How far the sender's clock may be from ours, either way.
+    package static let tolerance = Duration.seconds(300)
+
+    /// The value of the signature header: one entry for each secret, in their order.
+    ///
+    /// `id` contains no dot, and `body` is the very bytes to be sent.
+    package static func sign(
+        id: String, at moment: Moment, body: [UInt8], secrets: [WebhookSecret]
+    ) -> String {
+        let content = signedContent(id: id, timestamp: String(moment.seconds), body: body)
+        return secrets.map { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: content, using: secret.key)
+            return "v1," + Data(code).base64EncodedString()
+        }.joined(separator: " ")
+    }
+
+    /// Checks that whoever knows one of `secrets` sent these very bytes within the tolerance.
+    ///
+    /// Header names are compared without regard to case. Signatures are compared in constant time; those of
+    /// other versions are passed over.
+    /// - Returns: the id, by which a receiver knows a repetition, and the time of the attempt.
+    /// - Throws: ``WebhookVerificationError``.
+    package static func verify(
+        headers: [String: String], body: [UInt8], secrets: [WebhookSecret], now: Moment
+    ) throws(WebhookVerificationError) -> (id: String, sentAt: Moment) {
+        let values = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+        func value(_ name: String) throws(WebhookVerificationError) -> String {
+            guard let value = values[name], !value.isEmpty else { throw .headerMissing(name) }
+            return value
+        }
+        let id = try value(idHeader)
+        let timestamp = try value(timestampHeader)
+        let signatures = try value(signatureHeader)
+        // Far outside any clock, so that the product with a million can't overflow.
+        guard let seconds = Int64(timestamp), abs(seconds) < 1_000_000_000_000 else { throw .badTimestamp }
+        let sentAt = Moment(seconds: seconds)
+        guard sentAt >= Moment(seconds: now.seconds) - tolerance else { throw .tooOld }
+        guard sentAt <= now + tolerance else { throw .tooNew }
+
+        let content = signedContent(id: id, timestamp: timestamp, body: body)
+        for entry in signatures.split(separator: " ") where entry.hasPrefix("v1,") {
+            guard let code = Data(base64Encoded: String(entry.dropFirst(3))) else { continue }
+            for secret in secrets
+            where HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: content, using: secret.key) {
+                return (id, sentAt)
+            }
+        }
+        throw .noMatch
+    }
+
+    private static func signedContent(id: String, timestamp: String, body: [UInt8]) -> [UInt8] {
+        var content = Array("\(id).\(timestamp).".utf8)
+        content.append(contentsOf: body)
+        return content
+    }
+}

@@ -1,0 +1,112 @@
+import Testing
+import Timeline
+import WebhookChannel
+
+/// The vector every implementation of Standard Webhooks is tested with.
+private enum Vector {
+    static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    static let id = "msg_p5jXN8AQM9LWM0D4loKWxJek"
+    static let sentAt = Moment(seconds: 1_614_265_330)
+    static let body = Array(#"{"test": 2432232314}"#.utf8)
+    static let signature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+    static func headers(signature: String = signature) -> [String: String] {
+        ["webhook-id": id, "webhook-timestamp": "1614265330", "webhook-signature": signature]
+    }
+}
+
+@Suite struct `a signature` {
+    let secret: WebhookSecret
+
+    init() throws {
+        secret = try WebhookSecret(Vector.secret)
+    }
+
+    /// Why these headers do not verify, or `nil` when they do.
+    private func refusal(
+        _ headers: [String: String], body: [UInt8] = Vector.body, secrets: [WebhookSecret]? = nil,
+        now: Moment = Vector.sentAt
+    ) -> WebhookVerificationError? {
+        do throws(WebhookVerificationError) {
+            let found = try StandardWebhook.verify(
+                headers: headers, body: body, secrets: secrets ?? [secret], now: now)
+            #expect(found.id == Vector.id)
+            #expect(found.sentAt == Vector.sentAt)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `is that of the specification's vector`() {
+        let signature = StandardWebhook.sign(
+            id: Vector.id, at: Vector.sentAt, body: Vector.body, secrets: [secret])
+        #expect(signature == Vector.signature)
+        #expect(refusal(Vector.headers()) == nil)
+    }
+
+    @Test func `of other bytes, another id or another time does not fit`() {
+        #expect(
+            refusal(Vector.headers(signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OA=")) == .noMatch)
+        #expect(refusal(Vector.headers(), body: Vector.body + [0x20]) == .noMatch)
+        var headers = Vector.headers()
+        headers["webhook-id"] = "msg_other"
+        #expect(refusal(headers) == .noMatch)
+        headers = Vector.headers()
+        headers["webhook-timestamp"] = "1614265331"
+        #expect(refusal(headers) == .noMatch)
+    }
+
+    @Test(arguments: ["v1", "v1,", "v1,not base64", "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", ",,,"])
+    func `that is none does not fit`(signature: String) {
+        #expect(refusal(Vector.headers(signature: signature)) == .noMatch)
+    }
+
+    @Test func `is found third in a list of four, of which one is of another version`() {
+        let list = "v1,Ceo5qEr07ixe2NLpvHk3FH9bwy/WavXrAFQ/9tdO6mc= v2,AAAA \(Vector.signature) v1a,AAAA"
+        #expect(refusal(Vector.headers(signature: list)) == nil)
+    }
+
+    @Test func `holds five minutes, forwards and backwards`() {
+        #expect(refusal(Vector.headers(), now: Vector.sentAt + .seconds(300)) == nil)
+        #expect(refusal(Vector.headers(), now: Vector.sentAt + .seconds(301)) == .tooOld)
+        #expect(refusal(Vector.headers(), now: Vector.sentAt - .seconds(300)) == nil)
+        #expect(refusal(Vector.headers(), now: Vector.sentAt - .seconds(301)) == .tooNew)
+    }
+
+    @Test(arguments: ["webhook-id", "webhook-timestamp", "webhook-signature"])
+    func `needs its three headers`(name: String) {
+        var headers = Vector.headers()
+        headers[name] = nil
+        #expect(refusal(headers) == .headerMissing(name))
+        headers[name] = ""
+        #expect(refusal(headers) == .headerMissing(name))
+    }
+
+    @Test func `is found under headers of any case`() {
+        let headers = Dictionary(
+            uniqueKeysWithValues: Vector.headers().map { ($0.key.uppercased(), $0.value) })
+        #expect(refusal(headers) == nil)
+    }
+
+    @Test(arguments: ["", "now", "1614265330.5", "99999999999999999999", "9223372036854775807"])
+    func `needs a time in whole seconds`(timestamp: String) {
+        var headers = Vector.headers()
+        headers["webhook-timestamp"] = timestamp
+        #expect(
+            refusal(headers) == (timestamp.isEmpty ? .headerMissing("webhook-timestamp") : .badTimestamp))
+    }
+
+    @Test func `is made by each secret while they are exchanged, and either fits`() throws {
+        let other = try WebhookSecret("whsec_" + String(repeating: "QUJD", count: 8))
+        let both = StandardWebhook.sign(
+            id: Vector.id, at: Vector.sentAt, body: Vector.body, secrets: [other, secret])
+        #expect(both.split(separator: " ").count == 2)
+        #expect(both.hasSuffix(" " + Vector.signature))
+        for secrets in [[other], [secret], [other, secret]] {
+            #expect(refusal(Vector.headers(signature: both), secrets: secrets) == nil)
+        }
+        #expect(refusal(Vector.headers(), secrets: [other]) == .noMatch)
+        #expect(refusal(Vector.headers(), secrets: []) == .noMatch)
+    }
+}
