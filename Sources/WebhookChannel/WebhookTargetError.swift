@@ -1,0 +1,21 @@
+package import Curl
+
+/// Why no webhook could ever be sent to an address.
+package enum WebhookTargetError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// It is no http or https address.
+    case notAnAddress
+    /// It is plain http to a place that `allow` does not name.
+    case notEncrypted
+    /// It is an address that is not public, and `allow` does not name it.
+    case addressRefused(SocketAddress)
+
+    /// A sentence for a person, with the mend.
+    package var description: String {
+        switch self {
+        case .notAnAddress: "not an http or https address"
+        case .notEncrypted: "plain http goes only to places named under allow: use https, or name the host"
+        case .addressRefused(let address):
+            "\(address.ip) is not public or not encrypted: name it under allow, as \(address.ip)/\(address.ip.bitWidth)"
+        }
+    }
+}
