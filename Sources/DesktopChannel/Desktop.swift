@@ -1,0 +1,233 @@
+import DBus
+package import Delivery
+package import Logging
+package import Timeline
+
+/// The session's desktop as a channel: one connection to the session bus, at most one server at a time.
+///
+/// Nothing here waits for the desktop longer than two seconds a call. Without a bus the next try comes
+/// after 1, 2, 4 ... 60 seconds. A server the bus could start is started for a notice, never by a look.
+package actor Desktop: LevelChannel {
+    /// The name in the config file.
+    package nonisolated let name: String
+    /// Always `.desktop`.
+    package nonisolated let kind = ChannelKind.desktop
+    /// Servers coming and going, what was closed, what was pressed; the same state is never said twice.
+    package nonisolated let signals: AsyncStream<SurfaceSignal>
+
+    private static let patience = Duration.seconds(2)
+
+    private let reports: AsyncStream<SurfaceSignal>.Continuation
+    private let bus: SessionBus
+    private let clock: any WallClock
+    private let logger: Logger
+
+    private var connection: DBusConnection?
+    private var busID = ""
+    private var server: ServerProfile?
+    private var canStartServer = false
+    /// The owner we turned to last, asked or still being asked what it can do.
+    private var lookingFor: String?
+    private var lastState: SurfaceSignal?
+    /// Why we gave up a connection that was well; `nil` while it is, or when it was lost.
+    private var problem: String?
+    /// The highest revision shown under each id of the server's present life.
+    private var revisions: [RemoteID: Int] = [:]
+
+    /// A desktop reached over `bus`; nothing happens before ``run()``.
+    package init(name: String, bus: SessionBus, clock: any WallClock, logger: Logger) {
+        self.name = name
+        self.bus = bus
+        self.clock = clock
+        var logger = logger
+        logger[metadataKey: "channel"] = "\(name)"
+        self.logger = logger
+        (signals, reports) = AsyncStream.makeStream()
+    }
+
+    // MARK: Showing
+
+    /// Shows `notice`; see `LevelChannel`.
+    ///
+    /// Starts the server when the bus can.
+    package func show(
+        _ notice: Notice, replacing remote: RemoteID?
+    ) async throws(DeliveryError) -> RemoteID {
+        guard let connection else { throw .unreachable(.noBus) }
+        let server = try await serverForNotice(on: connection)
+        let replaced = server.number(of: remote)
+        if replaced != nil, let remote, let shown = revisions[remote], shown > notice.revision {
+            return remote
+        }
+        let call = NotifyCall(
+            notice: notice, replacedID: replaced ?? 0, capabilities: server.capabilities)
+        do throws(DBusError) {
+            let answer = try await connection.call(
+                server.method("Notify"), call.arguments, deadline: Self.patience)
+            guard let number = answer.first?.uint32 else { throw .unexpectedReply("no id from Notify") }
+            let shown = server.remote(number)
+            if self.server?.generation == server.generation { revisions[shown] = notice.revision }
+            return shown
+        } catch {
+            if case .refused(DeliveryError.tooManyAlike, _) = error, replaced != nil, let remote {
+                return remote
+            }
+            let failure = DeliveryError(error)
+            if case .unreachable(.noServer, _) = failure { await lookAgain(on: connection) }
+            throw failure
+        }
+    }
+
+    /// Closes what was shown in the server's present life; see `LevelChannel`.
+    package func close(_ remote: RemoteID) async {
+        guard let connection, let server, let number = server.number(of: remote) else { return }
+        revisions[remote] = nil
+        do throws(DBusError) {
+            _ = try await connection.call(
+                server.method("CloseNotification"), [.uint32(number)], deadline: Self.patience)
+        } catch {
+            // The specification lets a server answer an unknown id with an error: it is gone, as wanted.
+            logger.debug("notification not closed", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func serverForNotice(
+        on connection: DBusConnection
+    ) async throws(DeliveryError) -> ServerProfile {
+        if let server { return server }
+        guard canStartServer else { throw .unreachable(.noServer) }
+        do throws(DBusError) {
+            try await connection.start(ServerProfile.service, deadline: Self.patience)
+            try await adopt(
+                connection.owner(of: ServerProfile.service, deadline: Self.patience), on: connection)
+        } catch {
+            await giveUp(connection, because: "the notification server cannot be started: \(error)")
+            throw .unreachable(.noServer, detail: "\(error)")
+        }
+        guard let server else { throw .unreachable(.noServer) }
+        return server
+    }
+
+    // MARK: Serving
+
+    /// Keeps the connection, and reports, until the task is cancelled.
+    package func run() async throws {
+        var pause = Backoff()
+        while !Task.isCancelled {
+            problem = nil
+            let (hadBus, end) = await serve()
+            server = nil
+            connection = nil
+            revisions = [:]
+            if Task.isCancelled { return }
+            report(.unavailable(problem ?? end))
+            if hadBus, problem == nil { pause = Backoff() }
+            try await clock.sleep(until: clock.now + pause.next())
+        }
+    }
+
+    /// One connection from its beginning to its end: whether there was one, and why it is over.
+    private func serve() async -> (hadBus: Bool, end: String) {
+        let connection: DBusConnection
+        do throws(DBusError) {
+            connection = try await connect()
+        } catch {
+            return (false, "no session bus: \(error)")
+        }
+        self.connection = connection
+        do throws(DBusError) {
+            try await connection.listen(
+                for: .ownerChanged(of: ServerProfile.service), deadline: Self.patience)
+            try await connection.listen(
+                for: DBusMatch(sender: ServerProfile.service, interface: ServerProfile.service),
+                deadline: Self.patience)
+            busID = try await connection.busID(deadline: Self.patience)
+            try await adopt(
+                connection.owner(of: ServerProfile.service, deadline: Self.patience), on: connection)
+            for await signal in connection.signals { try await receive(signal, on: connection) }
+        } catch .disconnected {
+            // The same end as that of the signals.
+        } catch {
+            problem = problem ?? "the notification server does not answer: \(error)"
+        }
+        await connection.close()
+        return (true, "the session bus is gone")
+    }
+
+    private func connect() async throws(DBusError) -> DBusConnection {
+        var last = DBusError.badAddress("none is known")
+        for address in bus.addresses {
+            do throws(DBusError) {
+                return try await DBusConnection.connect(to: address, deadline: Self.patience)
+            } catch {
+                last = error
+            }
+        }
+        throw last
+    }
+
+    private func receive(_ signal: DBusSignal, on connection: DBusConnection) async throws(DBusError) {
+        switch ServerSignal(signal, from: server?.owner) {
+        case .ownerChanged(let owner): try await adopt(owner, on: connection)
+        case .closed(let number, let reason):
+            guard let remote = server?.remote(number) else { return }
+            revisions[remote] = nil
+            reports.yield(.closed(remote, reason))
+        case .action(let number, let key):
+            guard let remote = server?.remote(number) else { return }
+            reports.yield(.action(remote, key: key))
+        case nil: break
+        }
+    }
+
+    /// Turns to the server that has the name now; the ids of the one before are void.
+    private func adopt(_ owner: String?, on connection: DBusConnection) async throws(DBusError) {
+        guard owner == nil || owner != server?.owner else { return }
+        lookingFor = owner
+        server = nil
+        revisions = [:]
+        guard let owner else {
+            canStartServer = try await connection.canStart(ServerProfile.service, deadline: Self.patience)
+            report(
+                canStartServer
+                    ? .available(generation: ServerProfile.generation(owner: "", bus: busID))
+                    : .unavailable("no notification server on the session bus"))
+            return
+        }
+        let profile = try await ServerProfile(
+            owner: owner, bus: busID, on: connection, deadline: Self.patience)
+        guard lookingFor == owner else { return }  // it has gone again while it was asked
+        server = profile
+        report(.available(generation: profile.generation))
+    }
+
+    /// The server is not where we thought: asks the bus instead of waiting to be told.
+    private func lookAgain(on connection: DBusConnection) async {
+        do throws(DBusError) {
+            try await adopt(
+                connection.owner(of: ServerProfile.service, deadline: Self.patience), on: connection)
+        } catch {
+            await giveUp(connection, because: "the notification server does not answer: \(error)")
+        }
+    }
+
+    /// Ends the connection, so that ``run()`` tries again after a pause.
+    private func giveUp(_ connection: DBusConnection, because reason: String) async {
+        problem = reason
+        await connection.close()
+    }
+
+    /// Says a state once; the log hears of it at the same time.
+    private func report(_ state: SurfaceSignal) {
+        guard state != lastState else { return }
+        lastState = state
+        reports.yield(state)
+        switch state {
+        case .available:
+            logger.notice("desktop available", metadata: ["server": "\(server?.title ?? "starts on demand")"])
+        case .unavailable(let reason):
+            logger.notice("desktop unavailable", metadata: ["reason": "\(reason)"])
+        case .closed, .action: break
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import DBus
+import Delivery
+import Grouping
+
+/// A notice as the arguments of `Notify`, for a server that can do `capabilities`.
+///
+/// - Source: Desktop Notifications Specification 1.2; hints beyond it as dunst, mako, swaync, xfce and
+///   Plasma read them.
+struct NotifyCall {
+    static let appName = "Belfry"
+    static let appID = "belfry"
+
+    private static let titleLimit = 200
+    private static let bodyLimit = 4000
+
+    var notice: Notice
+    /// The id to take over; 0 for a new one.
+    var replacedID: UInt32
+    var capabilities: Set<String>
+
+    var arguments: [DBusValue] {
+        [
+            .string(Self.appName), .uint32(replacedID), .string(icon ?? ""), .string(summary), .string(body),
+            .strings(actions), .hints(hints), .int32(expiry),
+        ]
+    }
+
+    /// Never empty: dunst drops what says nothing.
+    private var summary: String {
+        let text = [notice.title, canShowBody ? "" : notice.body].filter { !$0.isEmpty }
+            .joined(separator: ": ")
+        let line = Preview.cut(text, to: Self.titleLimit)
+        return line.isEmpty ? notice.bot : line
+    }
+
+    private var body: String {
+        guard canShowBody else { return "" }
+        let text = PlainText.cleaned(notice.body, limit: Self.bodyLimit)
+        return capabilities.contains("body-markup") ? PlainText.escaped(text) : text
+    }
+
+    private var canShowBody: Bool { capabilities.contains("body") }
+
+    private var actions: [String] {
+        guard capabilities.contains("actions") else { return [] }
+        return notice.actions.flatMap { [$0.key, PlainText.cleaned($0.label, limit: Self.titleLimit)] }
+    }
+
+    private var hints: [(String, DBusValue)] {
+        let tag = DBusValue.string(Self.appID + ":" + notice.tag)
+        var hints: [(String, DBusValue)] = [
+            ("urgency", .byte(notice.urgency.level)),  // every server but mako ignores other types
+            ("desktop-entry", .string(Self.appID)),
+            ("x-kde-origin-name", .string(PlainText.cleaned(notice.bot, limit: Self.titleLimit))),
+            // Two names of one thing. The prefix matters: swaync replaces across apps.
+            ("x-canonical-private-synchronous", tag),
+            ("x-dunst-stack-tag", tag),
+        ]
+        if let value = notice.value {
+            hints.append(("value", .int32(Int32(min(max(value, 0), 100)))))  // mako fails on other types
+        }
+        if let category = notice.category { hints.append(("category", .string(category))) }
+        if let icon { hints.append(("image-path", .string(icon))) }
+        if !notice.ring {
+            hints.append(("suppress-sound", .bool(true)))
+        } else if let sound = notice.soundName {
+            hints.append(("sound-name", .string(sound)))
+        }
+        // Never sent as false: xfce looks only whether it is there.
+        if notice.isTransient { hints.append(("transient", .bool(true))) }
+        return hints
+    }
+
+    /// A name as it is, a path as a file URI.
+    private var icon: String? {
+        guard let icon = notice.icon, icon.hasPrefix("/") else { return notice.icon }
+        return icon.utf8.reduce(into: "file://") { uri, byte in
+            let scalar = Unicode.Scalar(byte)
+            if scalar.isASCII,
+                scalar.properties.isAlphabetic || "/-._~0123456789".unicodeScalars.contains(scalar)
+            {
+                uri.unicodeScalars.append(scalar)
+            } else {
+                uri += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+
+    /// Milliseconds; -1 leaves it to the server, 0 is for ever.
+    ///
+    /// Critical ones stay.
+    private var expiry: Int32 {
+        guard notice.urgency != .critical else { return 0 }
+        guard let duration = notice.expireAfter else { return -1 }
+        return Int32(
+            clamping: max(
+                0,
+                duration.components.seconds * 1000
+                    + duration.components.attoseconds / 1_000_000_000_000_000))
+    }
+}

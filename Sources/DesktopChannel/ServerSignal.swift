@@ -1,0 +1,46 @@
+import DBus
+import Delivery
+
+/// A signal of the bus or of a notification server, read.
+enum ServerSignal: Equatable {
+    /// The server's name has a new owner, or none.
+    case ownerChanged(String?)
+    /// A notification is gone.
+    case closed(UInt32, CloseReason)
+    /// A button was pressed.
+    case action(UInt32, key: String)
+
+    /// Reads `signal` if it comes from the bus, or from `server` and not from somebody who plays it.
+    init?(_ signal: DBusSignal, from server: String?) {
+        switch (signal.interface, signal.member) {
+        case ("org.freedesktop.DBus", "NameOwnerChanged") where signal.sender == "org.freedesktop.DBus":
+            guard signal.arguments.count == 3, signal.arguments[0].text == ServerProfile.service,
+                let owner = signal.arguments[2].text
+            else { return nil }
+            self = .ownerChanged(owner.isEmpty ? nil : owner)
+        case (ServerProfile.service, "NotificationClosed") where signal.sender == server:
+            guard signal.arguments.count == 2, let number = signal.arguments[0].uint32,
+                let reason = signal.arguments[1].uint32
+            else { return nil }
+            self = .closed(number, CloseReason(code: reason))
+        case (ServerProfile.service, "ActionInvoked") where signal.sender == server:
+            guard signal.arguments.count == 2, let number = signal.arguments[0].uint32,
+                let key = signal.arguments[1].text
+            else { return nil }
+            self = .action(number, key: key)
+        default: return nil
+        }
+    }
+}
+
+extension CloseReason {
+    /// - Source: Desktop Notifications Specification 1.2, `NotificationClosed`.
+    fileprivate init(code: UInt32) {
+        switch code {
+        case 1: self = .expired
+        case 2: self = .dismissed
+        case 3: self = .closedByUs
+        default: self = .undefined
+        }
+    }
+}

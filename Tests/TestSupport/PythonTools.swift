@@ -1,0 +1,39 @@
+import Foundation
+
+/// The Python that runs the doubles in `Tests/Support`, with the packages of its `requirements.txt`.
+package enum PythonTools {
+    /// The interpreter in `.build/venv`, which is made on first use.
+    package static func interpreter() throws -> String {
+        try made.get()
+    }
+
+    /// The path of a file in `Tests/Support`.
+    package static func script(_ name: String) -> String {
+        root.appendingPathComponent("Tests/Support/" + name).path
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static let made = Result {
+        let folder = root.appendingPathComponent(".build/venv")
+        let python = folder.appendingPathComponent("bin/python").path
+        let wanted = try Data(contentsOf: URL(fileURLWithPath: script("requirements.txt")))
+        // The copy is written last: it says that everything in it is installed.
+        let stamp = folder.appendingPathComponent("requirements.txt")
+        if (try? Data(contentsOf: stamp)) == wanted { return python }
+        try run("python3", "-m", "venv", folder.path)
+        try run(python, "-m", "pip", "install", "--quiet", "-r", script("requirements.txt"))
+        try wanted.write(to: stamp)
+        return python
+    }
+
+    private static func run(_ words: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw NotStarted(program: words.joined(separator: " ")) }
+    }
+}
