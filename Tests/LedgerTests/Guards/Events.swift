@@ -1,0 +1,61 @@
+import Ledger
+import Testing
+import Timeline
+
+@Suite struct `events in the ledger` {
+    @Test(arguments: LedgerBackend.available)
+    func `are numbered from 1 in commit order and read as they were appended`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            let full = NewEvent(
+                .runFailed, at: at(1), reason: "exitCode", job: "backup", run: "0199", bot: "ops",
+                subject: "job:backup", channel: "hook", detail: "{\"outage\":3}")
+            #expect(try await ledger.lastEvent() == 0)
+            #expect(try await ledger.commit([]).lastEvent == 0)
+            #expect(try await ledger.commit([.append(full), .event(seconds: 2)]).lastEvent == 2)
+            #expect(try await ledger.commit([.event(.runLate, seconds: 3)]).lastEvent == 3)
+            #expect(try await ledger.lastEvent() == 3)
+            let all = try await ledger.events(after: 0, limit: 9)
+            #expect(all.map(\.seq) == [1, 2, 3])
+            #expect(all.first?.event == full)
+            #expect(try await ledger.events(after: 1, limit: 1).map(\.seq) == [2])
+            #expect(try await ledger.events(after: 3, limit: 9).isEmpty)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `take every type`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit(EventType.allCases.map { .event($0) })
+            #expect(try await ledger.events(after: 0, limit: 99).map(\.event.type) == EventType.allCases)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `are read by each consumer from its own cursor, which only its reader moves`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            #expect(try await ledger.cursor(of: "items") == 0)
+            await expectFenced(ledger, [.moveConsumer(name: "items", from: 1, to: 2)])
+            try await ledger.commit([.moveConsumer(name: "items", from: 0, to: 7)])
+            await expectFenced(ledger, [.moveConsumer(name: "items", from: 0, to: 7)])
+            try await ledger.commit([.moveConsumer(name: "items", from: 7, to: 9)])
+            #expect(try await ledger.cursor(of: "items") == 9)
+            #expect(try await ledger.cursor(of: "outbox") == 0)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `of a refused list were never there`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([.event()])
+            await expectFenced(
+                ledger, at: 1, [.event(.runLost), .moveConsumer(name: "items", from: 5, to: 6), .event()])
+            #expect(try await ledger.lastEvent() == 1)
+            #expect(try await ledger.commit([.event(.runLate)]).lastEvent == 2)
+            #expect(try await ledger.events(after: 1, limit: 9).map(\.event.type) == [.runLate])
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Delivery
+import Ledger
+import Testing
+import Timeline
+
+@Suite struct `an outbox entry in the ledger` {
+    @Test(arguments: LedgerBackend.available)
+    func `is read as it was inserted, and made once for each cause`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            var full = OutboxRecord.sample("o1", cause: "event:1:hook", item: "job:backup", seconds: 5)
+            full.run = "0199"
+            (full.state, full.attempts, full.status) = (.dead, 3, 503)
+            (full.lastError, full.settledAt) = ("https://example.org: 503", at(9))
+            full.body = [0, 255, 0]
+            try await ledger.commit([
+                .insertOutbox(full), .insertOutbox(.sample("o2", cause: "event:1:hook")),
+            ])
+            #expect(try await ledger.outbox(id: "o1") == full)
+            #expect(try await ledger.outbox(id: "o2") == nil)
+            await expectFenced(ledger, [.insertOutbox(.sample("o1", cause: "event:2:hook"))])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `moves only from its state and its number of attempts`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            var retry = OutboxMove(id: "o1", from: .pending, attempts: 0, to: .pending, nextAttempts: 1)
+            retry.nextAt = at(30)
+            retry.lastError = "connection refused"
+            retry.status = 502
+            await expectFenced(ledger, [.moveOutbox(retry)])
+            var expected = OutboxRecord.sample("o1")
+            try await ledger.commit([.insertOutbox(expected), .moveOutbox(retry)])
+            (expected.attempts, expected.nextAt) = (1, at(30))
+            (expected.lastError, expected.status) = ("connection refused", 502)
+            #expect(try await ledger.outbox(id: "o1") == expected)
+            await expectFenced(ledger, [.moveOutbox(retry)])
+            await expectFenced(
+                ledger,
+                [.moveOutbox(OutboxMove(id: "o1", from: .held, attempts: 1, to: .pending, nextAttempts: 1))])
+            var done = OutboxMove(id: "o1", from: .pending, attempts: 1, to: .delivered, nextAttempts: 2)
+            done.settledAt = at(31)
+            try await ledger.commit([.moveOutbox(done)])
+            (expected.state, expected.attempts, expected.nextAt) = (.delivered, 2, nil)
+            expected.settledAt = at(31)
+            #expect(try await ledger.outbox(id: "o1") == expected)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is rewritten only while it was never tried`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let rewrite = Change.rewriteOutbox(
+                id: "o1", reason: "newMessages", body: [1], item: "job:b", nextAt: at(7))
+            await expectFenced(ledger, [rewrite])
+            var expected = OutboxRecord.sample("o1", item: "job:a")
+            try await ledger.commit([.insertOutbox(expected), rewrite])
+            (expected.reason, expected.body, expected.item) = ("newMessages", [1], "job:b")
+            expected.nextAt = at(7)
+            #expect(try await ledger.outbox(id: "o1") == expected)
+            try await ledger.commit([
+                .moveOutbox(OutboxMove(id: "o1", from: .pending, attempts: 0, to: .pending, nextAttempts: 1))
+            ])
+            await expectFenced(ledger, [rewrite])
+            var held = OutboxRecord.sample("o2")
+            held.state = .held
+            try await ledger.commit([.insertOutbox(held)])
+            await expectFenced(
+                ledger, [.rewriteOutbox(id: "o2", reason: "x", body: [], item: nil, nextAt: at(1))])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is listed by state, by channel when due, and by item while untried`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            var dead = OutboxRecord.sample("o4")
+            dead.state = .dead
+            try await ledger.commit([
+                .insertOutbox(.sample("o1", item: "job:a", seconds: 9)),
+                .insertOutbox(.sample("o2", item: "job:b", seconds: 3)),
+                .insertOutbox(.sample("o3", channel: "other", item: "job:a")),
+                .insertOutbox(dead),
+            ])
+            func ids(_ states: Set<OutboxState>, limit: Int = 9) async throws -> [String] {
+                try await ledger.outbox(states: states, limit: limit).map(\.id)
+            }
+            #expect(try await ids([]) == ["o4", "o3", "o2", "o1"])
+            #expect(try await ids([.pending]) == ["o3", "o2", "o1"])
+            #expect(try await ids([.dead, .held, .pending], limit: 2) == ["o4", "o3"])
+            #expect(try await ids([.delivered]).isEmpty)
+            #expect(try await ledger.pendingOutbox(channel: "hook", limit: 9).map(\.id) == ["o2", "o1"])
+            #expect(try await ledger.pendingOutbox(channel: "hook", limit: 1).map(\.id) == ["o2"])
+            #expect(try await ledger.outboxCounts() == [.pending: 3, .dead: 1])
+            #expect(try await ledger.untriedOutbox(channel: "hook", item: "job:a")?.id == "o1")
+            try await ledger.commit([
+                .moveOutbox(OutboxMove(id: "o1", from: .pending, attempts: 0, to: .pending, nextAttempts: 1))
+            ])
+            #expect(try await ledger.untriedOutbox(channel: "hook", item: "job:a") == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `collects receipts, and its channel keeps a memory`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let accepted = ReceiptRecord(
+                outbox: "o1", receipt: Receipt(at: at(1), kind: .accepted, detail: "ok", status: 204))
+            let acted = ReceiptRecord(outbox: "o1", receipt: Receipt(at: at(2), kind: .acted))
+            try await ledger.commit([.insertReceipt(accepted), .insertReceipt(acted)])
+            #expect(try await ledger.receipts(of: "o1") == [accepted, acted])
+            #expect(try await ledger.receipts(of: "o2").isEmpty)
+            let second = ChannelRecord(name: "hook", circuit: [2], updatedAt: at(2))
+            try await ledger.commit([
+                .putChannel(ChannelRecord(name: "hook", circuit: [1], updatedAt: at(1))), .putChannel(second),
+            ])
+            #expect(try await ledger.channel(named: "hook") == second)
+            #expect(try await ledger.channel(named: "desk") == nil)
+        }
+    }
+}

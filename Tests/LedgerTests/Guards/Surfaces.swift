@@ -1,0 +1,88 @@
+import Delivery
+import Ledger
+import Testing
+import Timeline
+
+@Suite struct `a surface in the ledger` {
+    private let item = "job:backup"
+    private let here = RemoteID(generation: ":1.7", id: "42")
+
+    private func want(_ revision: Int64, ring: Bool = false) -> Change {
+        .wantSurface(channel: "desk", item: item, revision: revision, ring: ring, at: at(Double(revision)))
+    }
+
+    private func show(_ revision: Int64, _ remote: RemoteID?) -> Change {
+        .showSurface(channel: "desk", item: item, revision: revision, remote: remote, at: at(0))
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is behind until it shows what is wanted`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            var expected = SurfaceRecord(channel: "desk", item: item, wanted: 3, ring: true, wantedAt: at(3))
+            try await ledger.commit([want(3, ring: true)])
+            #expect(try await ledger.surfaces(channel: "desk", all: false) == [expected])
+            #expect(try await ledger.surfaces(channel: "other", all: true).isEmpty)
+            try await ledger.commit([show(3, here)])
+            (expected.ring, expected.shown, expected.remote) = (false, 3, here)
+            #expect(try await ledger.surfaces(channel: "desk", all: false).isEmpty)
+            #expect(try await ledger.surfaces(channel: "desk", all: true) == [expected])
+            #expect(try await ledger.surface(channel: "desk", item: item) == expected)
+            #expect(try await ledger.surface(channel: "desk", remote: here) == expected)
+            let elsewhere = RemoteID(generation: ":1.8", id: "42")
+            #expect(try await ledger.surface(channel: "desk", remote: elsewhere) == nil)
+            try await ledger.commit([want(4), show(4, nil)])
+            #expect(try await ledger.surface(channel: "desk", remote: here) == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps a ring until that revision was shown`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            func rings() async throws -> Bool? { try await ledger.surface(channel: "desk", item: item)?.ring }
+            try await ledger.commit([want(1), show(1, here), want(2, ring: true), want(3)])
+            #expect(try await rings() == true)
+            try await ledger.commit([show(1, here)])
+            #expect(try await rings() == true)
+            try await ledger.commit([show(2, here)])
+            #expect(try await rings() == false)
+            #expect(try await ledger.surfaces(channel: "desk", all: false).map(\.wanted) == [3])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `stays closed when dismissed, until it rings anew`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            await expectFenced(ledger, [.dismissSurface(channel: "desk", item: item, true)])
+            await expectFenced(ledger, [show(1, here)])
+            func behind() async throws -> Int { try await ledger.surfaces(channel: "desk", all: false).count }
+            try await ledger.commit([want(1), .dismissSurface(channel: "desk", item: item, true), want(2)])
+            #expect(try await behind() == 0)
+            try await ledger.commit([want(3, ring: true)])
+            #expect(try await behind() == 1)
+            try await ledger.commit([.dismissSurface(channel: "desk", item: item, true)])
+            #expect(try await behind() == 0)
+            try await ledger.commit([.dismissSurface(channel: "desk", item: item, false)])
+            #expect(try await behind() == 1)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is shown again, silently, when its server went away`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                want(1, ring: true), show(1, here),
+                .wantSurface(channel: "desk", item: "job:gone", revision: 1, ring: false, at: at(0)),
+                .showSurface(channel: "desk", item: "job:gone", revision: 1, remote: nil, at: at(0)),
+                .wantSurface(channel: "other", item: item, revision: 1, ring: false, at: at(0)),
+                .showSurface(channel: "other", item: item, revision: 1, remote: here, at: at(0)),
+                .forgetRemotes(channel: "desk"),
+            ])
+            let behind = try await ledger.surfaces(channel: "desk", all: false)
+            #expect(behind.map(\.item) == [item])
+            #expect(behind.first?.ring == false)
+            #expect(behind.first?.remote == nil)
+            #expect(behind.first?.shown == 0)
+            #expect(try await ledger.surface(channel: "other", remote: here)?.shown == 1)
+        }
+    }
+}

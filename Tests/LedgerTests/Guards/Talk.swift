@@ -1,0 +1,109 @@
+import Grouping
+import Ledger
+import Testing
+import Timeline
+
+@Suite struct `a message in the ledger` {
+    @Test(arguments: LedgerBackend.available)
+    func `is read as it was inserted, and only once`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let full = MessageRecord(
+                message: Message(
+                    id: "m1", bot: "ops", thread: "a/b", author: .user, text: "line\nline \u{1F514}\0end",
+                    at: at(1), urgency: .critical, title: "T",
+                    appearance: Appearance(icon: "i", soundName: "s", expireAfter: .seconds(3)),
+                    replaceKey: "k", run: "backup#1"),
+                read: true, pinned: true, run: "0199")
+            try await ledger.commit([.insertMessage(full), .insertMessage(.sample("m1", text: "other"))])
+            #expect(try await ledger.message(id: "m1") == full)
+            #expect(try await ledger.message(id: "m2") == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is found by bot and by words, newest first`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .insertMessage(.sample("m1", text: "Grüße aus ÖSTERREICH")),
+                .insertMessage(.sample("m2", bot: "web", text: "100 % done_")),
+                .insertMessage(.sample("m3", text: "Österreich antwortet")),
+            ])
+            func ids(bot: String? = nil, _ search: String? = nil, limit: Int = 9) async throws -> [String] {
+                try await ledger.messages(bot: bot, search: search, limit: limit).map(\.message.id)
+            }
+            #expect(try await ids() == ["m3", "m2", "m1"])
+            #expect(try await ids(limit: 1) == ["m3"])
+            #expect(try await ids(bot: "ops") == ["m3", "m1"])
+            #expect(try await ids(bot: "ops", "österREICH") == ["m3", "m1"])
+            #expect(try await ids("österreich", limit: 1) == ["m3"])
+            #expect(try await ids("% DONE_") == ["m2"])
+            #expect(try await ids("100%").isEmpty)
+            #expect(try await ids("") == ["m3", "m2", "m1"])
+            #expect(try await ids(bot: "none").isEmpty)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is unread until its thread is read through its moment`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .insertMessage(.sample("m1", seconds: 1)), .insertMessage(.sample("m2", seconds: 2)),
+                .insertMessage(.sample("m3", seconds: 3)),
+                .insertMessage(.sample("m4", thread: "other", seconds: 1)),
+                .insertMessage(.sample("m5", bot: "web", seconds: 1)),
+            ])
+            #expect(try await ledger.unread() == ["ops": 4, "web": 1])
+            try await ledger.commit([.markRead(bot: "ops", thread: "main", through: at(2))])
+            #expect(try await ledger.unread() == ["ops": 2, "web": 1])
+            #expect(try await ledger.message(id: "m2")?.read == true)
+            #expect(try await ledger.message(id: "m3")?.read == false)
+            try await ledger.commit([.markRead(bot: "web", thread: "main", through: at(9))])
+            #expect(try await ledger.unread() == ["ops": 2])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is pinned and unpinned where it exists`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            await expectFenced(ledger, [.pinMessage(id: "m1", true)])
+            try await ledger.commit([.insertMessage(.sample("m1")), .pinMessage(id: "m1", true)])
+            #expect(try await ledger.message(id: "m1")?.pinned == true)
+            try await ledger.commit([.pinMessage(id: "m1", false)])
+            #expect(try await ledger.message(id: "m1")?.pinned == false)
+        }
+    }
+}
+
+@Suite struct `an item in the ledger` {
+    @Test(arguments: LedgerBackend.available)
+    func `is put only over the revision that was read`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            await expectFenced(ledger, [.putItem(.sample("a", revision: 2), replacing: 1)])
+            try await ledger.commit([.putItem(.sample("a"), replacing: nil)])
+            await expectFenced(ledger, [.putItem(.sample("a", revision: 2), replacing: nil)])
+            let second = ItemRecord(
+                key: .job("a"), revision: 2, state: [], flushAt: at(9), updatedAt: at(8))
+            try await ledger.commit([.putItem(second, replacing: 1)])
+            await expectFenced(ledger, [.putItem(.sample("a", revision: 3), replacing: 1)])
+            #expect(try await ledger.item(.job("a")) == second)
+            #expect(try await ledger.item(.thread(bot: "a", thread: "")) == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `wakes by its timer, earliest first`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .putItem(.sample("a", flushAt: at(30)), replacing: nil),
+                .putItem(.sample("b", revision: 5), replacing: nil),
+                .putItem(.sample("c", revision: 3, flushAt: at(20)), replacing: nil),
+            ])
+            #expect(try await ledger.itemsToWake(limit: 9).map(\.key) == [.job("c"), .job("a")])
+            #expect(try await ledger.itemsToWake(limit: 1).map(\.key) == [.job("c")])
+            #expect(try await ledger.items(limit: 9).map(\.key) == [.job("b"), .job("c"), .job("a")])
+            #expect(try await ledger.items(limit: 2).map(\.key) == [.job("b"), .job("c")])
+            try await ledger.commit([.putItem(.sample("c", revision: 4), replacing: 3)])
+            #expect(try await ledger.itemsToWake(limit: 9).map(\.key) == [.job("a")])
+        }
+    }
+}

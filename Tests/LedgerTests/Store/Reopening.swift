@@ -1,0 +1,67 @@
+import Ledger
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite struct `a ledger that was closed` {
+    @Test(arguments: LedgerBackend.available)
+    func `holds everything when it is opened again`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let first = try backend.open(in: folder)
+        try await first.commit([
+            .putJob(.sample("backup"), replacing: nil), .run("r1", slot: 1), .run("r2", slot: 2), .event(),
+            .move("r1", from: [.queued], to: .completed), .moveConsumer(name: "items", from: 0, to: 1),
+        ])
+        await first.close()
+        let second = try backend.open(in: folder)
+        #expect(try await second.jobs() == [.sample("backup")])
+        #expect(try await second.runs(RunFilter()).map(\.id) == ["r2", "r1"])
+        #expect(try await second.cursor(of: "items") == 1)
+        let commit = try await second.commit([.run("r3", slot: 3), .event()])
+        #expect(commit == Commit(lastEvent: 2, ordinals: ["r3": 3]))
+        await second.close()
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `refuses whatever comes later`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try backend.open(in: folder)
+        await ledger.close()
+        await ledger.close()
+        await #expect(throws: LedgerError.closed) { try await ledger.commit([.event()]) }
+        await #expect(throws: LedgerError.closed) { try await ledger.lastEvent() }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `first ended what was under way`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try backend.open(in: folder)
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    do {
+                        try await ledger.commit([.run("r\(number)", slot: Double(number))])
+                        _ = try await ledger.run(id: "r\(number)")
+                        return true
+                    } catch LedgerError.closed {
+                        return false
+                    } catch {
+                        Issue.record("\(error)")
+                        return false
+                    }
+                }
+                if number == 100 {
+                    group.addTask {
+                        await ledger.close(); return false
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        let again = try backend.open(in: folder)
+        // A list may be committed and the read after it refused; none is answered and lost.
+        #expect(try await again.runs(RunFilter()).count >= outcomes)
+        await again.close()
+    }
+}
