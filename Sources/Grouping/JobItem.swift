@@ -20,6 +20,8 @@ public struct JobItem: Hashable, Codable, Sendable {
     private var pace = Pace()
     private var runs = RecentRuns()
     private var outage: Outage?
+    /// The failure to go back to when progress that covers it ends with nothing to tell.
+    private var unseenFailure: JobReport?
     private var ring: Ring?
     /// Why the version that waits will ring, or why not.
     private var waiting: RingReason?
@@ -79,6 +81,7 @@ public struct JobItem: Hashable, Codable, Sendable {
     /// A person has seen all there is to see.
     public mutating func read(at now: Moment) -> [ItemAction] {
         isDismissed = report != nil
+        unseenFailure = nil
         pace.cancel()
         waiting = nil
         return takeAway()
@@ -96,7 +99,7 @@ extension JobItem {
         let news: JobNews = fact.state == .blocked ? .blocked : isNew ? .started : .progress
         guard policy.hears.contains(.progress) || policy.hears.contains(news) else {
             // What a run waited for has come: the item that asked for it goes.
-            return report?.news == .blocked ? endUnheard(makeReport(news, fact)) : []
+            return report?.news == .blocked ? endUnheard(makeReport(news, fact), at: now, policy) : []
         }
         if isDismissed {
             guard isBlocked || report?.fact.run != run else { return [] }
@@ -121,10 +124,12 @@ extension JobItem {
             outcome.outage = over.length(until: fact.at)
             outcome.sameFailures = 0
             outage = nil
+            unseenFailure = nil
         } else if fact.state == .missed, reason.rings {
             reason = .missed
         }
-        guard policy.hears.contains(outcome.news) else { return endUnheard(outcome) }
+        guard policy.hears.contains(outcome.news) else { return endUnheard(outcome, at: now, policy) }
+        if fact.state.isFailure, reason.rings || !isDismissed { unseenFailure = outcome }
         return show(outcome, reason, at: now, policy)
     }
 
@@ -169,10 +174,13 @@ extension JobItem {
 
     /// Takes away what is over and was replaced by nothing anybody asked to hear of: the progress of a
     /// run that ended, a failure that passed.
-    private mutating func endUnheard(_ next: JobReport) -> [ItemAction] {
+    private mutating func endUnheard(
+        _ next: JobReport, at now: Moment, _ policy: JobPolicy
+    ) -> [ItemAction] {
         guard let shown = report else { return [] }
         let isOver = shown.fact.state.isEnded ? next.news == .recovered : shown.fact.run == next.fact.run
         guard isOver else { return [] }
+        if let unseenFailure { return show(unseenFailure, .sameFailure, at: now, policy) }
         report = nil
         waiting = nil
         isDismissed = false

@@ -4,25 +4,19 @@ public enum Preview {
     ///
     /// Runs of white space become one space, control characters go, and with them the marks that turn
     /// the direction of the text after them. A cut line ends in `…`, which counts. A character may be
-    /// long (a family is seven scalars), yet the line never exceeds 16 bytes times `limit`, so that a
-    /// heap of accents can't swell it.
+    /// long (a family is seven scalars), yet the line never exceeds 16 bytes times `limit`, or 64, so
+    /// that a heap of accents can't swell it.
     ///
-    /// - Complexity: O(`limit`) for text without white space or control characters at its start.
+    /// - Complexity: O(`limit`), white space and control characters that are dropped not counted.
     public static func cut(_ text: String, to limit: Int = 100) -> String {
         guard limit > 0 else { return "" }
-        let (line, isWhole) = fold(text, bytes: limit * bytesPerCharacter)
-        if isWhole,
-            line.index(line.startIndex, offsetBy: limit, limitedBy: line.endIndex) ?? line.endIndex
-                == line.endIndex
-        {
-            return line
-        }
+        let (line, isWhole) = fold(text, bytes: max(64, limit * 16))
+        let end = line.index(line.startIndex, offsetBy: limit, limitedBy: line.endIndex)
+        if isWhole, (end ?? line.endIndex) == line.endIndex { return line }
         // The last character of a line that was broken off may be half of one: it goes as well.
         let kept = (isWhole ? line[...] : line.dropLast()).prefix(limit - 1)
         return kept + "…"
     }
-
-    private static let bytesPerCharacter = 16
 
     /// The folded line, and whether it holds all of the text; stops soon after `bytes`.
     private static func fold(_ text: String, bytes: Int) -> (line: String, isWhole: Bool) {

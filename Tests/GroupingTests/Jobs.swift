@@ -120,6 +120,13 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: [.failed], in: "sf-sc", out: "-[f1]--x")
     }
 
+    @Test func `shows the failure again when the progress over it ends with nothing to tell`() throws {
+        let some: Set<JobNews> = [.failed, .progress]
+        try expect(hears: some, in: "sfs3k", out: "(s)[f1](s)(3)(f1)")
+        try expect(hears: some, in: "sfs3^k", out: "(s)[f1](s)(3)x")
+        try expect(hears: some, in: "sfs3c", out: "(s)[f1](s)(3)x")
+    }
+
     @Test func `says missed slots`() throws {
         try expect(hears: [.missed], in: "m", out: "[m]")
     }
