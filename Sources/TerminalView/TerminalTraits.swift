@@ -1,0 +1,158 @@
+/// How to speak to a terminal, decided once from what the user asked and what the environment says.
+package struct TerminalTraits: Hashable, Sendable {
+    /// What `--progress` may ask for.
+    package enum Progress: String, Hashable, Sendable, CaseIterable {
+        /// Live on a capable terminal, else plain.
+        case auto
+        /// Rows that are redrawn.
+        case live
+        /// One line for each thing that happens.
+        case plain
+        /// One JSON object a line.
+        case json
+        /// Nothing but errors.
+        case quiet
+    }
+
+    /// What `--color` and `--osc` may ask for.
+    package enum Wish: String, Hashable, Sendable, CaseIterable {
+        /// As the environment says.
+        case auto
+        /// Yes, whatever the environment says.
+        case always
+        /// No, whatever the environment says.
+        case never
+    }
+
+    /// How progress is shown; never `.auto`.
+    package var progress: Progress
+    /// Whether lines are coloured.
+    package var usesColor: Bool
+    /// Whether the user asked for text a screen reader can follow: nothing redrawn, no glyphs.
+    package var isAccessible: Bool
+    /// Whether the terminal takes UTF-8; else everything outside ASCII becomes `?`.
+    package var isUTF8: Bool
+    /// Whether its font has block elements and symbols; else `#>-`.
+    package var hasGlyphs: Bool
+    /// Whether it wraps old rows anew when its width changes.
+    package var reflows: Bool
+    /// Whether it shows progress in its tab or task bar (OSC 9;4).
+    package var showsTaskbar: Bool
+
+    /// Decides for an output.
+    ///
+    /// - Parameters:
+    ///   - progress: what `--progress` asks.
+    ///   - color: what `--color` asks.
+    ///   - taskbar: what `--osc` asks.
+    ///   - isTerminal: whether the output is a terminal.
+    ///   - environment: the environment variables.
+    package init(
+        progress: Progress = .auto, color: Wish = .auto, taskbar: Wish = .auto, isTerminal: Bool,
+        environment: [String: String]
+    ) {
+        let variables = Environment(values: environment)
+        let canMove = isTerminal && variables.canMoveCursor
+        isAccessible = variables.isOn("ACCESSIBLE")
+        self.progress =
+            switch progress {
+            case .auto: canMove && !isAccessible && !variables.isOn("CI") ? .live : .plain
+            // Frames in a file are never wanted, whatever was asked.
+            case .live: canMove ? .live : .plain
+            case .plain, .json, .quiet: progress
+            }
+        usesColor = variables.wantsColor(color, isTerminal: isTerminal)
+        isUTF8 = variables.isUTF8
+        hasGlyphs = isUTF8 && variables["TERM"] != "linux" && !isAccessible
+        reflows = variables.reflows
+        showsTaskbar = isTerminal && self.progress == .live && variables.wantsTaskbar(taskbar)
+    }
+}
+
+extension TerminalTraits {
+    private struct Environment {
+        let values: [String: String]
+
+        /// The value, if it is set and not empty.
+        subscript(_ name: String) -> String? {
+            guard let value = values[name], !value.isEmpty else { return nil }
+            return value
+        }
+
+        /// Whether a switch is set to anything but no.
+        func isOn(_ name: String) -> Bool {
+            guard let value = self[name]?.lowercased() else { return false }
+            return value != "0" && value != "false"
+        }
+
+        var canMoveCursor: Bool { self["TERM"].map { $0 != "dumb" } ?? false }
+
+        /// The flag, then NO_COLOR, then the two that force, then CLICOLOR, then what the output is.
+        /// - Source: no-color.org; bixense.com/clicolors; CMake 4.3 for NO_COLOR over CLICOLOR_FORCE.
+        func wantsColor(_ wish: Wish, isTerminal: Bool) -> Bool {
+            switch wish {
+            case .always: return true
+            case .never: return false
+            case .auto: break
+            }
+            if self["NO_COLOR"] != nil { return false }
+            for name in ["CLICOLOR_FORCE", "FORCE_COLOR"] {
+                if let value = self[name], value != "0" { return true }
+            }
+            if self["CLICOLOR"] == "0" { return false }
+            return isTerminal && canMoveCursor
+        }
+
+        /// The first of the three that is set decides, as in setlocale(3).
+        var isUTF8: Bool {
+            let locale = self["LC_ALL"] ?? self["LC_CTYPE"] ?? self["LANG"] ?? ""
+            let name = locale.lowercased()
+            return name.contains("utf-8") || name.contains("utf8")
+        }
+
+        /// xterm, the kernel's console and screen cut old rows instead of wrapping them.
+        var reflows: Bool {
+            if self["TMUX"] != nil { return true }
+            return self["XTERM_VERSION"] == nil && self["STY"] == nil && self["TERM"] != "linux"
+        }
+
+        /// The terminals known to draw OSC 9;4; some others pop up a notification for it.
+        ///
+        /// Inside tmux or screen the outer terminal's variables are still there and mean nothing.
+        func wantsTaskbar(_ wish: Wish) -> Bool {
+            switch wish {
+            case .always: return true
+            case .never: return false
+            case .auto: break
+            }
+            if self["TMUX"] != nil { return number("TERM_PROGRAM_VERSION", of: "tmux") >= 3.7 }
+            if self["STY"] != nil { return false }
+            if self["ConEmuANSI"] == "ON" || self["WT_SESSION"] != nil { return true }
+            if ["ghostty", "WezTerm"].contains(self["TERM_PROGRAM"]) { return true }
+            if let version = self["PTYXIS_VERSION"] { return leadingNumber(version) >= 48 }
+            if let version = self["VTE_VERSION"] { return leadingNumber(version) >= 8000 }
+            if let version = self["KONSOLE_VERSION"] { return leadingNumber(version) >= 260400 }
+            return self["TERM_FEATURES"].map(hasProgressFeature) ?? false
+        }
+
+        private func number(_ name: String, of program: String) -> Double {
+            guard self["TERM_PROGRAM"] == program, let value = self[name] else { return 0 }
+            return leadingNumber(value)
+        }
+
+        /// `3.7b` is 3.7.
+        private func leadingNumber(_ text: String) -> Double {
+            Double(text.prefix { $0.isASCII && $0.isNumber || $0 == "." }) ?? 0
+        }
+
+        /// Features are words run together, each of a capital letter, small letters and digits; `P` alone is
+        /// progress.
+        private func hasProgressFeature(_ features: String) -> Bool {
+            let letters = Array(features)
+            return letters.indices.contains { index in
+                let next = index + 1 < letters.count ? letters[index + 1] : " "
+                return letters[index] == "P" && !next.isLowercase && !next.isNumber
+            }
+        }
+    }
+}

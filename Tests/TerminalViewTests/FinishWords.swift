@@ -1,0 +1,68 @@
+import Testing
+import Timeline
+import Tracking
+
+@testable import TerminalView
+
+@Suite struct `the words for a finish time` {
+    private func words(
+        _ finish: Double?, low: Double? = nil, high: Double? = nil, now: Double = 0, usual: Duration? = nil,
+        state: RunState = .running
+    ) -> String? {
+        var run = live("a#1", state)
+        run.finish = finish.map { FinishTime(at: at($0), low: low.map(at), high: high.map(at)) }
+        return FinishWording.text(for: run, at: at(now), zone: .utc, usual: usual)
+    }
+
+    @Test(arguments: [
+        (3.0, "5s left"), (42, "40s left"), (58, "1m left"), (130, "2m15s left"), (190, "3m15s left"),
+        (500, "8m left"), (597, "10m left"), (600, "done 00:10"), (52500, "14h35m left"),
+    ])
+    func `are rounded to what they are worth`(seconds: Double, expected: String) {
+        #expect(words(seconds, low: seconds * 0.9, high: seconds * 1.1) == expected)
+    }
+
+    @Test func `are a range when the band is wide, and none when it is wider`() {
+        #expect(words(180, low: 150, high: 210) == "3m left")
+        #expect(words(180, low: 120, high: 300) == "2-5m left")
+        #expect(words(60, low: 30, high: 90) == "30-90s left")
+        #expect(words(10_000, low: 5000, high: 18_000) == "1-5h left")
+        #expect(words(180, low: 60, high: 300) == nil)
+    }
+
+    @Test func `begin with a tilde while no past run is known`() {
+        #expect(words(180) == "~3m left")
+        #expect(words(1200) == "~done 00:20")
+    }
+
+    @Test func `are the reader's time of day`() throws {
+        var run = live("a#1")
+        run.finish = FinishTime(at: at(1200))
+        let zone = ZoneRules(name: "X", offsetSeconds: 3600)
+        #expect(FinishWording.text(for: run, at: at(0), zone: zone) == "~done 01:20")
+    }
+
+    @Test func `are never zero: what did not come true is not said`() {
+        #expect(words(180, now: 180) == nil)
+        #expect(words(180, now: 400) == nil)
+    }
+
+    @Test func `say by how much a run is late once it passed what is usual`() {
+        #expect(words(nil, now: 360, usual: .seconds(240)) == "usually 4m, now 6m (+2m)")
+        #expect(words(nil, now: 240, usual: .seconds(240)) == nil)
+    }
+
+    @Test(arguments: RunState.allCases.filter { $0 != .running })
+    func `are only said of a run at work`(state: RunState) {
+        #expect(words(180, usual: .seconds(1), state: state) == nil)
+    }
+
+    @Test(arguments: [
+        (0.0, "0s"), (59, "59s"), (60, "1m"), (192, "3m12s"), (3599, "59m59s"), (3900, "1h05m"),
+        (86400, "1d"),
+        (183_600, "2d3h"), (-5, "0s"),
+    ])
+    func `name at most two units`(seconds: Double, expected: String) {
+        #expect(DisplayDuration.text(.seconds(seconds)) == expected)
+    }
+}

@@ -1,0 +1,136 @@
+import Testing
+import Timeline
+import Tracking
+
+@testable import TerminalView
+
+@Suite struct `the rows of a frame` {
+    @Test func `stand in columns`() {
+        let rows = [
+            row(live("backup#7", progress: 0.42, phase: "copy", message: "a.txt", updatedAt: 12)),
+            row(live("日本#1", progress: 1, updatedAt: 200)), row(live("quiet#3", updatedAt: 61)),
+        ]
+        #expect(
+            texts(rows, columns: 70, traits: plainColors) == [
+                "● backup#7  ████▌······   42%  copy: a.txt                        12s",
+                "● 日本#1    ███████████  100%                                   3m20s",
+                "● quiet#3                                                       1m01s",
+            ])
+    }
+
+    @Test func `are drawn in ASCII where there is nothing else`() {
+        let rows = [row(live("backup#7", progress: 0.42, phase: "kopiert größte Datei", updatedAt: 12))]
+        #expect(
+            texts(rows, columns: 60, traits: asciiOnly) == [
+                "> backup#7  ###>-----   42%  kopiert gr??te Datei       12s"
+            ])
+    }
+
+    @Test func `never touch the last column, however narrow it gets`() {
+        let rows = [
+            row(live("日本語の仕事#12", progress: 0.5, message: "👩‍👩‍👧 漢字 text", updatedAt: 5)),
+            row(live("b#1", .blocked, message: "may I?", updatedAt: 5)),
+        ]
+        for traits in [plainColors, asciiOnly, colorful] {
+            for columns in 1...200 {
+                let size = TerminalSize(columns: columns, rows: 10)
+                let frame = Frame(rows, size: size, traits: traits)
+                #expect(frame.lines.allSatisfy { $0.cells < max(columns, 2) }, "\(columns) columns")
+            }
+        }
+    }
+
+    @Test func `come with what waits for a person first and what waits for its turn last`() {
+        let states: [RunState] = [.queued, .paused, .running, .stalled, .starting, .failed, .blocked]
+        let rows = states.map { row(live($0.rawValue, $0)) }
+        let order = texts(rows, columns: 80, traits: plainColors).map { $0.split(separator: " ")[1] }
+        #expect(order == ["blocked", "failed", "stalled", "running", "starting", "paused", "queued"])
+    }
+
+    @Test func `keep their order when none is more urgent`() {
+        let rows = (1...5).map { row(live("job#\($0)")) }
+        let order = texts(rows, columns: 80, traits: plainColors).map { $0.split(separator: " ")[1] }
+        #expect(order == ["job#1", "job#2", "job#3", "job#4", "job#5"])
+    }
+
+    @Test func `that do not fit are counted`() {
+        let rows = (1...10).map { row(live("job#\($0)")) } + [row(live("ask#1", .blocked))]
+        let shown = texts(rows, columns: 80, rows: 5, traits: plainColors)
+        #expect(shown.count == 4)
+        #expect(shown[0].hasPrefix("◆ ask#1"))
+        #expect(shown[3] == "+8 more")
+        #expect(texts(rows, columns: 80, rows: 12, traits: plainColors).count == 11)
+        #expect(texts(rows, columns: 80, rows: 1, traits: plainColors) == ["+11 more"])
+    }
+
+    @Test func `say what a run waits for`() {
+        var blocked = live("a#1", .blocked, message: "Overwrite /etc/x?")
+        #expect(RunWording.detail(of: blocked, at: at(0)) == "waits for an answer: Overwrite /etc/x?")
+        blocked.blockedKind = .permission
+        blocked.message = nil
+        #expect(RunWording.detail(of: blocked, at: at(0)) == "waits for permission")
+        var queued = live("a#1", .queued)
+        queued.reason = .retryWait
+        #expect(RunWording.detail(of: queued, at: at(0)) == "waits for the next attempt")
+    }
+
+    @Test func `say since when a run is silent`() {
+        let stalled = live("a#1", .stalled, progress: 0.42, updatedAt: 100)
+        #expect(RunWording.detail(of: stalled, at: at(220)) == "stalled 2m at 42%")
+        var stale = live("a#1", progress: 0.42, phase: "copy", updatedAt: 100)
+        stale.staleAt = at(200)
+        #expect(RunWording.detail(of: stale, at: at(199)) == "copy")
+        #expect(RunWording.detail(of: stale, at: at(220)) == "no report for 2m: copy")
+        let staleRow = LiveRow(stale, at: at(220), zone: .utc)
+        let line = Frame([staleRow], size: TerminalSize(columns: 80, rows: 24), traits: colorful).lines[0]
+        #expect(text(line).hasPrefix("\u{1B}[2m"))
+        #expect(text(line).hasSuffix("\u{1B}[0m"))
+    }
+
+    @Test func `never let a name or message command the terminal`() {
+        let evil = live("a\u{1B}[2J\u{7}#1", message: "x\u{1B}]0;t\u{7}\r\ny\u{202E}z")
+        let line = texts([row(evil)], columns: 100, traits: plainColors)[0]
+        #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E })
+    }
+
+    @Test(arguments: [(0.0, "0%"), (0.004, "0%"), (0.29, "29%"), (0.999, "99%"), (1, "100%"), (7, "100%")])
+    func `say 100 % when all is done and not before`(progress: Double, words: String) {
+        #expect(RunWording.percent(progress) == words)
+    }
+
+    @Test func `draw a bar to the eighth of a cell`() {
+        func bar(_ progress: Double) -> String {
+            let parts = Bar.parts(progress, width: 4, glyphs: true)
+            return parts.full + parts.rest
+        }
+        #expect(
+            (0...8).map { bar(Double($0) / 32) }.joined(separator: " ")
+                == [
+                    "····", "▏···", "▎···", "▍···", "▌···", "▋···", "▊···", "▉···", "█···",
+                ].joined(separator: " "))
+        #expect(bar(0.9999) == "███▉")
+        #expect(bar(1) == "████")
+        for step in 0...1000 {
+            for glyphs in [true, false] {
+                let parts = Bar.parts(Double(step) / 1000, width: 17, glyphs: glyphs)
+                #expect(CellWidth.of(parts.full + parts.rest) == 17)
+            }
+        }
+    }
+}
+
+@Suite struct `the line that stays` {
+    @Test func `says how a run ended and how long it took`() {
+        func line(_ state: RunState, _ reason: RunReason?, detail: String? = nil) -> String {
+            var ended = live("backup#7", state, updatedAt: 252)
+            ended.reason = reason
+            return text(FinishedLine.line(ended, detail: detail, traits: plainColors))
+        }
+        #expect(line(.completed, .exitCode) == "✓ backup#7  completed in 4m12s")
+        #expect(line(.failed, .notFound) == "✗ backup#7  failed after 4m12s: command not found")
+        #expect(
+            line(.failed, .exitCode, detail: "exit code 3") == "✗ backup#7  failed after 4m12s: exit code 3")
+        #expect(line(.canceled, .canceled) == "– backup#7  canceled after 4m12s")
+        #expect(line(.timedOut, .timeout) == "✗ backup#7  timed out after 4m12s: took too long")
+    }
+}
