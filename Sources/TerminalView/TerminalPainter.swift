@@ -1,0 +1,103 @@
+/// Turns frames into the bytes that make a terminal show them, and no more bytes than that takes.
+///
+/// Below the last row the cursor waits on an empty line, so that whatever else is printed, and the shell's
+/// prompt after a kill, comes after the frame. The cursor is hidden and shown within each buffer: no kill
+/// can leave it hidden. Each buffer is meant for one write.
+///
+/// - Source: xterm's control sequences; `?2026` is the synchronized output that many terminals know and
+///   the others ignore.
+package struct TerminalPainter: Sendable {
+    private static let begin = Array("\u{1B}[?25l\u{1B}[?2026h".utf8)
+    private static let end = Array("\u{1B}[?2026l\u{1B}[?25h".utf8)
+    private static let clearBelow = Array("\u{1B}[J".utf8)
+    private static let clearRest = Array("\u{1B}[K".utf8)
+
+    private let reflows: Bool
+    private var shown: [FrameLine] = []
+    private var size: TerminalSize?
+
+    /// A painter of a terminal on which nothing is shown yet.
+    package init(_ traits: TerminalTraits) {
+        reflows = traits.reflows
+    }
+
+    /// Makes the terminal show `frame`.
+    ///
+    /// - Parameters:
+    ///   - frame: what to show, made for `size`.
+    ///   - permanent: lines that scroll out above the frame and stay there.
+    ///   - size: the terminal as it is now. When it changed, the old rows may have been wrapped anew, and
+    ///     everything is drawn again.
+    /// - Returns: the bytes to write; none when the frame is shown already.
+    package mutating func paint(
+        _ frame: Frame, after permanent: [FrameLine] = [], size: TerminalSize
+    ) -> [UInt8] {
+        defer {
+            shown = frame.lines
+            self.size = size
+        }
+        if permanent.isEmpty, size == self.size ?? size { return changes(to: frame.lines) }
+        var bytes = Self.begin
+        up(height(at: size), &bytes)
+        bytes += Self.clearBelow
+        for line in permanent + frame.lines { Self.put(line, &bytes) }
+        return bytes + Self.end
+    }
+
+    /// The bytes that take the frame away, with `permanent` lines in its place.
+    package mutating func erase(leaving permanent: [FrameLine] = [], size: TerminalSize) -> [UInt8] {
+        guard !shown.isEmpty || !permanent.isEmpty else { return [] }
+        var bytes = Self.begin
+        up(height(at: size), &bytes)
+        bytes += Self.clearBelow
+        for line in permanent { Self.put(line, &bytes) }
+        shown = []
+        return bytes + Self.end
+    }
+
+    /// Only the rows that differ, each reached from the one before.
+    private func changes(to lines: [FrameLine]) -> [UInt8] {
+        guard lines != shown else { return [] }
+        var bytes = Self.begin
+        var row = shown.count
+        for (index, line) in lines.enumerated() where index >= shown.count || line != shown[index] {
+            if index < shown.count {
+                move(from: row, to: index, &bytes)
+                bytes += line.bytes
+                bytes += Self.clearRest
+                bytes += [0x0D, 0x0A]
+            } else {
+                move(from: row, to: index, &bytes)
+                Self.put(line, &bytes)
+            }
+            row = index + 1
+        }
+        move(from: row, to: lines.count, &bytes)
+        if lines.count < shown.count { bytes += Self.clearBelow }
+        return bytes + Self.end
+    }
+
+    /// The rows the old frame takes at the width the terminal has now.
+    func height(at size: TerminalSize) -> Int {
+        guard reflows else { return shown.count }
+        return shown.reduce(0) { $0 + max(1, ($1.cells + size.columns - 1) / size.columns) }
+    }
+
+    private func move(from row: Int, to target: Int, _ bytes: inout [UInt8]) {
+        if target < row {
+            up(row - target, &bytes)
+        } else if target > row {
+            bytes += Array("\u{1B}[\(target - row)B".utf8)
+        }
+    }
+
+    private func up(_ count: Int, _ bytes: inout [UInt8]) {
+        bytes.append(0x0D)
+        if count > 0 { bytes += Array("\u{1B}[\(count)A".utf8) }
+    }
+
+    private static func put(_ line: FrameLine, _ bytes: inout [UInt8]) {
+        bytes += line.bytes
+        bytes += [0x0D, 0x0A]
+    }
+}
