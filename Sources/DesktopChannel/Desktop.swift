@@ -5,7 +5,7 @@ package import Timeline
 
 /// The session's desktop as a channel: one connection to the session bus, at most one server at a time.
 ///
-/// Nothing here waits for the desktop longer than two seconds a call. Without a bus the next try comes
+/// Nothing here waits for the desktop longer than the form's deadline a call. Without a bus the next try comes
 /// after 1, 2, 4 ... 60 seconds. A server the bus could start is started for a notice, never by a look.
 package actor Desktop: LevelChannel {
     /// The name in the config file.
@@ -15,9 +15,8 @@ package actor Desktop: LevelChannel {
     /// Servers coming and going, what was closed, what was pressed; the same state is never said twice.
     package nonisolated let signals: AsyncStream<SurfaceSignal>
 
-    private static let patience = Duration.seconds(2)
-
     private let reports: AsyncStream<SurfaceSignal>.Continuation
+    private let form: DesktopForm
     private let bus: SessionBus
     private let clock: any WallClock
     private let logger: Logger
@@ -35,8 +34,11 @@ package actor Desktop: LevelChannel {
     private var revisions: [RemoteID: Int] = [:]
 
     /// A desktop reached over `bus`; nothing happens before ``run()``.
-    package init(name: String, bus: SessionBus, clock: any WallClock, logger: Logger) {
+    package init(
+        name: String, form: DesktopForm = DesktopForm(), bus: SessionBus, clock: any WallClock, logger: Logger
+    ) {
         self.name = name
+        self.form = form
         self.bus = bus
         self.clock = clock
         var logger = logger
@@ -60,10 +62,10 @@ package actor Desktop: LevelChannel {
             return remote
         }
         let call = NotifyCall(
-            notice: notice, replacedID: replaced ?? 0, capabilities: server.capabilities)
+            notice: notice, form: form, replacedID: replaced ?? 0, server: server)
         do throws(DBusError) {
             let answer = try await connection.call(
-                server.method("Notify"), call.arguments, deadline: Self.patience)
+                server.method("Notify"), call.arguments, deadline: form.deadline)
             guard let number = answer.first?.uint32 else { throw .unexpectedReply("no id from Notify") }
             let shown = server.remote(number)
             if self.server?.generation == server.generation { revisions[shown] = notice.revision }
@@ -84,7 +86,7 @@ package actor Desktop: LevelChannel {
         revisions[remote] = nil
         do throws(DBusError) {
             _ = try await connection.call(
-                server.method("CloseNotification"), [.uint32(number)], deadline: Self.patience)
+                server.method("CloseNotification"), [.uint32(number)], deadline: form.deadline)
         } catch {
             // The specification lets a server answer an unknown id with an error: it is gone, as wanted.
             logger.debug("notification not closed", metadata: ["reason": "\(error)"])
@@ -97,9 +99,9 @@ package actor Desktop: LevelChannel {
         if let server { return server }
         guard canStartServer else { throw .unreachable(.noServer) }
         do throws(DBusError) {
-            try await connection.start(ServerProfile.service, deadline: Self.patience)
+            try await connection.start(ServerProfile.service, deadline: form.deadline)
             try await adopt(
-                connection.owner(of: ServerProfile.service, deadline: Self.patience), on: connection)
+                connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
         } catch {
             await giveUp(connection, because: "the notification server cannot be started: \(error)")
             throw .unreachable(.noServer, detail: "\(error)")
@@ -137,13 +139,13 @@ package actor Desktop: LevelChannel {
         self.connection = connection
         do throws(DBusError) {
             try await connection.listen(
-                for: .ownerChanged(of: ServerProfile.service), deadline: Self.patience)
+                for: .ownerChanged(of: ServerProfile.service), deadline: form.deadline)
             try await connection.listen(
                 for: DBusMatch(sender: ServerProfile.service, interface: ServerProfile.service),
-                deadline: Self.patience)
-            busID = try await connection.busID(deadline: Self.patience)
+                deadline: form.deadline)
+            busID = try await connection.busID(deadline: form.deadline)
             try await adopt(
-                connection.owner(of: ServerProfile.service, deadline: Self.patience), on: connection)
+                connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
             for await signal in connection.signals { try await receive(signal, on: connection) }
         } catch .disconnected {
             // The same end as that of the signals.
@@ -158,7 +160,7 @@ package actor Desktop: LevelChannel {
         var last = DBusError.badAddress("none is known")
         for address in bus.addresses {
             do throws(DBusError) {
-                return try await DBusConnection.connect(to: address, deadline: Self.patience)
+                return try await DBusConnection.connect(to: address, deadline: form.deadline)
             } catch {
                 last = error
             }
@@ -187,7 +189,7 @@ package actor Desktop: LevelChannel {
         server = nil
         revisions = [:]
         guard let owner else {
-            canStartServer = try await connection.canStart(ServerProfile.service, deadline: Self.patience)
+            canStartServer = try await connection.canStart(ServerProfile.service, deadline: form.deadline)
             report(
                 canStartServer
                     ? .available(generation: ServerProfile.generation(owner: "", bus: busID))
@@ -195,7 +197,7 @@ package actor Desktop: LevelChannel {
             return
         }
         let profile = try await ServerProfile(
-            owner: owner, bus: busID, on: connection, deadline: Self.patience)
+            owner: owner, bus: busID, on: connection, deadline: form.deadline)
         guard lookingFor == owner else { return }  // it has gone again while it was asked
         server = profile
         report(.available(generation: profile.generation))
@@ -205,7 +207,7 @@ package actor Desktop: LevelChannel {
     private func lookAgain(on connection: DBusConnection) async {
         do throws(DBusError) {
             try await adopt(
-                connection.owner(of: ServerProfile.service, deadline: Self.patience), on: connection)
+                connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
         } catch {
             await giveUp(connection, because: "the notification server does not answer: \(error)")
         }

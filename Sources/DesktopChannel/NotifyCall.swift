@@ -2,25 +2,24 @@ import DBus
 import Delivery
 import Grouping
 
-/// A notice as the arguments of `Notify`, for a server that can do `capabilities`.
+/// A notice as the arguments of `Notify`, for one server.
 ///
 /// - Source: Desktop Notifications Specification 1.2; hints beyond it as dunst, mako, swaync, xfce and
 ///   Plasma read them.
 struct NotifyCall {
-    static let appName = "Belfry"
-    static let appID = "belfry"
-
     private static let titleLimit = 200
     private static let bodyLimit = 4000
 
     var notice: Notice
+    var form: DesktopForm
     /// The id to take over; 0 for a new one.
     var replacedID: UInt32
-    var capabilities: Set<String>
+    /// Who is told; it decides what can be said, and how.
+    var server: ServerProfile
 
     var arguments: [DBusValue] {
         [
-            .string(Self.appName), .uint32(replacedID), .string(icon ?? ""), .string(summary), .string(body),
+            .string(form.appName), .uint32(replacedID), .string(icon ?? ""), .string(summary), .string(body),
             .strings(actions), .hints(hints), .int32(expiry),
         ]
     }
@@ -36,21 +35,21 @@ struct NotifyCall {
     private var body: String {
         guard canShowBody else { return "" }
         let text = PlainText.cleaned(notice.body, limit: Self.bodyLimit)
-        return capabilities.contains("body-markup") ? PlainText.escaped(text) : text
+        return server.readsMarkup ? PlainText.escaped(text) : text
     }
 
-    private var canShowBody: Bool { capabilities.contains("body") }
+    private var canShowBody: Bool { server.capabilities.contains("body") }
 
     private var actions: [String] {
-        guard capabilities.contains("actions") else { return [] }
+        guard server.capabilities.contains("actions") else { return [] }
         return notice.actions.flatMap { [$0.key, PlainText.cleaned($0.label, limit: Self.titleLimit)] }
     }
 
     private var hints: [(String, DBusValue)] {
-        let tag = DBusValue.string(Self.appID + ":" + notice.tag)
+        let tag = DBusValue.string(form.desktopEntry + ":" + notice.tag)
         var hints: [(String, DBusValue)] = [
             ("urgency", .byte(notice.urgency.level)),  // every server but mako ignores other types
-            ("desktop-entry", .string(Self.appID)),
+            ("desktop-entry", .string(form.desktopEntry)),
             ("x-kde-origin-name", .string(PlainText.cleaned(notice.bot, limit: Self.titleLimit))),
             // Two names of one thing. The prefix matters: swaync replaces across apps.
             ("x-canonical-private-synchronous", tag),

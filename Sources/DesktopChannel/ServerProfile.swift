@@ -17,6 +17,8 @@ struct ServerProfile: Sendable {
     let capabilities: Set<String>
     /// Its name and version, as it says; empty when it does not.
     let title: String
+    /// Whether text must be escaped to be shown as it is.
+    let readsMarkup: Bool
 
     /// Asks `owner` what it can do; each question has `deadline`.
     init(
@@ -32,6 +34,8 @@ struct ServerProfile: Sendable {
                 "GetServerInformation", of: owner, on: connection, deadline: deadline)?.compactMap(\.text)
             ?? []
         title = words.count > 2 ? words[0] + " " + words[2] : ""
+        // dunst 1.9 without a `markup` line in its settings does not announce markup and renders it.
+        readsMarkup = capabilities.contains("body-markup") || words.first == "dunst"
     }
 
     /// The generation of `owner` on the bus with that id; an empty `owner` is a server not yet started.
