@@ -66,6 +66,8 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case messagePosted = "message.posted"
     /// The thread was read.
     case messageRead = "message.read"
+    /// A person put an item away on a surface; the detail is the revision they saw.
+    case itemDismissed = "item.dismissed"
     case messageGroup = "message.group"
     case questionAsked = "question.asked"
     case questionAnswered = "question.answered"

@@ -1,0 +1,22 @@
+import ArgumentParser
+import Glibc
+
+// Errors of usage end with 2 here, not with the parser library's 64; what help asks for ends with 0.
+do {
+    var command = try Belfryd.parseAsRoot()
+    if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+    } else {
+        try command.run()
+    }
+} catch let failure as Failure {
+    failure.end()
+} catch {
+    let code = Belfryd.exitCode(for: error)
+    let text = Belfryd.fullMessage(for: error)
+    if code == .success {
+        print(text)
+        exit(0)
+    }
+    Failure(text, code: code == .validationFailure ? 2 : code.rawValue).end()
+}
