@@ -1,0 +1,47 @@
+import Delivery
+package import Ledger
+import Timeline
+
+extension Control {
+    /// Makes an entry that is dead, or waits for its next attempt, due now.
+    package func retryEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
+        let entry = try await entry(id)
+        guard entry.state == .dead || entry.state == .pending else {
+            throw .notAllowed(entry: id, state: entry.state.rawValue)
+        }
+        var move = OutboxMove(
+            id: id, from: entry.state, attempts: entry.attempts, to: .pending, nextAttempts: entry.attempts)
+        move.nextAt = clock.now
+        try await commit([.moveOutbox(move)])
+        return try await self.entry(id)
+    }
+
+    /// Gives an entry up: it is never sent.
+    package func discardEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
+        let entry = try await entry(id)
+        guard entry.state == .dead || entry.state == .pending || entry.state == .held else {
+            throw .notAllowed(entry: id, state: entry.state.rawValue)
+        }
+        var move = OutboxMove(
+            id: id, from: entry.state, attempts: entry.attempts, to: .discarded,
+            nextAttempts: entry.attempts)
+        move.settledAt = clock.now
+        try await commit([.moveOutbox(move)])
+        return try await self.entry(id)
+    }
+
+    /// Sends a test over one channel, through the same stations as everything else.
+    package func testChannel(_ name: String) async throws(EngineError) {
+        guard switchboard.channel(name) != nil else { throw .noSuchChannel(name) }
+        try await commit([.append(NewEvent(.test, at: clock.now, reason: "asked", channel: name))])
+    }
+
+    private func entry(_ id: String) async throws(EngineError) -> OutboxRecord {
+        do throws(LedgerError) {
+            if let entry = try await ledger.outbox(id: id) { return entry }
+        } catch {
+            throw .ledger(error)
+        }
+        throw .noSuchEntry(id)
+    }
+}

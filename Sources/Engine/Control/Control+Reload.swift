@@ -1,0 +1,92 @@
+import Ledger
+import Logging
+import Timeline
+
+/// What a reload changed, by name.
+package struct ReloadDifference: Hashable, Sendable {
+    package var added: [String] = []
+    package var changed: [String] = []
+    package var removed: [String] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
+}
+
+/// Why a reload was refused: what is wrong with the file, as a person should read it.
+package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
+    package var description: String
+
+    package init(description: String) {
+        self.description = description
+    }
+}
+
+extension Control {
+    /// Reads the configuration anew and puts all of it in force, or refuses all of it.
+    ///
+    /// - Throws: ``ReloadRefusal`` with what is wrong, or an ``EngineError``; the running configuration is untouched.
+    package func reload() async throws -> ReloadDifference {
+        let configuration = try await readConfiguration()
+        let (edits, difference) = try await compare(with: configuration)
+        _ = try await slots.change(
+            edits, events: [NewEvent(.configReloaded, at: clock.now, detail: difference.detail)])
+        switchboard.replace(with: configuration)
+        logger.notice(
+            "configuration reloaded",
+            metadata: [
+                "added": "\(difference.added.count)", "changed": "\(difference.changed.count)",
+                "removed": "\(difference.removed.count)",
+            ])
+        return difference
+    }
+
+    /// Puts the jobs of the configuration the daemon started with in force.
+    package func takeUpJobs() async throws -> ReloadDifference {
+        let (edits, difference) = try await compare(with: switchboard.configuration)
+        if !edits.isEmpty { _ = try await slots.change(edits) }
+        return difference
+    }
+
+    private func compare(
+        with configuration: EngineConfiguration
+    ) async throws -> ([JobEdit], ReloadDifference) {
+        var edits: [JobEdit] = []
+        var difference = ReloadDifference()
+        let stored = await slots.entries().map(\.record)
+        let current = Dictionary(uniqueKeysWithValues: stored.map { ($0.name, $0) })
+        for (spec, place) in configuration.jobs {
+            guard let record = current[spec.name] else {
+                difference.added.append(spec.name)
+                edits.append(.put(spec, origin: .file, place: place))
+                continue
+            }
+            if record.origin != .file {
+                throw ReloadRefusal(
+                    description: """
+                        \(place): job "\(spec.name)" was made by `belfry job add` already; \
+                        remove that one first (belfry job rm \(spec.name)), or give this one another name
+                        """)
+            }
+            if record.spec != spec { difference.changed.append(spec.name) }
+            if record.spec != spec || record.place != place {
+                edits.append(.put(spec, origin: .file, place: place))
+            }
+        }
+        let names = Set(configuration.jobs.map(\.spec.name))
+        for record in stored where record.origin == .file && !names.contains(record.name) {
+            difference.removed.append(record.name)
+            edits.append(.remove(record.name))
+        }
+        return (edits, difference)
+    }
+}
+
+extension ReloadDifference {
+    fileprivate var detail: String {
+        func list(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ",") }
+        return """
+            {"added":[\(list(added))],"changed":[\(list(changed))],"removed":[\(list(removed))]}
+            """
+    }
+}

@@ -1,0 +1,56 @@
+package import Ledger
+import Timeline
+import Tracking
+
+extension Control {
+    /// Runs a job now.
+    ///
+    /// With a `key`, asking again answers with the run that the key made before.
+    package func runNow(
+        _ job: String, force: Bool, key: String?
+    ) async throws(EngineError) -> RunRecord {
+        let cause = key.map(RunCause.key) ?? RunCause.request(makeID())
+        return try await run(RunRequest(job: job, kind: .manual, cause: cause, force: force))
+    }
+
+    /// Runs a command that belongs to no job, under a name of its own.
+    package func exec(_ spec: JobSpec) async throws(EngineError) -> RunRecord {
+        if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
+        let cause = RunCause.exec(makeID())
+        return try await run(RunRequest(job: spec.name, kind: .exec, cause: cause, force: true, spec: spec))
+    }
+
+    /// Makes a new run of the same job as one that has ended.
+    package func retry(_ run: RunRecord) async throws(EngineError) -> RunRecord {
+        guard run.state.isEnded else { throw .notEnded(run: run.name) }
+        let kind: RunKind = run.spec == nil ? .manual : .exec
+        return try await self.run(
+            RunRequest(
+                job: run.job, kind: kind, cause: RunCause.request(makeID()), retryOf: run.id, spec: run.spec))
+    }
+
+    /// Ends a run: at once when it waits, by TERM, grace and KILL when it is under way.
+    ///
+    /// Returns when the word is given, not when the process has ended.
+    package func cancel(_ run: RunRecord) async throws(EngineError) {
+        guard !run.state.isEnded else { throw .ended(run: run.name, state: run.state.rawValue) }
+        try await runs.cancel(run.id)
+    }
+
+    /// The run called `JOB#N`.
+    package func run(named job: String, _ ordinal: Int) async throws(EngineError) -> RunRecord {
+        let run = try await read { () async throws(LedgerError) in
+            try await ledger.run(job: job, ordinal: ordinal)
+        }
+        guard let run else { throw .noSuchRun("\(job)#\(ordinal)") }
+        return run
+    }
+
+    private func run(_ request: RunRequest) async throws(EngineError) -> RunRecord {
+        switch try await slots.request(request) {
+        case .queued(let run), .known(let run): return run
+        case .busy(let runs): throw .busy(job: request.job, runs: runs)
+        case .noSuchJob: throw .noSuchJob(request.job)
+        }
+    }
+}

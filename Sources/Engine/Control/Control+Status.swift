@@ -1,0 +1,88 @@
+package import Delivery
+import Ledger
+package import Timeline
+import Tracking
+
+/// How the daemon is doing.
+package struct EngineStatus: Sendable {
+    package var since: Moment
+    /// Nil: there is no file, the defaults are in force.
+    package var configuration: String?
+    package var jobs: Int
+    package var running: Int
+    package var queued: Int
+    package var next: (slot: Moment, job: String)?
+    package var outbox: [OutboxState: Int]
+    package var channels: [(channel: any Channel, health: ChannelBoard.Health?)]
+    /// The warden's process; nil: none answers.
+    package var warden: Int32?
+    package var problems: [EngineProblem]
+}
+
+/// Something that keeps the daemon from doing all it should, with its mend.
+package struct EngineProblem: Hashable, Sendable {
+    package var kind: String
+    package var message: String
+    package var hint: String?
+
+    package init(kind: String, message: String, hint: String? = nil) {
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+    }
+}
+
+extension Control {
+    package func status() async throws(EngineError) -> EngineStatus {
+        let configuration = switchboard.configuration
+        let active = try await read { () async throws(LedgerError) in try await ledger.activeRuns() }
+        let outbox = try await read { () async throws(LedgerError) in try await ledger.outboxCounts() }
+        let warden = await runs.wardenProcess
+        var status = EngineStatus(
+            since: since, configuration: configuration.path, jobs: await slots.entries().count,
+            running: active.count { $0.startedAt != nil },
+            queued: active.count { $0.state == .queued || $0.state == .scheduled },
+            next: await slots.nextSlot(), outbox: outbox,
+            channels: configuration.channels.map { ($0, channels[$0.name]) }, warden: warden, problems: [])
+        status.problems = problems(of: status)
+        return status
+    }
+
+    private func problems(of status: EngineStatus) -> [EngineProblem] {
+        var problems: [EngineProblem] = []
+        if status.configuration == nil {
+            problems.append(
+                EngineProblem(
+                    kind: "noConfiguration",
+                    message: "there is no configuration file; the defaults are in force",
+                    hint: "copy config/belfry.yaml to \(configurationPath) and edit it"))
+        }
+        if status.warden == nil {
+            problems.append(
+                EngineProblem(
+                    kind: "noWarden", message: "no warden answers; runs wait",
+                    hint: "start it with: systemctl start belfry-warden, or look at the log of belfryd"))
+        }
+        for (channel, health) in status.channels {
+            guard let health, health.state != .working else { continue }
+            let why = health.lastError.map { ": \($0)" } ?? ""
+            problems.append(
+                EngineProblem(
+                    kind: "channel", message: "channel \"\(channel.name)\" is \(health.state.rawValue)\(why)",
+                    hint: "try it with: belfry channel test \(channel.name)"))
+        }
+        if let dead = status.outbox[.dead], dead > 0 {
+            problems.append(
+                EngineProblem(
+                    kind: "deadEntries", message: "\(dead) notices could not be delivered",
+                    hint: "see them with: belfry outbox list"))
+        }
+        return problems
+    }
+
+    func read<Value>(
+        _ body: () async throws(LedgerError) -> Value
+    ) async throws(EngineError) -> Value {
+        do throws(LedgerError) { return try await body() } catch { throw .ledger(error) }
+    }
+}

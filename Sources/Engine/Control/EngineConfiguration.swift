@@ -1,0 +1,52 @@
+package import Delivery
+package import Grouping
+package import Ledger
+
+/// What the configuration says, as values the keepers use.
+///
+/// Replaced whole by a reload.
+package struct EngineConfiguration: Sendable {
+    /// Where it was read; nil: there is no file and the defaults are in force.
+    package var path: String?
+    /// The zone of schedules that name none.
+    package var zone: String
+    package var bots: [String: BotProfile]
+    /// The jobs of the files, with `FILE:LINE`.
+    package var jobs: [(spec: JobSpec, place: String)]
+    package var routing: Routing
+    package var channels: [any Channel]
+
+    package init(
+        path: String?, zone: String, bots: [String: BotProfile], jobs: [(spec: JobSpec, place: String)],
+        routing: Routing, channels: [any Channel]
+    ) {
+        self.path = path
+        self.zone = zone
+        self.bots = bots
+        self.jobs = jobs
+        self.routing = routing
+        self.channels = channels
+    }
+
+    /// The bot of that name; one that nobody described has the defaults.
+    package func bot(_ name: String) -> BotProfile { bots[name] ?? BotProfile(name: name) }
+}
+
+/// A bot, as far as its notices need to know it.
+package struct BotProfile: Hashable, Sendable {
+    package var name: String
+    package var policy: ThreadPolicy
+    /// A freedesktop sound name for its notices; nil: the server's own choice.
+    package var soundName: String?
+    /// `FILE:LINE`; nil: nobody described it.
+    package var place: String?
+
+    package init(
+        name: String, policy: ThreadPolicy = ThreadPolicy(), soundName: String? = nil, place: String? = nil
+    ) {
+        self.name = name
+        self.policy = policy
+        self.soundName = soundName
+        self.place = place
+    }
+}

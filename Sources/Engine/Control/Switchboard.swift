@@ -1,0 +1,29 @@
+package import Delivery
+import Synchronization
+
+/// The configuration in force, shared by the keepers; a reload replaces it in one step and taps them.
+package final class Switchboard: Sendable {
+    private let current: Mutex<EngineConfiguration>
+    private let changes = Taps()
+
+    package init(_ configuration: EngineConfiguration) {
+        current = Mutex(configuration)
+    }
+
+    /// The configuration now.
+    package var configuration: EngineConfiguration { current.withLock { $0 } }
+
+    /// Puts another one in force.
+    package func replace(with configuration: EngineConfiguration) {
+        current.withLock { $0 = configuration }
+        changes.tap()
+    }
+
+    /// A tap at once, and after every reload.
+    package func taps() -> AsyncStream<Void> { changes.stream() }
+
+    /// The channel of that name; nil: it was removed, or never was.
+    package func channel(_ name: String) -> (any Channel)? {
+        configuration.channels.first { $0.name == name }
+    }
+}

@@ -1,0 +1,30 @@
+package import Ledger
+
+/// Why the engine refused a request.
+package enum EngineError: Error, Hashable, Sendable {
+    case noSuchJob(String)
+    case noSuchZone(String)
+    /// No run of that name; the text is as it was asked for.
+    case noSuchRun(String)
+    case noSuchMessage(String)
+    case noSuchEntry(String)
+    case noSuchChannel(String)
+    case noSuchBot(String)
+    /// The job belongs to a file, named with its line: only an edit of the file changes it.
+    case ownedByFile(job: String, place: String)
+    /// Runs of the job have not ended, and its overlap policy is to skip.
+    case busy(job: String, runs: [String])
+    /// The run has ended already, in this state.
+    case ended(run: String, state: String)
+    /// The run has not ended, so it can't be repeated.
+    case notEnded(run: String)
+    /// The entry is in a state that does not allow it.
+    case notAllowed(entry: String, state: String)
+    /// What was asked for is malformed; the text says where and how.
+    case invalid(String)
+    /// A job of that name is there already.
+    case nameTaken(String)
+    case ledger(LedgerError)
+    /// The daemon is ending.
+    case stopping
+}

@@ -1,0 +1,187 @@
+package import Ledger
+package import Logging
+package import Timeline
+package import Tracking
+
+/// Where every run is right now: one state a run, versioned, in memory, shown everywhere.
+///
+/// The one thing that may be ahead of the ledger: it saves a state at every change of state and at most once
+/// a second else, and its ticks are never events.
+package actor LiveBoard {
+    private struct Line {
+        var tracker: LiveTracker
+        /// Reads what the job prints, and what it writes to its progress descriptor.
+        var scanner = OutputScanner()
+        var reader = ProgressLine()
+        var version: UInt64
+        var isDirty = false
+    }
+
+    private let ledger: any Ledger
+    private let clock: any WallClock
+    private let incarnation: Int64
+    private let logger: Logger
+    private let saver = Alarm()
+    private var lines: [String: Line] = [:]
+    private var version: UInt64 = 0
+    private var ended: [(version: UInt64, state: LiveState)] = []
+    private let watchers = Taps()
+
+    /// How many ended states are kept for watchers that look late.
+    private static let endedKept = 256
+
+    /// A board whose sequence numbers are above those of every earlier `incarnation` of the daemon.
+    package init(ledger: any Ledger, clock: any WallClock, incarnation: Int64, logger: Logger) {
+        self.ledger = ledger
+        self.clock = clock
+        self.incarnation = incarnation
+        self.logger = logger
+    }
+
+    // MARK: Runs
+
+    /// Puts a run on the board, or goes on with one that was there before a restart.
+    package func enter(_ task: LiveTask, attempt: Int, state: RunState, saved: LiveState?, at now: Moment) {
+        guard lines[task.id] == nil else { return }
+        version += 1
+        var tracker =
+            if let saved {
+                LiveTracker(resuming: saved, incarnation: incarnation, at: now)
+            } else {
+                LiveTracker(task: task, attempt: attempt, incarnation: incarnation, state: state, at: now)
+            }
+        _ = tracker.startAttempt(attempt, at: now)
+        lines[task.id] = Line(tracker: tracker, version: version)
+        watchers.tap()
+    }
+
+    /// What a job said of itself.
+    ///
+    /// Returns its state when that changed, so that the change becomes an event.
+    package func receive(
+        _ report: ProgressReport, of run: String, at now: Moment
+    ) -> LiveState? {
+        update(run) { line in [line.tracker.receive(report, from: .native, at: now)] }
+    }
+
+    /// What a job wrote to its progress descriptor, one line.
+    ///
+    /// Returns its state when that changed.
+    package func receive(line bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
+        update(run) { line in
+            line.reader.receive((bytes + [0x0A])[...], at: now)
+                .map { line.tracker.receive($0, from: .native, at: now) }
+        }
+    }
+
+    /// What a job printed.
+    ///
+    /// Returns its state when that changed: it spoke after a silence.
+    package func scan(_ bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
+        update(run) { line in
+            line.scanner.receive(bytes[...], at: now).map { line.tracker.receive($0, from: .text, at: now) }
+        }
+    }
+
+    /// When ``look(at:)`` has something to do; nil: not before the next report.
+    package func nextLook() -> Moment? {
+        lines.values
+            .flatMap { [$0.tracker.stallsAt, $0.scanner.heldUntil, $0.reader.heldUntil] }
+            .compactMap { $0 }
+            .min()
+    }
+
+    /// Takes in what was held back, and notes who has been silent for too long.
+    ///
+    /// Returns the states that changed.
+    package func look(at now: Moment) -> [LiveState] {
+        lines.keys.compactMap { run in
+            update(run) { line in
+                line.reader.receive([], at: now).map { line.tracker.receive($0, from: .native, at: now) }
+                    + line.scanner.receive([], at: now).map { line.tracker.receive($0, from: .text, at: now) }
+                    + [line.tracker.look(at: now)]
+            }
+        }
+    }
+
+    private func update(_ run: String, _ body: (inout Line) -> [LiveChange]) -> LiveState? {
+        guard var line = lines[run] else { return nil }
+        let changes = body(&line)
+        if changes.contains(where: { $0 != .none }) { touch(&line) }
+        lines[run] = line
+        return changes.contains(.stateChange) ? line.tracker.live : nil
+    }
+
+    /// Moves a run to another state that is not an end.
+    package func become(_ state: RunState, reason: RunReason?, of run: String, at now: Moment) {
+        _ = update(run) { [$0.tracker.became(state, reason: reason, at: now)] }
+    }
+
+    /// Takes an ended run off the board and returns its last state.
+    @discardableResult
+    package func end(
+        _ run: String, _ state: RunState, reason: RunReason?, at now: Moment
+    ) -> LiveState? {
+        guard var line = lines.removeValue(forKey: run) else { return nil }
+        _ = line.tracker.became(state, reason: reason, at: now)
+        version += 1
+        ended.append((version, line.tracker.live))
+        if ended.count > Self.endedKept { ended.removeFirst(ended.count - Self.endedKept) }
+        watchers.tap()
+        return line.tracker.live
+    }
+
+    // MARK: Watching
+
+    /// All runs that have not ended, in the order of their start.
+    package func states() -> [LiveState] {
+        lines.values.map(\.tracker.live).sorted { ($0.updatedAt, $0.task.id) < ($1.updatedAt, $1.task.id) }
+    }
+
+    /// Where one run is; nil: it is not on the board.
+    package func state(of run: String) -> LiveState? { lines[run]?.tracker.live }
+
+    /// What changed after `version`: each run once with its newest state, the ended ones among them.
+    package func changes(after seen: UInt64) -> (version: UInt64, states: [LiveState]) {
+        let gone = ended.filter { $0.version > seen }
+        let alive = lines.values.filter { $0.version > seen }.map { ($0.version, $0.tracker.live) }
+        let states = (gone.map { ($0.version, $0.state) } + alive).sorted { $0.0 < $1.0 }.map(\.1)
+        return (version, states)
+    }
+
+    /// A tap on the shoulder after each change, conflated; ask ``changes(after:)`` what it was.
+    package nonisolated func taps() -> AsyncStream<Void> { watchers.stream() }
+
+    private func touch(_ line: inout Line) {
+        version += 1
+        line.version = version
+        line.isDirty = true
+        saver.ring()
+        watchers.tap()
+    }
+
+    // MARK: Saving
+
+    /// Saves what changed, at most once a second, until cancelled.
+    ///
+    /// Asleep while nothing changes.
+    package func run() async throws {
+        while true {
+            try await saver.wait(until: nil, on: clock)
+            await save()
+            try await clock.sleep(until: clock.now + .seconds(1))
+        }
+    }
+
+    private func save() async {
+        let dirty = lines.filter(\.value.isDirty)
+        guard !dirty.isEmpty else { return }
+        for run in dirty.keys { lines[run]?.isDirty = false }
+        do throws(LedgerError) {
+            try await ledger.commit(dirty.map { .saveLive(run: $0.key, $0.value.tracker.live) })
+        } catch {
+            for run in dirty.keys { lines[run]?.isDirty = true }
+            logger.error("live states can't be saved", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Delivery
+import Timeline
+
+extension ConfigurationReader {
+    private static let webhookKeys = ["kind", "url", "secret", "allow", "timeout"]
+    private static let laterKinds = ["telegram", "ntfy", "slack", "discord", "matrix", "teams", "gotify"]
+
+    /// A channel with its secrets, or nil after every fault in it was reported.
+    func readChannel(_ key: Field, _ value: Field) -> ChannelSetting? {
+        guard let name = key.word() else { return nil }
+        guard let kind = value.entries()?.first(where: { $0.key.scalar == "kind" })?.value else {
+            key.fault("this channel has no kind", mend: "write kind: desktop or kind: webhook")
+            return nil
+        }
+        switch kind.word() {
+        case "desktop":
+            guard value.record(keys: ["kind"], later: ["sound", "urgency"]) != nil else { return nil }
+            return ChannelSetting(name: name, form: .desktop(DesktopForm()), secrets: [], place: key.place)
+        case "webhook":
+            return readWebhook(name, key, value)
+        case .some(let word) where Self.laterKinds.contains(word):
+            kind.fault("\"\(word)\" is not in this version", mend: "write desktop or webhook")
+        case .some(let word):
+            kind.fault("\"\(word)\" is no kind of channel", mend: "write desktop or webhook")
+        case nil: break
+        }
+        return nil
+    }
+
+    private func readWebhook(_ name: String, _ key: Field, _ value: Field) -> ChannelSetting? {
+        guard let fields = value.record(keys: Self.webhookKeys, later: ["headers", "rate"]) else {
+            return nil
+        }
+        guard let urlField = fields["url"] else {
+            key.fault("this webhook has no url", mend: "write url: https://host/path")
+            return nil
+        }
+        guard let text = urlField.word() else { return nil }
+        let sources = fields["secret"].map(secretSources) ?? []
+        if fields["secret"] == nil {
+            urlField.warn(
+                "nothing is signed: a receiver can't tell these webhooks from forged ones",
+                mend: "write secret: { file: /path } with a line whsec_...")
+        }
+        let allow = fields["allow"].map(exceptions) ?? []
+        do {
+            let url = try WebhookURL(text)
+            let timeout = fields["timeout"]?.duration() ?? .seconds(30)
+            let form = try WebhookForm(
+                url: url, secrets: sources.map(\.source), allow: allow, timeout: timeout)
+            let secrets = sources.compactMap { read($0.source, at: $0.field) }
+            return ChannelSetting(name: name, form: .webhook(form), secrets: secrets, place: key.place)
+        } catch {
+            let field: Field
+            if case .badTimeout = error, let timeout = fields["timeout"] {
+                field = timeout
+            } else {
+                field = urlField
+            }
+            field.fault("\(error)", range: error.range.flatMap { $0.isEmpty ? nil : $0 })
+            return nil
+        }
+    }
+
+    private func exceptions(_ field: Field) -> [WebhookException] {
+        (field.list() ?? []).compactMap { element in
+            guard let text = element.word() else { return nil }
+            do throws(FormError) { return try WebhookException(text) } catch { element.fault("\(error)") }
+            return nil
+        }
+    }
+
+    // MARK: Secrets
+
+    /// One secret, or a list of them while one replaces another.
+    private func secretSources(_ field: Field) -> [(field: Field, source: SecretSource)] {
+        let fields = !field.isList ? [field] : field.list() ?? []
+        return fields.compactMap { field in secretSource(field).map { (field, $0) } }
+    }
+
+    private func secretSource(_ field: Field) -> SecretSource? {
+        if field.scalar != nil {
+            field.fault(
+                "a secret never stands in this file",
+                mend: "write secret: { file: /path }, { credential: NAME } or { env: NAME }")
+            return nil
+        }
+        guard let fields = field.record(keys: ["file", "credential", "env"]) else { return nil }
+        guard fields.count == 1, let (kind, value) = fields.first, let text = value.word() else {
+            if fields.count != 1 {
+                field.fault("a secret comes from one place", mend: "write { file: /path }")
+            }
+            return nil
+        }
+        switch kind {
+        case "file": return .file(text)
+        case "credential": return .credential(text)
+        default: return .environment(text)
+        }
+    }
+
+    private func read(_ source: SecretSource, at field: Field) -> String? {
+        do {
+            return try readSecret(source)
+        } catch {
+            let value = field.entries()?.first?.value ?? field
+            value.fault("the secret can't be read from \(source): \(error)")
+            return nil
+        }
+    }
+}
