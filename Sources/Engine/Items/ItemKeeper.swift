@@ -46,7 +46,9 @@ package actor ItemKeeper {
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await stations in self.ledger.commits() where stations.contains(.events) { self.alarm.ring() }
+                for await stations in self.ledger.commits() where stations.contains(.events) {
+                    self.alarm.ring()
+                }
             }
             group.addTask {
                 for await _ in self.board.taps() { await self.noteBoard() }
@@ -306,7 +308,9 @@ package actor ItemKeeper {
     private func commit(_ turn: ItemTurn) async throws(LedgerError) {
         var changes: [Change] = []
         do {
-            for key in turn.written { if let item = turn.items[key] { changes.append(try item.change(at: turn.now)) } }
+            for key in turn.written {
+                if let item = turn.items[key] { changes.append(try item.change(at: turn.now)) }
+            }
         } catch {
             throw .storage(code: 0, detail: "an item can't be encoded: \(error)")
         }

@@ -37,7 +37,9 @@ struct ItemTurn {
         _ record: EventRecord, _ objects: [JSON.Member], only: String? = nil, makeID: () -> String
     ) {
         let event = record.event
-        let routed = only.map { [$0] } ?? configuration.routing.channels(for: event.type.rawValue, about: event.channel)
+        let routed =
+            only.map { [$0] }
+            ?? configuration.routing.channels(for: event.type.rawValue, about: event.channel)
         let names = routed.filter(edges.contains)
         guard !names.isEmpty else { return }
         let reason = event.reason ?? event.type.rawValue.split(separator: ".").last.map(String.init) ?? ""
@@ -48,25 +50,28 @@ struct ItemTurn {
                 .insertOutbox(
                     OutboxRecord(
                         id: makeID(), channel: name, cause: "event:\(record.seq):\(name)",
-                        type: event.type.rawValue, reason: reason, createdAt: now, nextAt: now, run: event.run,
+                        type: event.type.rawValue, reason: reason, createdAt: now, nextAt: now,
+                        run: event.run,
                         body: body.bytes)))
         }
     }
 
     // MARK: Items
 
-    /// Makes every channel the item is routed to show this version. A webhook that was not tried yet is rewritten.
+    /// Makes every channel the item is routed to show this version.
+    ///
+    /// A webhook that was not tried yet is rewritten.
     mutating func show(_ snapshot: ItemSnapshot, untried: [String: String], makeID: () -> String) {
         let key = "\(snapshot.key)"
         for name in channels(for: snapshot) {
             if levels.contains(name) {
+                // What a person put away stays away until something rings.
+                guard !snapshot.isDismissed else { continue }
                 changes.append(
                     .wantSurface(
                         channel: name, item: key, revision: Int64(snapshot.revision),
                         ring: snapshot.reason.rings, at: now))
-                if !snapshot.isDismissed {
-                    changes.append(.dismissSurface(channel: name, item: key, false))
-                }
+                changes.append(.dismissSurface(channel: name, item: key, false))
             } else if case .messages = snapshot.content {
                 group(snapshot, on: name, untried: untried[name], makeID: makeID)
             }

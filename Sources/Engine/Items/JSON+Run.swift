@@ -1,6 +1,7 @@
 import Delivery
 import Ledger
 import Timeline
+import Tracking
 
 extension JSON {
     /// The `run` of webhooks, in the words of the API.

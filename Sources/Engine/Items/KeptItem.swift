@@ -1,9 +1,11 @@
 import FoundationEssentials
-import Grouping
-import Ledger
+package import Grouping
+package import Ledger
 import Timeline
 
-/// An item between two events: its decider, and the version that surfaces show. Stored whole, as JSON.
+/// An item between two events: its decider, and the version that surfaces show.
+///
+/// Stored whole, as JSON.
 struct KeptItem: Sendable {
     /// The two kinds of items.
     enum Decider: Hashable, Codable, Sendable {
@@ -40,7 +42,9 @@ struct KeptItem: Sendable {
 
     /// Reads a record; nil when it was written by a version whose items this one can't read.
     init?(_ record: ItemRecord) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(record.state)) else { return nil }
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(record.state)) else {
+            return nil
+        }
         key = record.key
         decider = stored.decider
         shown = stored.shown
