@@ -5,6 +5,8 @@ extension LiveTracker {
     public static let phaseLimit = 64
     /// The most characters of a message that are kept.
     public static let messageLimit = 200
+    /// A finish time is not worked out again before this, however fast reports come.
+    static let estimateEvery = Duration.milliseconds(250)
 
     /// Takes what the job said, or what was found in its output.
     ///
@@ -78,9 +80,6 @@ extension LiveTracker {
         return false
     }
 
-    /// The start, moved by the time in which the job could not work.
-    private var workedFrom: Moment? { live.startedAt.map { $0 + idle } }
-
     private mutating func startStretch(_ number: Int) {
         stretch = number
         live.progress = nil
@@ -106,8 +105,13 @@ extension LiveTracker {
             tellsEta = true
         } else if tellsEta || (report.progress == nil && live.finish != nil) {
             return
-        } else if highest != nil, let workedFrom {
-            next = estimator.finish(of: trace, startedAt: workedFrom)
+        } else if let workedFrom {
+            if live.finish != nil, let estimatedAt, now >= estimatedAt, now - estimatedAt < Self.estimateEvery
+            {
+                return
+            }
+            estimatedAt = now
+            next = estimator.finish(of: path, startedAt: workedFrom, at: now)
         }
         if let shown = live.finish, let next, !moves(shown, to: next, at: now) { return }
         live.finish = next
@@ -116,6 +120,7 @@ extension LiveTracker {
     /// A finish time that trembles can't be trusted: it moves by more than 5 s and a tenth of what is left,
     /// or not at all.
     private func moves(_ shown: FinishTime, to next: FinishTime, at now: Moment) -> Bool {
+        if (shown.low == nil) != (next.low == nil) { return true }
         let shift = abs((next.at - shown.at).microseconds)
         return shift > max(5_000_000, (next.at - now).microseconds / 10)
     }

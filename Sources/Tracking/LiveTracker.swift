@@ -12,8 +12,10 @@ public struct LiveTracker: Sendable {
 
     /// The state as decided so far.
     public internal(set) var live: LiveState
-    /// How this attempt got on; what a later run's finish time is estimated from.
-    public internal(set) var trace = RunTrace()
+    /// How this attempt got on.
+    var trace = RunTrace()
+    /// When the finish time was last worked out.
+    var estimatedAt: Moment?
 
     /// Says when the run will be done.
     var estimator: FinishEstimator
@@ -97,6 +99,9 @@ public struct LiveTracker: Sendable {
         enter(state, reason: reason, blocked: blocked, at: now)
         if state == .running, live.startedAt == nil { live.startedAt = now }
         if state == .completed, live.progress != nil { live.progress = 1 }
+        if waitsForTime, let workedFrom {
+            live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
+        }
         // Silence while it was blocked or paused is not the job's.
         heardAt = state == .running ? now : heardAt
         live.staleAt = staleAt(from: now)
@@ -120,12 +125,13 @@ public struct LiveTracker: Sendable {
         return changed(.stateChange, at: now)
     }
 
-    /// Notes that time passed: a running job that is silent for too long becomes stalled.
+    /// Notes that time passed: a running job that is silent for too long becomes stalled, and one that
+    /// tells no progress and is not done when it should have been gets a later finish time or none.
     ///
-    /// - Parameter now: at or after ``stallsAt``; earlier changes nothing.
+    /// - Parameter now: at or after ``nextLook``; earlier changes nothing.
     /// - Returns: whether anything changed.
     public mutating func look(at now: Moment) -> LiveChange {
-        guard let stallsAt, now >= stallsAt else { return .none }
+        guard let stallsAt, now >= stallsAt else { return lookAtTime(now) }
         let heard = live.updatedAt
         enter(.stalled, at: now)
         let change = changed(.stateChange, at: now)
@@ -133,6 +139,36 @@ public struct LiveTracker: Sendable {
         live.updatedAt = heard
         return change
     }
+
+    /// When to call ``look(at:)``, if nothing happens before; `nil` for never.
+    public var nextLook: Moment? {
+        [stallsAt, waitsForTime ? live.finish?.at : nil].compactMap(\.self).min()
+    }
+
+    /// Whether the finish time is a guess by the clock alone.
+    private var waitsForTime: Bool { live.state == .running && path.count == 0 && !tellsEta }
+
+    /// What the estimate may go by: nothing, once the progress is only that of a phase.
+    var path: RunTrace { highest == nil ? RunTrace() : trace }
+
+    /// What this run teaches about later ones; `nil` unless it completed.
+    public var profile: RunProfile? {
+        guard live.state == .completed, let workedFrom else { return nil }
+        let total = Double((live.updatedAt - workedFrom).microseconds) / 1_000_000
+        return RunProfile(path, total: total)
+    }
+
+    private mutating func lookAtTime(_ now: Moment) -> LiveChange {
+        guard waitsForTime, let finish = live.finish, now >= finish.at, let workedFrom else { return .none }
+        let heard = live.updatedAt
+        live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
+        let change = changed(.tick, at: now)
+        live.updatedAt = heard
+        return change
+    }
+
+    /// The start, moved by the time in which the job could not work.
+    var workedFrom: Moment? { live.startedAt.map { $0 + idle } }
 
     /// When the run becomes stalled if the job stays silent; `nil` when no silence means anything.
     ///

@@ -36,4 +36,14 @@ public struct RunTrace: Hashable, Sendable, Codable {
         self.elapsed = elapsed
         count += 1
     }
+
+    /// Seconds that the last sixteenth of the progress took; `nil` before there was one.
+    var recentSeconds: Double? {
+        let before = progress - FinishExperts.recentStretch
+        guard before > 0 else { return nil }
+        let place = before * Double(Self.steps)
+        let step = Int(place)
+        guard step + 1 < reached.count else { return nil }
+        return elapsed - (reached[step] + (reached[step + 1] - reached[step]) * (place - Double(step)))
+    }
 }

@@ -1,0 +1,202 @@
+import Testing
+import Timeline
+
+@testable import Tracking
+
+@Suite struct `an estimate from past runs` {
+    private struct Score {
+        var blend = 0.0
+        var naive = 0.0
+        var median = 0.0
+        var looks = 0.0
+        var covered = 0.0
+        var banded = 0.0
+    }
+
+    private static let steps = 200
+
+    private func profile(_ times: [Double]) -> RunProfile? {
+        var trace = RunTrace()
+        for (index, time) in times.enumerated() {
+            trace.note(Double(index + 1) / Double(Self.steps), at: time)
+        }
+        return times.last.flatMap { RunProfile(trace, total: $0) }
+    }
+
+    /// Replays runs of jobs of a kind, each with `past` runs before it, and looks 49 times at each.
+    private func score(_ family: JobFamily, past: Int, seed: UInt64) -> Score {
+        var generator = SeededGenerator(state: seed)
+        var score = Score()
+        for _ in 0..<5 {
+            let habits = family.makeHabits(&generator)
+            let history = (0..<past).compactMap { _ in profile(habits.run(&generator)) }
+            let estimator = FinishEstimator(history: history)
+            var totals = history.suffix(10).map(\.total)
+            let median = totals.isEmpty ? 0 : Statistics.median(&totals)
+            for _ in 0..<3 { replay(habits.run(&generator), estimator, median: median, &score) }
+        }
+        return score
+    }
+
+    private func replay(
+        _ times: [Double], _ estimator: FinishEstimator, median: Double, _ score: inout Score
+    ) {
+        guard let total = times.last else { return }
+        var trace = RunTrace()
+        var step = 0
+        for look in 1..<50 {
+            let now = total * Double(look) / 50
+            while step < times.count, times[step] <= now {
+                trace.note(Double(step + 1) / Double(Self.steps), at: times[step])
+                step += 1
+            }
+            guard trace.count > 0, trace.progress < 1 else { continue }
+            score.looks += 1
+            let rest = total - now
+            func error(_ estimate: Double) -> Double { min(abs(max(0, estimate) - rest) / total, 10) }
+            score.naive += error(trace.elapsed / trace.progress - now)
+            score.median += error(median - now)
+            guard let finish = estimator.finish(of: trace, startedAt: at(0), at: at(now)) else {
+                score.blend += error(median - now)
+                continue
+            }
+            score.blend += error((finish.at - at(now)) / .seconds(1))
+            if let low = finish.low, let high = finish.high {
+                score.banded += 1
+                if low <= at(total), at(total) <= high { score.covered += 1 }
+            }
+        }
+    }
+
+    @Test(arguments: [UInt64(1), 2])
+    func `is better than pace or past times alone, and its band holds in 8 of 10 cases`(seed: UInt64) {
+        var sum = Score()
+        for family in JobFamily.allCases {
+            let score = score(family, past: 20, seed: seed)
+            let share = score.covered / score.banded
+            #expect(share > 0.65 && share < 0.93, "\(family): band covers \(share)")
+            #expect(score.blend <= 1.25 * min(score.naive, score.median) + 0.01 * score.looks, "\(family)")
+            sum.blend += score.blend
+            sum.naive += score.naive
+            sum.median += score.median
+            sum.looks += score.looks
+            sum.covered += score.covered
+            sum.banded += score.banded
+        }
+        let figures =
+            "blend \(sum.blend / sum.looks), naive \(sum.naive / sum.looks), median \(sum.median / sum.looks)"
+        #expect(sum.blend / sum.looks <= 0.09, "\(figures)")
+        #expect(sum.blend <= 0.75 * min(sum.naive, sum.median), "\(figures)")
+        #expect(sum.covered / sum.banded > 0.72 && sum.covered / sum.banded < 0.88)
+    }
+
+    @Test func `helps from the first past run on`() {
+        for past in [1, 2, 3, 5] {
+            let score = score(.phases, past: past, seed: 7)
+            #expect(score.blend < score.naive, "\(past) runs")
+        }
+    }
+
+    @Test func `follows the shape of past runs when this one is three times slower`() {
+        var generator = SeededGenerator(state: 5)
+        let habits = JobFamily.Habits(family: .phases, total: 600, shares: [1, 6, 1, 2])
+        let estimator = FinishEstimator(history: (0..<20).compactMap { _ in profile(habits.run(&generator)) })
+        let times = habits.run(&generator).map { $0 * 3 }
+        var score = Score()
+        var totals = [600.0]
+        replay(times, estimator, median: Statistics.median(&totals), &score)
+        #expect(score.blend / score.looks < 0.15)
+        #expect(score.median / score.looks > 0.3)
+    }
+
+    @Test func `has no band before three runs can judge each other`() throws {
+        var generator = SeededGenerator(state: 9)
+        let habits = JobFamily.linear.makeHabits(&generator)
+        let history = (0..<2).compactMap { _ in profile(habits.run(&generator)) }
+        var trace = RunTrace()
+        trace.note(0.5, at: habits.total / 2)
+        let finish = try #require(
+            FinishEstimator(history: history).finish(of: trace, startedAt: at(0), at: at(0)))
+        #expect(finish.low == nil && finish.high == nil)
+    }
+
+    @Test func `without any progress is the middle of the runs that took longer`() throws {
+        let history = [100.0, 200, 300, 400, 500].compactMap { RunProfile(total: $0) }
+        let estimator = FinishEstimator(history: history)
+        let early = try #require(estimator.finish(of: RunTrace(), startedAt: at(0), at: at(10)))
+        #expect(early.at == at(300))
+        #expect(early.low == at(100) && early.high == at(500))
+        let late = try #require(estimator.finish(of: RunTrace(), startedAt: at(0), at: at(450)))
+        #expect(late == FinishTime(at: at(500)))
+        #expect(estimator.finish(of: RunTrace(), startedAt: at(0), at: at(501)) == nil)
+        #expect(estimator.usualTotal == .seconds(300))
+        #expect(estimator.usualGap == nil)
+    }
+
+    @Test func `lies within its band, and neither is ever out of range`() {
+        var generator = SeededGenerator(state: 11)
+        let habits = JobFamily.bursty.makeHabits(&generator)
+        let estimator = FinishEstimator(history: (0..<20).compactMap { _ in profile(habits.run(&generator)) })
+        for progress in [1e-300, 1e-9, 0.001, 0.5, 0.999, 1.0.nextDown] {
+            for elapsed in [1e-9, 0.5, 1e4, 1e9] {
+                var trace = RunTrace()
+                trace.note(progress, at: elapsed)
+                guard let finish = estimator.finish(of: trace, startedAt: at(0), at: at(0)) else { continue }
+                #expect((finish.low ?? finish.at) <= finish.at && finish.at <= (finish.high ?? finish.at))
+                #expect(finish.at < at(1e11))
+            }
+        }
+    }
+
+    @Test func `keeps the last twenty runs`() {
+        let old = (0..<30).compactMap { _ in RunProfile(total: 1000) }
+        let new = (0..<20).compactMap { _ in RunProfile(total: 10) }
+        #expect(FinishEstimator(history: old + new).usualTotal == .seconds(10))
+    }
+
+    @Test func `is what a tracker says from the start, and moves on when the time passed`() {
+        let history = [100.0, 200, 300].compactMap { RunProfile(total: $0) }
+        var tracker = LiveTracker(
+            task: backup, incarnation: 1, estimator: FinishEstimator(history: history), at: at(0))
+        _ = tracker.became(.starting, at: at(0))
+        _ = tracker.became(.running, at: at(0))
+        #expect(tracker.live.finish?.at == at(200))
+        #expect(tracker.nextLook == at(200))
+        let late = tracker.look(at: at(200))
+        #expect(late == .tick)
+        #expect(tracker.live.finish == FinishTime(at: at(300)))
+        let later = tracker.look(at: at(300))
+        #expect(later == .tick)
+        #expect(tracker.live.finish == nil)
+        #expect(tracker.nextLook == nil)
+        _ = tracker.became(.completed, reason: .exitCode, at: at(310))
+        #expect(tracker.profile == RunProfile(total: 310))
+    }
+
+    @Test func `learns from a run that completed and from no other`() {
+        var tracker = runningTracker()
+        for step in 1...9 {
+            _ = tracker.receive(
+                ProgressReport(fraction: Double(step) / 10), from: .native, at: at(Double(step)))
+        }
+        var failed = tracker
+        _ = failed.became(.failed, reason: .exitCode, at: at(20))
+        #expect(failed.profile == nil)
+        _ = tracker.became(.completed, reason: .exitCode, at: at(20))
+        #expect(tracker.profile?.tellsProgress == true)
+        #expect(tracker.profile?.largestGap == 11)
+        #expect(tracker.profile?.total == 20)
+    }
+}
+
+@Suite struct `a logarithm` {
+    @Test func `undoes the power, over all that can be left of a run`() {
+        for power in -700...1000 {
+            let number = Double.exp(Double(power) / 50)
+            #expect(abs(Double.log(number) - Double(power) / 50) < 1e-12)
+        }
+        #expect(Double.log(1) == 0)
+        #expect(abs(Double.exp(1) - 2.718_281_828_459_045) < 1e-14)
+        #expect(abs(Double.log(10) - 2.302_585_092_994_046) < 1e-14)
+    }
+}
