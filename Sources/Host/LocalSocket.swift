@@ -14,11 +14,19 @@ package enum LocalSocket {
     }
 
     /// Connects a stream; fails at once when nobody listens at `path`.
+    ///
+    /// Blocks while more connections wait there than the listener has room for, 5 s at most.
     package static func connect(_ path: String) throws(HostError) -> Descriptor {
-        let made = try make(SOCK_STREAM, path)
+        let made = try make(SOCK_STREAM, path, isBlocking: true)
+        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        guard unsafe setsockopt(made.raw, SOL_SOCKET, SO_SNDTIMEO, &patience, size) == 0 else {
+            throw .last("setsockopt", path)
+        }
         guard unsafe try withAddress(path, { unsafe Glibc.connect(made.raw, $0, $1) }) == 0 else {
             throw .last("connect", path)
         }
+        try made.setNonblocking()
         return made
     }
 
@@ -103,9 +111,11 @@ package enum LocalSocket {
         }
     }
 
-    private static func make(_ kind: __socket_type, _ path: String) throws(HostError) -> Descriptor {
+    private static func make(
+        _ kind: __socket_type, _ path: String, isBlocking: Bool = false
+    ) throws(HostError) -> Descriptor {
         guard path.utf8.count <= 107 else { throw .socketPathTooLong(path: path) }
-        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let flags = Int32(SOCK_CLOEXEC.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue))
         return try Descriptor(socket(AF_UNIX, Int32(kind.rawValue) | flags, 0), call: "socket", path: path)
     }
 

@@ -19,18 +19,7 @@ package enum ProcessTable {
     ///
     /// One that ends meanwhile may be missing or still listed.
     package static func all() throws(HostError) -> [ProcessEntry] {
-        guard let folder = unsafe opendir("/proc") else { throw .last("opendir", "/proc") }
-        defer { unsafe closedir(folder) }
-        var entries: [ProcessEntry] = []
-        while let item = unsafe readdir(folder) {
-            let pid = unsafe withUnsafePointer(to: &item.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe Int32(String(cString: $0))
-                }
-            }
-            if let pid, let entry = entry(pid) { entries.append(entry) }
-        }
-        return entries
+        try Folder.names(in: "/proc").compactMap { Int32($0) }.compactMap(entry)
     }
 
     /// The ids of this process's own children, also adopted ones, zombies included.

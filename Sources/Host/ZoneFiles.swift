@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import Timeline
 
 /// The machine's time zone database, in compiled files.
 package struct ZoneFiles: Sendable {
@@ -31,6 +32,25 @@ package struct ZoneFiles: Sendable {
             throw .malformed(path: path, problem: "not a compiled time zone")
         }
         return bytes
+    }
+
+    /// The rules of the zone `name`.
+    ///
+    /// `UTC` is known also where the database is not installed.
+    /// - Throws: as ``bytes(of:)``, and ``HostError/malformed(path:problem:)`` for a damaged file.
+    package func rules(of name: String) throws(HostError) -> ZoneRules {
+        let bytes: [UInt8]
+        do throws(HostError) {
+            bytes = try self.bytes(of: name)
+        } catch {
+            if name == "UTC" { return .utc }
+            throw error
+        }
+        do throws(TimelineError) {
+            return try ZoneRules(name: name, tzif: bytes)
+        } catch {
+            throw .malformed(path: folder + "/" + name, problem: error.message)
+        }
     }
 
     /// The release of the database, such as `2025b`; nil when the machine does not say.

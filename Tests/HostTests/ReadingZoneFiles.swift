@@ -2,6 +2,7 @@ import Glibc
 import Host
 import TestSupport
 import Testing
+import Timeline
 
 @Suite struct `zone files` {
     @Test(arguments: [
@@ -26,6 +27,22 @@ import Testing
         #expect(
             throws: HostError.malformed(path: folder.file("leapseconds"), problem: "not a compiled time zone")
         ) { try ZoneFiles(folder: folder.path).bytes(of: "leapseconds") }
+    }
+
+    @Test func `become rules`() throws {
+        let folder = try TemporaryFolder()
+        let zones = ZoneFiles(folder: folder.path)
+        #expect(throws: HostError.noSuchZone(name: "Europe/Berlin")) { try zones.rules(of: "Europe/Berlin") }
+        #expect(try zones.rules(of: "UTC") == .utc)
+        try SmallFile.replace(folder.file("Broken"), with: Array("TZif2 and then nothing".utf8))
+        #expect(throws: HostError.self) { try zones.rules(of: "Broken") }
+    }
+
+    @Test(.enabled(if: (try? ZoneFiles().bytes(of: "Europe/Berlin")) != nil))
+    func `of this machine know Berlin's summer`() throws {
+        let berlin = try ZoneFiles().rules(of: "Europe/Berlin")
+        #expect(berlin.offsetSeconds(at: Moment(seconds: 1_751_328_000)) == 7200)
+        #expect(berlin.offsetSeconds(at: Moment(seconds: 1_735_689_600)) == 3600)
     }
 
     @Test func `say their release`() throws {

@@ -20,19 +20,10 @@ package final class TemporaryFolder: Sendable {
     package func file(_ name: String) -> String { path + "/" + name }
 
     private static func remove(_ path: String) {
-        guard let folder = unsafe opendir(path) else {
-            unsafe unlink(path)
-            return
-        }
-        while let item = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &item.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name == "." || name == ".." { continue }
+        for name in (try? Folder.names(in: path)) ?? [] {
             // A link is removed, never followed.
             if unsafe unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
         }
-        unsafe closedir(folder)
         unsafe rmdir(path)
     }
 }
