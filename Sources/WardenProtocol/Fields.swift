@@ -1,5 +1,5 @@
 /// The fields of one frame or value, read whole; unknown ones are kept unread and do no harm.
-struct Fields {
+package struct Fields {
     private enum Value {
         case number(UInt64)
         case bytes(ArraySlice<UInt8>)
@@ -9,7 +9,7 @@ struct Fields {
     private var values: [(number: Int, value: Value)] = []
 
     /// Splits `bytes`, which come from the other side and may be anything.
-    init(kind: UInt8, _ bytes: ArraySlice<UInt8>) throws(WardenError) {
+    package init(kind: UInt8, _ bytes: ArraySlice<UInt8>) throws(WardenError) {
         self.kind = kind
         var rest = bytes
         while !rest.isEmpty {
@@ -28,52 +28,60 @@ struct Fields {
         }
     }
 
-    func has(_ number: Int) -> Bool {
+    /// Whether a field of this number is there.
+    package func has(_ number: Int) -> Bool {
         values.contains { $0.number == number }
     }
 
-    func processID(_ number: Int) throws(WardenError) -> Int32 {
+    /// A number that fits a process id.
+    package func processID(_ number: Int) throws(WardenError) -> Int32 {
         guard let pid = Int32(exactly: try self.number(number)) else {
             throw .badValue(kind: kind, number: number)
         }
         return pid
     }
 
-    func number(_ number: Int) throws(WardenError) -> Int {
+    /// A number that must be there.
+    package func number(_ number: Int) throws(WardenError) -> Int {
         guard let value = optionalNumber(number) else { throw .missingField(kind: kind, number: number) }
         return value
     }
 
-    func optionalNumber(_ number: Int) -> Int? {
+    /// A number that may be absent.
+    package func optionalNumber(_ number: Int) -> Int? {
         for case (number, .number(let value)) in values {
             return Int(truncatingIfNeeded: value >> 1) ^ -Int(truncatingIfNeeded: value & 1)
         }
         return nil
     }
 
-    func bytes(_ number: Int) throws(WardenError) -> ArraySlice<UInt8> {
+    /// Bytes that must be there.
+    package func bytes(_ number: Int) throws(WardenError) -> ArraySlice<UInt8> {
         for case (number, .bytes(let value)) in values { return value }
         throw .missingField(kind: kind, number: number)
     }
 
-    func text(_ number: Int) throws(WardenError) -> String {
+    /// A text that must be there.
+    package func text(_ number: Int) throws(WardenError) -> String {
         guard let text = try optionalText(number) else { throw .missingField(kind: kind, number: number) }
         return text
     }
 
-    func optionalText(_ number: Int) throws(WardenError) -> String? {
+    /// A text that may be absent.
+    package func optionalText(_ number: Int) throws(WardenError) -> String? {
         for case (number, .bytes(let value)) in values { return try text(value, number) }
         return nil
     }
 
     /// Every text under this number, in order.
-    func texts(_ number: Int) throws(WardenError) -> [String] {
+    package func texts(_ number: Int) throws(WardenError) -> [String] {
         var texts: [String] = []
         for case (number, .bytes(let value)) in values { texts.append(try text(value, number)) }
         return texts
     }
 
-    func key(_ number: Int) throws(WardenError) -> RunKey {
+    /// A key that must be there and may name a file.
+    package func key(_ number: Int) throws(WardenError) -> RunKey {
         let fields = try Fields(kind: kind, try bytes(number))
         let key = RunKey(run: try fields.text(1), attempt: try fields.number(2))
         guard key.isValid else { throw .badValue(kind: kind, number: number) }

@@ -77,16 +77,9 @@ package struct OutputLog: Sendable {
     package func pieceOffsets() throws(HostError) -> [Int] {
         let parent = SmallFile.parent(of: path)
         let stem = path.split(separator: "/").last.map { $0 + "." } ?? ""
-        guard let folder = unsafe opendir(parent) else { throw .last("opendir", parent) }
-        defer { unsafe closedir(folder) }
         var offsets = [0]
-        while let item = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &item.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name.hasPrefix(stem), let offset = Int(name.dropFirst(stem.count)), offset > 0 {
-                offsets.append(offset)
-            }
+        for name in try Folder.names(in: parent) where name.hasPrefix(stem) {
+            if let offset = Int(name.dropFirst(stem.count)), offset > 0 { offsets.append(offset) }
         }
         return offsets.sorted()
     }

@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+import Host
+import WardenProtocol
+
+/// Writes what a run prints, bounded, in the form that ``OutputLog`` reads.
+///
+/// Never refuses bytes: when the disk does, they are counted and gone, and writing goes on in a new
+/// piece, so that the offsets stay true.
+struct OutputFile {
+    private let log: OutputLog
+    private let headBytes: Int
+    private let pieceBytes: Int
+    private var file: Descriptor?
+    private var room: Int
+    private var pieces: [Int] = []
+
+    /// How many bytes were printed so far.
+    private(set) var count = 0
+
+    /// Starts the log, in place of an older one at the same path.
+    init(_ output: StartOrder.Output) throws(HostError) {
+        log = OutputLog(path: output.path)
+        // An empty head and the first piece would have one name.
+        headBytes = max(1, output.headBytes)
+        pieceBytes = output.tailBytes == 0 ? 0 : max(1, output.tailBytes / 4)
+        room = headBytes
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        do throws(HostError) {
+            file = try Descriptor.open(output.path, flags, mode: 0o600)
+        } catch {
+            switch error.code {
+            case EEXIST: log.remove()
+            case ENOENT: try PrivateFolder.make(SmallFile.parent(of: output.path))
+            default: throw error
+            }
+            file = try Descriptor.open(output.path, flags, mode: 0o600)
+        }
+    }
+
+    mutating func append(_ bytes: ArraySlice<UInt8>) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if room == 0 || file == nil { openPiece() }
+            guard let file else {
+                count += rest.count
+                return
+            }
+            let part = rest.prefix(room)
+            do throws(HostError) {
+                try file.writeAll(part)
+                room -= part.count
+            } catch {
+                self.file = nil
+            }
+            count += part.count
+            rest = rest.dropFirst(part.count)
+        }
+    }
+
+    private mutating func openPiece() {
+        file = nil
+        guard pieceBytes > 0 else { return }
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+        guard let opened = try? Descriptor.open(log.file(count), flags, mode: 0o600) else { return }
+        file = opened
+        room = pieceBytes
+        pieces.append(count)
+        if pieces.count > 4 { unsafe unlink(log.file(pieces.removeFirst())) }
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import Host
+
+/// The processes of one run, wherever they moved.
+struct ProcessTree {
+    /// A process for ever: its id may be given away, its id and start time are not.
+    struct Identity: Hashable {
+        var pid: Int32
+        var startTime: UInt64
+
+        init(_ entry: ProcessEntry) {
+            pid = entry.pid
+            startTime = entry.startTime
+        }
+    }
+
+    /// The first process, whose id is also its session and its process group.
+    let leader: Int32
+    let leaderStartTime: UInt64
+    /// The entry of the environment that every process of the run was born with.
+    let mark: String
+    /// Where a process that lost its parent may end up; nil for anywhere, when this warden is not the
+    /// one that started the run.
+    let reaper: Int32?
+    /// Members seen so far: found again when they left everything else behind.
+    private(set) var seen: Set<Identity> = []
+
+    init(leader: Int32, startTime: UInt64, mark: String, reaper: Int32?) {
+        self.leader = leader
+        leaderStartTime = startTime
+        self.mark = mark
+        self.reaper = reaper
+    }
+
+    /// The members among `processes` that still run, and remembers them.
+    ///
+    /// `isMarked` says whether a process bears ``mark``; it is asked only about those that could.
+    mutating func members(
+        among processes: [ProcessEntry], isMarked: (Int32) -> Bool
+    ) -> [ProcessEntry] {
+        let me = getpid()
+        // An older process cannot be a member: its ids only look alike because they were used again.
+        let candidates = processes.filter { $0.startTime >= leaderStartTime && $0.pid != me }
+        var found: Set<Int32> = []
+        for entry in candidates where isRoot(entry, isMarked) { found.insert(entry.pid) }
+        var grew = !found.isEmpty
+        while grew {
+            grew = false
+            for entry in candidates where found.contains(entry.parent) && !found.contains(entry.pid) {
+                found.insert(entry.pid)
+                grew = true
+            }
+        }
+        let members = candidates.filter { found.contains($0.pid) && !$0.isZombie }
+        for member in members { seen.insert(Identity(member)) }
+        return members
+    }
+
+    private func isRoot(_ entry: ProcessEntry, _ isMarked: (Int32) -> Bool) -> Bool {
+        if entry.pid == leader { return entry.startTime == leaderStartTime }
+        return entry.session == leader || entry.group == leader || seen.contains(Identity(entry))
+            || (!entry.isZombie && (reaper == nil || entry.parent == reaper) && isMarked(entry.pid))
+    }
+}
+
+extension ProcessTree {
+    /// The members that run now.
+    mutating func look() -> [ProcessEntry] {
+        let mark = mark
+        return members(among: (try? ProcessTable.all()) ?? []) {
+            ProcessTable.process($0, wasStartedWith: mark)
+        }
+    }
+
+    /// Asks every member to end; stopped ones are continued, so that they can.
+    mutating func terminate() {
+        for member in look() {
+            Self.send(SIGTERM, to: member)
+            Self.send(SIGCONT, to: member)
+        }
+    }
+
+    /// Kills every member.
+    ///
+    /// They are stopped first, until no look finds a new one: otherwise a process
+    /// that forks quickly is always one child ahead.
+    mutating func kill() {
+        var stopped: Set<Identity> = []
+        var members: [ProcessEntry] = []
+        for _ in 0..<16 {
+            members = look()
+            let new = members.filter { !stopped.contains(Identity($0)) }
+            if new.isEmpty { break }
+            for member in new {
+                Self.send(SIGSTOP, to: member)
+                stopped.insert(Identity(member))
+            }
+        }
+        for member in members { Self.send(SIGKILL, to: member) }
+    }
+
+    /// Signals that very process, never another one that was given its id.
+    private static func send(_ signal: Int32, to entry: ProcessEntry) {
+        guard let handle = try? ProcessHandle(pid: entry.pid, startTime: entry.startTime) else { return }
+        handle.send(signal)
+    }
+}

@@ -1,0 +1,75 @@
+import CLinux
+import Glibc
+import Host
+import WardenProtocol
+
+/// The record files of the runs: in the runtime folder, and synced in the state folder when asked.
+struct RecordStore {
+    private let folder: String
+    /// Where records outlive a restart of the machine; nil for nowhere.
+    private let saved: String?
+
+    init(directory: String, state: String?) throws(HostError) {
+        folder = directory + "/runs"
+        saved = state.map { $0 + "/warden" }
+        try PrivateFolder.make(folder)
+    }
+
+    /// Makes the record of an attempt that is about to start; false when there is one already.
+    func make(_ record: RunRecord) throws(HostError) -> Bool {
+        do throws(HostError) {
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+            let file = try Descriptor.open(path(record.key), flags, mode: 0o600)
+            try file.writeAll(record.makingFrame[...])
+            return true
+        } catch {
+            if error.code == EEXIST { return false }
+            unsafe unlink(path(record.key))
+            throw error
+        }
+    }
+
+    /// Adds what happened to the record.
+    func append(_ frame: [UInt8], to key: RunKey) throws(HostError) {
+        let file = try Descriptor.open(path(key), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        try file.writeAll(frame[...])
+    }
+
+    /// Forgets the attempt, here and in the state folder.
+    func remove(_ key: RunKey, isSaved: Bool) {
+        unsafe unlink(path(key))
+        if isSaved, let saved { unsafe unlink("\(saved)/\(key)") }
+    }
+
+    /// Writes the outcome into the state folder, synced.
+    ///
+    /// False when there is none or it did not take it.
+    func save(_ record: ExitRecord) -> Bool {
+        guard let saved, (try? PrivateFolder.make(saved)) != nil else { return false }
+        let bytes = record.fileBytes
+        return (try? SmallFile.replace("\(saved)/\(record.key)", with: bytes, isDurable: true)) != nil
+    }
+
+    /// Every record of the runtime folder.
+    ///
+    /// Files that are not records are left alone.
+    func all() -> [RunRecord] {
+        keys(in: folder).compactMap { key in
+            (try? SmallFile.read(path(key))).flatMap(RunRecord.init(fileBytes:))
+        }
+    }
+
+    /// The outcomes in the state folder, of this boot or an earlier one.
+    func allSaved() -> [ExitRecord] {
+        guard let saved else { return [] }
+        return keys(in: saved).compactMap { key in
+            (try? SmallFile.read("\(saved)/\(key)")).flatMap { try? ExitRecord(fileBytes: $0) }
+        }
+    }
+
+    private func path(_ key: RunKey) -> String { "\(folder)/\(key)" }
+
+    private func keys(in folder: String) -> [RunKey] {
+        ((try? Folder.names(in: folder)) ?? []).compactMap(RunKey.init(description:))
+    }
+}

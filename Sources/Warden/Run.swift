@@ -1,0 +1,87 @@
+import Host
+import Timeline
+import WardenProtocol
+
+/// One attempt that is alive, and everything the warden holds for it.
+final class Run {
+    /// How the first process ended.
+    struct Exit {
+        var code: Int?
+        var signal: Int?
+        var at: Moment
+        /// Since boot.
+        var instant: Duration
+        var cpu: Duration = .zero
+        var maxResidentKiB = 0
+    }
+
+    let key: RunKey
+    let pid: Int32
+    let startTime: UInt64
+    let startedAt: Moment
+    /// Since boot.
+    let startedInstant: Duration
+    var ladder: StopLadder
+    var tree: ProcessTree
+
+    /// What was started here.
+    ///
+    /// Nil for a run whose warden was killed: it can be watched and ended, but
+    /// its pipes are gone and nobody will be told its exit code.
+    var pipes: RunPipes?
+    /// Tells when a run of another warden has ended.
+    var orphan: ProcessHandle?
+    var reports = KeptReports()
+    /// Set once the first process has ended.
+    var exit: Exit?
+
+    init(
+        key: RunKey, pid: Int32, startTime: UInt64, startedAt: Moment, startedInstant: Duration,
+        ladder: StopLadder, tree: ProcessTree
+    ) {
+        self.key = key
+        self.pid = pid
+        self.startTime = startTime
+        self.startedAt = startedAt
+        self.startedInstant = startedInstant
+        self.ladder = ladder
+        self.tree = tree
+    }
+
+    /// How long after the end of the first process its output is waited for, when something still
+    /// holds the pipe open.
+    static let drainTime = Duration.milliseconds(200)
+
+    /// When there is something to do for this run even if nothing happens.
+    ///
+    /// Since boot.
+    var deadline: Duration? {
+        guard let exit else { return ladder.deadline }
+        return ladder.isStopping ? ladder.deadline : exit.instant + Self.drainTime
+    }
+
+    var startedMessage: WardenMessage {
+        .started(key, pid: pid, startTime: startTime, at: startedAt)
+    }
+
+    /// The outcome, once the first process has ended.
+    func makeRecord(_ exit: Exit, survivors: Int) -> ExitRecord {
+        var record = ExitRecord(
+            key: key, cause: .exited, exitCode: exit.code, signal: exit.signal, pid: pid,
+            startedAt: startedAt,
+            endedAt: exit.at, elapsed: exit.instant - startedInstant, cpu: exit.cpu,
+            maxResidentKiB: exit.maxResidentKiB, outputBytes: pipes?.output.count ?? 0, survivors: survivors)
+        switch ladder.cause {
+        case .timeout: record.cause = .timeout
+        case .canceled(let reason):
+            record.cause = .canceled
+            record.cancelReason = reason
+        case nil: break
+        }
+        if pipes == nil {
+            record.cause = .lost
+            record.elapsed = nil
+        }
+        return record
+    }
+}

@@ -1,0 +1,35 @@
+import Host
+import WardenProtocol
+
+/// The warden's ends of what a run writes to.
+struct RunPipes {
+    /// Standard output and error; nil once everybody has closed it.
+    var outputPipe: Descriptor?
+    var output: OutputFile
+    var isOutputWatched: Bool
+    var copies = CopyBudget()
+    /// `PROGRESS_FD`; nil once everybody has closed it.
+    var progressPipe: Descriptor?
+    var lines = LineSplitter()
+    /// `NOTIFY_SOCKET`.
+    var notifySocket: Descriptor
+    var notifyPath: String
+}
+
+/// How much output may be copied to the daemon: 256 KiB a second, at once when it was quiet before.
+struct CopyBudget {
+    private static let most = 256 << 10
+
+    private var left = most
+    private var filledAt = Duration.zero
+
+    /// Whether `count` more bytes may be copied now, since boot.
+    mutating func take(_ count: Int, at now: Duration) -> Bool {
+        let earned = (now - filledAt) / .seconds(1) * Double(Self.most)
+        left = Int(min(Double(Self.most), Double(left) + earned))
+        filledAt = now
+        guard count <= left else { return false }
+        left -= count
+        return true
+    }
+}

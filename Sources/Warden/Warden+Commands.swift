@@ -1,0 +1,132 @@
+import Glibc
+import Host
+import Timeline
+import WardenProtocol
+
+extension Warden {
+    func obey(_ command: WardenCommand, from id: UInt64) {
+        switch command {
+        case .hello: welcome(id)
+        case .start(let order): start(order)
+        case .cancel(let key, let reason): cancel(key, reason)
+        case .query(let key?): tellAbout(key)
+        case .query(nil): tellEverything()
+        case .acknowledge(let key): forget(key)
+        }
+    }
+
+    /// A daemon is there: it gets everything that is known, and the jobs' notify sockets.
+    private func welcome(_ id: UInt64) {
+        if let old = daemon, old != id { drop(old) }
+        daemon = id
+        awaySince = nil
+        let hello = WardenHello(
+            pid: getpid(), startTime: ProcessTable.entry(getpid())?.startTime ?? 0, bootID: bootID,
+            runs: runs.count)
+        tell(.hello(hello))
+        for run in runs.values { handOver(run) }
+        tellEverything()
+    }
+
+    private func tellEverything() {
+        for run in runs.values.sorted(by: { $0.startedAt < $1.startedAt }) { tell(run.startedMessage) }
+        for entry in ended.values.sorted(by: { $0.record.endedAt < $1.record.endedAt }) { tell(entry) }
+        tell(.caughtUp)
+    }
+
+    private func tellAbout(_ key: RunKey) {
+        if let run = runs[key] {
+            tell(run.startedMessage)
+        } else if let entry = ended[key] {
+            tell(entry)
+        } else {
+            tell(.unknown(key))
+        }
+    }
+
+    func tell(_ entry: Ended) {
+        guard let daemon else { return }
+        for frame in entry.reports.frames { links[daemon]?.send(frame) }
+        tell(.ended(entry.record))
+    }
+
+    /// Gives the daemon the run's notify socket; from now on the daemon reads it.
+    func handOver(_ run: Run) {
+        guard let daemon, let socket = run.pipes?.notifySocket else { return }
+        unwatch(socket.raw)
+        // What was read while nobody listened comes first: the daemon's own reading is newer.
+        for frame in run.reports.takeAll() { links[daemon]?.send(frame) }
+        links[daemon]?.send(WardenMessage.notifySocket(run.key).frame, passing: socket)
+    }
+
+    private func start(_ order: StartOrder) {
+        let key = order.key
+        // Asked again: the answer is what is true, and nothing is started.
+        guard runs[key] == nil, ended[key] == nil else { return tellAbout(key) }
+        do throws(StartRefused) {
+            try begin(order)
+        } catch {
+            tell(.refused(key, error.refusal, text: error.text))
+        }
+    }
+
+    private func begin(_ order: StartOrder) throws(StartRefused) {
+        let key = order.key
+        let record = RunRecord(key: key, bootID: bootID, madeAt: .now, grace: order.grace)
+        try makeRecord(record)
+        let started: RunStarter.Started
+        do throws(StartRefused) {
+            started = try starter.start(order)
+        } catch {
+            store.remove(key, isSaved: false)
+            throw error
+        }
+        let now = Duration.sinceBoot
+        let run = Run(
+            key: key, pid: started.pid, startTime: started.startTime, startedAt: .now, startedInstant: now,
+            ladder: StopLadder(startedAt: now, timeout: order.timeout, grace: order.grace),
+            tree: ProcessTree(
+                leader: started.pid, startTime: started.startTime, mark: "BELFRY_RUN_ID=\(key.run)",
+                reaper: getpid()))
+        run.pipes = started.pipes
+        runs[key] = run
+        keys[run.pid] = key
+        // The record may fail from here on; the process runs, and the memory knows it.
+        let begun = RunRecord.Started(pid: run.pid, startTime: run.startTime, at: run.startedAt)
+        try? store.append(begun.frame, to: key)
+        watchPipes(of: run)
+        tell(run.startedMessage)
+        if daemon != nil { handOver(run) }
+    }
+
+    private func makeRecord(_ record: RunRecord) throws(StartRefused) {
+        do throws(HostError) {
+            guard try store.make(record) else {
+                throw HostError.system(call: "open", code: EEXIST, path: "runs/\(record.key)")
+            }
+        } catch {
+            throw StartRefused(error)
+        }
+    }
+
+    private func watchPipes(of run: Run) {
+        guard let pipes = run.pipes else { return }
+        if let pipe = pipes.outputPipe { try? watch(pipe.raw, .output(run.key)) }
+        if let pipe = pipes.progressPipe { try? watch(pipe.raw, .progress(run.key)) }
+        if daemon == nil { try? watch(pipes.notifySocket.raw, .notify(run.key)) }
+    }
+
+    private func cancel(_ key: RunKey, _ reason: String) {
+        guard let run = runs[key], run.exit == nil else { return tellAbout(key) }
+        switch run.ladder.cancel(reason, at: .sinceBoot) {
+        case .terminate: run.tree.terminate()
+        case .kill: run.tree.kill()
+        case .giveUp, nil: break
+        }
+    }
+
+    private func forget(_ key: RunKey) {
+        guard let entry = ended.removeValue(forKey: key) else { return }
+        store.remove(key, isSaved: entry.isSaved)
+    }
+}

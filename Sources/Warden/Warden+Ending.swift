@@ -1,0 +1,105 @@
+import CLinux
+import Glibc
+import Host
+import Timeline
+import WardenProtocol
+
+extension Warden {
+    /// Collects every child that has ended: first processes, and those handed to the subreaper.
+    func collectChildren() {
+        var status: Int32 = 0
+        var usage = rusage()
+        while true {
+            let pid = unsafe clinux_wait4(-1, &status, WNOHANG, &usage)
+            guard pid > 0 else { break }
+            guard let key = keys.removeValue(forKey: pid), let run = runs[key] else { continue }
+            leaderEnded(run, status, usage)
+        }
+        // Somebody who kept a stopping run from being over may be among them.
+        for run in runs.values where run.exit != nil && run.ladder.isStopping { settle(run, .sinceBoot) }
+    }
+
+    /// A run of a warden that was killed has ended; how is not known.
+    func orphanEnded(_ key: RunKey) {
+        guard let run = runs[key], let handle = run.orphan else { return }
+        unwatch(handle.raw)
+        run.orphan = nil
+        let now = Duration.sinceBoot
+        run.exit = Run.Exit(at: .now, instant: now)
+        settle(run, now)
+    }
+
+    private func leaderEnded(_ run: Run, _ status: Int32, _ usage: rusage) {
+        var exit = Run.Exit(at: .now, instant: .sinceBoot)
+        if clinux_wifexited(status) != 0 { exit.code = Int(clinux_wexitstatus(status)) }
+        if clinux_wifsignaled(status) != 0 { exit.signal = Int(clinux_wtermsig(status)) }
+        exit.cpu = duration(usage.ru_utime) + duration(usage.ru_stime)
+        exit.maxResidentKiB = usage.ru_maxrss
+        run.exit = exit
+        // Everything it wrote itself is in the pipes by now; a full pipe is 64 KiB, often more is set.
+        drainOutput(of: run, rounds: 64)
+        settle(run, exit.instant)
+    }
+
+    /// Ends the run when its first process has ended and nothing needs to be waited for any more.
+    func settle(_ run: Run, _ now: Duration) {
+        guard let exit = run.exit, runs[run.key] === run else { return }
+        var survivors = 0
+        if run.ladder.isStopping {
+            survivors = run.tree.look().count
+            if survivors > 0, run.ladder.rung != .given { return }
+            drainOutput(of: run, rounds: 64)
+        } else {
+            // Somebody may still hold the pipe: its last words are waited for, briefly.
+            let isDrained = run.pipes?.outputPipe == nil || now - exit.instant >= Run.drainTime
+            guard isDrained else { return }
+            survivors = mayHaveSurvivors(run) ? run.tree.look().count : 0
+        }
+        finish(run, run.makeRecord(exit, survivors: survivors))
+    }
+
+    /// Cheaper than reading the whole process table after every run.
+    private func mayHaveSurvivors(_ run: Run) -> Bool {
+        if run.pipes == nil || kill(-run.pid, 0) == 0 { return true }
+        guard let children = ProcessTable.children() else { return true }
+        return children.contains { keys[$0] == nil }
+    }
+
+    private func finish(_ run: Run, _ record: ExitRecord) {
+        if run.pipes != nil {
+            while readNotifications(run.key) {}
+            while run.pipes?.progressPipe != nil, hasProgress(run) { readProgress(run.key) }
+            if let line = run.pipes?.lines.finish() { run.reports.add(.report(run.key, line: line)) }
+        }
+        runs[run.key] = nil
+        keys[run.pid] = nil
+        if let handle = run.orphan { unwatch(handle.raw) }
+        if let pipes = run.pipes { release(pipes) }
+        try? store.append(RunRecord.endingFrame(record), to: run.key)
+        let entry = Ended(record: record, reports: run.reports)
+        ended[run.key] = entry
+        tell(entry)
+    }
+
+    /// Whether a read of `PROGRESS_FD` would bring something.
+    private func hasProgress(_ run: Run) -> Bool {
+        guard let pipe = run.pipes?.progressPipe else { return false }
+        var waiting = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) > 0
+    }
+
+    private func release(_ pipes: RunPipes) {
+        unwatch(pipes.notifySocket.raw)
+        unsafe unlink(pipes.notifyPath)
+        if let pipe = pipes.progressPipe { unwatch(pipe.raw) }
+        guard let pipe = pipes.outputPipe else { return }
+        unwatch(pipe.raw)
+        let id = (leftovers.keys.max() ?? 0) + 1
+        guard (try? watch(pipe.raw, .leftover(id))) != nil else { return }
+        leftovers[id] = (pipe, pipes.output)
+    }
+
+    private func duration(_ time: timeval) -> Duration {
+        .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Host
+import Timeline
+import WardenProtocol
+
+extension Warden {
+    /// Takes what a run printed: into its file, and a copy to the daemon.
+    ///
+    /// Only a few reads at a time, so that one that prints without end does not keep others waiting.
+    func readOutput(_ key: RunKey) {
+        guard let run = runs[key] else { return }
+        drainOutput(of: run, rounds: 4)
+        if run.exit != nil { settle(run, .sinceBoot) }
+    }
+
+    /// As ``readOutput(_:)``, at most `rounds` reads.
+    func drainOutput(of run: Run, rounds: Int) {
+        guard let pipe = run.pipes?.outputPipe else { return }
+        for _ in 0..<rounds {
+            switch (try? pipe.read(into: &buffer)) ?? .end {
+            case .bytes(let count): take(buffer[..<count], of: run)
+            case .wouldBlock: return
+            case .end:
+                unwatch(pipe.raw)
+                run.pipes?.outputPipe = nil
+                return
+            }
+        }
+    }
+
+    func readProgress(_ key: RunKey) {
+        guard let run = runs[key], let pipe = run.pipes?.progressPipe else { return }
+        switch (try? pipe.read(into: &buffer)) ?? .end {
+        case .bytes(let count):
+            for line in run.pipes?.lines.split(buffer[..<count]) ?? [] {
+                run.reports.add(.report(key, line: line))
+            }
+        case .wouldBlock: break
+        case .end:
+            if let line = run.pipes?.lines.finish() { run.reports.add(.report(key, line: line)) }
+            unwatch(pipe.raw)
+            run.pipes?.progressPipe = nil
+        }
+    }
+
+    /// Reads a notify socket in the daemon's place; true when there may be more.
+    @discardableResult func readNotifications(_ key: RunKey) -> Bool {
+        guard let run = runs[key], let socket = run.pipes?.notifySocket,
+            let read = try? NotifyDatagrams.read(from: socket)
+        else { return false }
+        for datagram in read.datagrams { run.reports.add(.notify(key, datagram: datagram)) }
+        return read.mayHaveMore
+    }
+
+    /// A process that outlived its run still prints: the log takes it, as long as anybody can write.
+    func readLeftover(_ id: UInt64) {
+        guard let pipe = leftovers[id]?.pipe else { return }
+        switch (try? pipe.read(into: &buffer)) ?? .end {
+        case .bytes(let count): leftovers[id]?.output.append(buffer[..<count])
+        case .wouldBlock: break
+        case .end:
+            unwatch(pipe.raw)
+            leftovers[id] = nil
+        }
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>, of run: Run) {
+        guard let offset = run.pipes?.output.count else { return }
+        run.pipes?.output.append(bytes)
+        guard run.pipes?.isOutputWatched == true, let daemon, links[daemon]?.isCrowded == false,
+            run.pipes?.copies.take(bytes.count, at: .sinceBoot) == true
+        else { return }
+        links[daemon]?.send(WardenMessage.output(run.key, offset: offset, bytes: Array(bytes)).frame)
+    }
+}

@@ -1,0 +1,187 @@
+import CLinux
+import Glibc
+package import Host
+import Timeline
+import WardenProtocol
+
+/// The warden: one thread that waits for commands, exits and output, and never for anything else.
+///
+/// Asleep it costs nothing: there is no timer unless a run has a time to keep.
+package final class Warden {
+    /// What a descriptor in the poll belongs to.
+    enum Source {
+        case signals, timer, listener
+        case link(UInt64)
+        case output(RunKey), progress(RunKey), notify(RunKey), orphan(RunKey)
+        /// The output of a run that ended, still held open by a process it left behind.
+        case leftover(UInt64)
+    }
+
+    /// A run that ended and was not acknowledged.
+    struct Ended {
+        var record: ExitRecord
+        var reports = KeptReports()
+        var isSaved = false
+    }
+
+    let options: WardenOptions
+    let bootID: String
+    let store: RecordStore
+    var starter: RunStarter
+    var runs: [RunKey: Run] = [:]
+    var keys: [Int32: RunKey] = [:]
+    var ended: [RunKey: Ended] = [:]
+    var leftovers: [UInt64: (pipe: Descriptor, output: OutputFile)] = [:]
+    var links: [UInt64: DaemonLink] = [:]
+    /// The link that said hello last.
+    var daemon: UInt64?
+    /// Since when there is no daemon, since boot.
+    var awaySince: Duration?
+    /// Since when there is neither run nor daemon, since boot.
+    var idleSince: Duration?
+    /// Not before then, since boot, is the state folder tried again after it refused an outcome.
+    var saveNotBefore = Duration.zero
+    /// TERM came: end as soon as no run is left.
+    var isEnding = false
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    private let lock: StateLock
+    private let poll: EventPoll
+    private let signals: Descriptor
+    private let timer: Descriptor
+    let listener: Descriptor
+    private var sources: [UInt64: Source] = [:]
+    private var tokens: [Int32: UInt64] = [:]
+    private var lastToken: UInt64 = 0
+    private var armedFor: Duration?
+
+    /// Takes the directory, reads what an earlier warden left in it, and listens.
+    ///
+    /// - Throws: ``HostError/held(path:pid:)`` when another warden has the directory.
+    package init(_ options: WardenOptions) throws(HostError) {
+        self.options = options
+        umask(0o077)
+        try PrivateFolder.make(options.directory)
+        lock = try StateLock(folder: options.directory)
+        guard clinux_set_child_subreaper() == 0 else { throw .last("prctl") }
+        bootID = try Machine.bootID()
+        store = try RecordStore(directory: options.directory, state: options.state)
+        starter = try RunStarter(directory: options.directory, environment: Machine.environment)
+        poll = try EventPoll()
+        signals = try Self.takeSignals()
+        timer = try Descriptor(
+            timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK)), call: "timerfd_create")
+        let path = options.directory + "/warden.sock"
+        unsafe unlink(path)
+        listener = try LocalSocket.listen(path)
+        try watch(signals.raw, .signals)
+        try watch(timer.raw, .timer)
+        try watch(listener.raw, .listener)
+        awaySince = .sinceBoot
+        takeOver()
+    }
+
+    /// Works until nothing is left to do; see ``WardenOptions``.
+    package func run() throws(HostError) {
+        while true {
+            let now = Duration.sinceBoot
+            keepTimes(now)
+            flushLinks()
+            if isOver(now) { break }
+            arm()
+            for ready in try poll.wait() { serve(ready) }
+        }
+        saveOutcomes()
+        unsafe unlink(options.directory + "/warden.sock")
+    }
+
+    func watch(_ descriptor: Int32, _ source: Source) throws(HostError) {
+        lastToken += 1
+        try poll.add(descriptor, lastToken)
+        sources[lastToken] = source
+        tokens[descriptor] = lastToken
+    }
+
+    func unwatch(_ descriptor: Int32) {
+        guard let token = tokens.removeValue(forKey: descriptor) else { return }
+        sources[token] = nil
+        poll.remove(descriptor)
+    }
+
+    func setWaitsForRoom(_ descriptor: Int32, _ waits: Bool) {
+        guard let token = tokens[descriptor] else { return }
+        try? poll.change(descriptor, token, waits ? .readingAndWriting : .reading)
+    }
+
+    private func serve(_ ready: EventPoll.Ready) {
+        // What another event of this round removed is gone.
+        guard let source = sources[ready.token] else { return }
+        switch source {
+        case .signals: readSignals()
+        case .timer: readTimer()
+        case .listener: acceptLinks()
+        case .link(let id): if ready.isReadable { serveLink(id) }
+        case .output(let key): readOutput(key)
+        case .progress(let key): readProgress(key)
+        case .notify(let key): readNotifications(key)
+        case .orphan(let key): orphanEnded(key)
+        case .leftover(let id): readLeftover(id)
+        }
+    }
+
+    private func isOver(_ now: Duration) -> Bool {
+        guard runs.isEmpty else { return false }
+        if isEnding { return true }
+        guard options.endsWhenIdle, let idleSince else { return false }
+        return now - idleSince >= .seconds(10)
+    }
+
+    private func readSignals() {
+        var info = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        while unsafe read(signals.raw, &info, size) == size {
+            switch Int32(info.ssi_signo) {
+            case SIGCHLD: collectChildren()
+            case SIGTERM, SIGINT: isEnding = true
+            default: break  // A terminal that hangs up is no reason to end.
+            }
+        }
+    }
+
+    private func readTimer() {
+        var count: UInt64 = 0
+        unsafe read(timer.raw, &count, MemoryLayout<UInt64>.size)
+        armedFor = nil
+    }
+
+    /// Sets the one timer to the earliest time anybody has to keep.
+    private func arm() {
+        var next = runs.values.compactMap(\.deadline).min()
+        func include(_ instant: Duration?) {
+            if let instant { next = min(next ?? instant, instant) }
+        }
+        include(saveDeadline)
+        if options.endsWhenIdle { include(idleSince.map { $0 + .seconds(10) }) }
+        guard next != armedFor else { return }
+        armedFor = next
+        var setting = itimerspec()
+        if let next {
+            // A microsecond later than asked, because the rest below it was cut; zero would disarm.
+            let microseconds = Int(max(0, next.microseconds)) + 1
+            setting.it_value = timespec(
+                tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1000)
+        }
+        unsafe timerfd_settime(timer.raw, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+    }
+
+    /// From here on signals are read like any other descriptor; children get them back at their defaults.
+    private static func takeSignals() throws(HostError) -> Descriptor {
+        var taken = sigset_t()
+        unsafe sigemptyset(&taken)
+        for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&taken, signal) }
+        unsafe sigprocmask(SIG_BLOCK, &taken, nil)
+        Signals.ignoreBrokenPipes()
+        let flags = Int32(SFD_CLOEXEC | SFD_NONBLOCK)
+        return try Descriptor(unsafe signalfd(-1, &taken, flags), call: "signalfd")
+    }
+}

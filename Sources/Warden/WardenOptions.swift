@@ -1,0 +1,57 @@
+/// What `belfry-warden` was called with.
+package struct WardenOptions: Hashable, Sendable {
+    /// `--directory`: the warden's own folder.
+    ///
+    /// Made when missing, owner only.
+    package var directory: String
+    /// `--state`: where outcomes are saved while no daemon listens; nil for nowhere.
+    package var state: String?
+    /// `--until-idle`: end after 10 s without run and daemon.
+    package var endsWhenIdle = false
+    /// `--ready-fd`: a descriptor that gets one line when the warden listens: empty, or why it does not.
+    package var readyDescriptor: Int32?
+
+    /// What the arguments ask for.
+    package enum Request: Hashable, Sendable {
+        /// Do the work.
+        case run(WardenOptions)
+        /// Print ``usage`` and end.
+        case help
+        /// The arguments make no sense; why, as a sentence.
+        case refuse(String)
+    }
+
+    /// How to call it.
+    package static let usage = """
+        usage: belfry-warden --directory DIR [--state DIR] [--until-idle] [--ready-fd N]
+        Starts jobs for belfryd and outlives it. TERM ends it as soon as it has no run.
+
+        """
+
+    /// Reads the arguments that follow the program's name.
+    package static func parse(_ arguments: [String]) -> Request {
+        var options = WardenOptions(directory: "")
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--help", "-h": return .help
+            case "--until-idle": options.endsWhenIdle = true
+            case "--directory", "--state", "--ready-fd":
+                guard let value = rest.popFirst() else { return .refuse("\(argument) needs a value") }
+                switch argument {
+                case "--directory": options.directory = value
+                case "--state": options.state = value
+                default:
+                    guard let number = Int32(value), number > 2 else {
+                        return .refuse("--ready-fd takes a number above 2, not \"\(value)\"")
+                    }
+                    options.readyDescriptor = number
+                }
+            default: return .refuse("unknown argument \"\(argument)\"")
+            }
+        }
+        guard options.directory.hasPrefix("/") else { return .refuse("--directory needs an absolute path") }
+        guard options.state?.hasPrefix("/") ?? true else { return .refuse("--state needs an absolute path") }
+        return .run(options)
+    }
+}

@@ -1,0 +1,46 @@
+import CLinux
+import Glibc
+import Host
+
+/// The program around ``Warden``: arguments, the ready line, exit codes.
+package enum WardenProgram {
+    /// Runs and ends the process: 0 when there was nothing more to do, 1 when it could not work, 2 for
+    /// arguments that make no sense.
+    package static func main(_ arguments: [String]) -> Never {
+        switch WardenOptions.parse(Array(arguments.dropFirst())) {
+        case .help:
+            say(WardenOptions.usage, to: 1)
+            exit(0)
+        case .refuse(let reason):
+            say("belfry-warden: \(reason)\n\(WardenOptions.usage)", to: 2)
+            exit(2)
+        case .run(let options): work(options)
+        }
+    }
+
+    private static func work(_ options: WardenOptions) -> Never {
+        // Descriptors 0 to 2 exist from here on, so that no pipe of a job ever gets their numbers.
+        while true {
+            let filler = unsafe clinux_open("/dev/null", O_RDWR, 0)
+            if filler > 2 { close(filler) }
+            if filler < 0 || filler > 2 { break }
+        }
+        var ready = options.readyDescriptor.map(Descriptor.init(owning:))
+        do throws(HostError) {
+            let warden = try Warden(options)
+            try? ready?.writeAll([0x0A])
+            ready = nil
+            try warden.run()
+            exit(0)
+        } catch {
+            say("belfry-warden: \(error)\n", to: 2)
+            try? ready?.writeAll(Array("\(error)\n".utf8)[...])
+            exit(1)
+        }
+    }
+
+    private static func say(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        unsafe write(descriptor, bytes, bytes.count)
+    }
+}

@@ -1,0 +1,3 @@
+import Warden
+
+WardenProgram.main(CommandLine.arguments)

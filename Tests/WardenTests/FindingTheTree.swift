@@ -1,0 +1,70 @@
+import Host
+import Testing
+
+@testable import Warden
+
+@Suite struct `a run's process tree` {
+    /// Nothing but a table: pid, parent, group, session, start time.
+    private func process(
+        _ pid: Int32, parent: Int32, group: Int32, session: Int32, at startTime: UInt64, state: String = "S"
+    ) -> ProcessEntry {
+        ProcessEntry(
+            pid: pid, parent: parent, group: group, session: session, startTime: startTime,
+            state: Array(state.utf8)[0])
+    }
+
+    private func members(_ tree: inout ProcessTree, _ table: [ProcessEntry], marked: Set<Int32> = [])
+        -> [Int32]
+    {
+        tree.members(among: table) { marked.contains($0) }.map(\.pid)
+    }
+
+    @Test func `has everything below the leader, also in other sessions`() {
+        var tree = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
+        let table = [
+            process(7, parent: 1, group: 7, session: 7, at: 1),
+            process(100, parent: 7, group: 100, session: 100, at: 50),
+            process(101, parent: 100, group: 100, session: 100, at: 51),
+            process(102, parent: 101, group: 102, session: 102, at: 52),
+            process(103, parent: 102, group: 102, session: 102, at: 53, state: "Z"),
+            process(200, parent: 7, group: 200, session: 200, at: 60),
+        ]
+        #expect(members(&tree, table) == [100, 101, 102])
+    }
+
+    @Test func `keeps who was seen in it when the leader is gone`() {
+        var tree = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
+        _ = members(
+            &tree,
+            [
+                process(100, parent: 7, group: 100, session: 100, at: 50),
+                process(102, parent: 100, group: 102, session: 102, at: 52),
+            ])
+        let later = [
+            process(102, parent: 7, group: 102, session: 102, at: 52),
+            process(104, parent: 102, group: 104, session: 104, at: 70),
+        ]
+        #expect(members(&tree, later) == [102, 104])
+    }
+
+    @Test func `takes in a marked process only from where orphans go`() {
+        var tree = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
+        let table = [
+            process(300, parent: 7, group: 300, session: 300, at: 80),
+            process(301, parent: 9, group: 301, session: 301, at: 81),
+        ]
+        #expect(members(&tree, table, marked: [300, 301]) == [300])
+        var inherited = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: nil)
+        #expect(members(&inherited, table, marked: [300, 301]) == [300, 301])
+    }
+
+    @Test func `never has a stranger that was given a used id`() {
+        var tree = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
+        // An older session that happens to have the number, and a newer process with the leader's id.
+        let table = [
+            process(90, parent: 1, group: 100, session: 100, at: 40),
+            process(100, parent: 1, group: 5, session: 5, at: 99),
+        ]
+        #expect(members(&tree, table) == [])
+    }
+}

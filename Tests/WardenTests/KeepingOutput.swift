@@ -1,0 +1,105 @@
+import Host
+import TestSupport
+import Testing
+
+@testable import Warden
+@testable import WardenProtocol
+
+@Suite(.timeLimit(.minutes(1))) struct `output` {
+    @Test func `is drained always and kept bounded, with true offsets`() async throws {
+        let warden = try await WardenAtWork()
+        var order = warden.order(.command(["seq", "1", "1000000"]))
+        order.output.headBytes = 100_000
+        order.output.tailBytes = 40_000
+        let record = try await warden.run(order)
+        let whole = (1...1_000_000).map(String.init).joined(separator: "\n") + "\n"
+        let expected = Array(whole.utf8)
+        #expect(record.exitCode == 0)
+        #expect(record.outputBytes == expected.count)
+
+        var slices: [OutputLog.Slice] = []
+        let log = OutputLog(path: order.output.path)
+        while true {
+            let slice = try log.read(from: slices.last?.end ?? 0)
+            if slice.bytes.isEmpty { break }
+            #expect(slice.bytes[...] == expected[slice.offset..<slice.end])
+            slices.append(slice)
+        }
+        #expect(slices.last?.end == expected.count)
+        let head = slices.filter { $0.offset < 100_000 }.map(\.bytes.count).reduce(0, +)
+        let tail = slices.filter { $0.offset >= 100_000 }.map(\.bytes.count).reduce(0, +)
+        #expect(head == 100_000)
+        #expect((30_000...40_000).contains(tail))
+    }
+
+    @Test func `can be read while the job runs`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("echo before; sleep 1000"))
+        warden.client.send(.start(order))
+        try await warden.output(of: order.key, contains: "before")
+        #expect(try warden.log(of: order) == "before\n")
+    }
+
+    @Test func `is copied for parsing only when asked`() async throws {
+        let warden = try await WardenAtWork()
+        var order = warden.order(.shell("echo x"))
+        order.isOutputWatched = false
+        warden.client.send(.start(order))
+        let events = try await warden.until { if case .ended = $0 { true } else { false } }
+        #expect(!events.contains { if case .output = $0 { true } else { false } })
+    }
+
+    @Test func `replaces what an older log at its path had`() throws {
+        let folder = try TemporaryFolder()
+        let plan = StartOrder.Output(path: folder.file("new/a.log"), headBytes: 3, tailBytes: 8)
+        var first = try OutputFile(plan)
+        first.append(Array("0123456789abcdefghij".utf8)[...])
+        #expect(try OutputLog(path: plan.path).pieceOffsets() == [0, 13, 15, 17, 19])
+        _ = try OutputFile(plan)
+        #expect(try OutputLog(path: plan.path).pieceOffsets() == [0])
+        #expect(try OutputLog(path: plan.path).read(from: 0).bytes.isEmpty)
+    }
+
+    @Test func `says from where it goes on when bytes were dropped`() throws {
+        let folder = try TemporaryFolder()
+        let plan = StartOrder.Output(path: folder.file("a.log"), headBytes: 3, tailBytes: 8)
+        var file = try OutputFile(plan)
+        file.append(Array("0123456789abcdefghij".utf8)[...])
+        let log = OutputLog(path: plan.path)
+        #expect(try log.read(from: 1) == .init(offset: 1, bytes: Array("12".utf8)))
+        #expect(try log.read(from: 3) == .init(offset: 13, bytes: Array("de".utf8)))
+        #expect(try log.read(from: 14) == .init(offset: 14, bytes: Array("e".utf8)))
+        #expect(try log.read(from: 20) == .init(offset: 20, bytes: []))
+        file.append(Array("k".utf8)[...])
+        #expect(try log.read(from: 20) == .init(offset: 20, bytes: Array("k".utf8)))
+    }
+
+    @Test func `without a tail keeps the head and counts the rest`() throws {
+        let folder = try TemporaryFolder()
+        var file = try OutputFile(.init(path: folder.file("a.log"), headBytes: 4, tailBytes: 0))
+        file.append(Array("0123456789".utf8)[...])
+        #expect(file.count == 10)
+        #expect(try OutputLog(path: folder.file("a.log")).read(from: 0).bytes == Array("0123".utf8))
+    }
+
+    @Test func `of lines is cut at line ends wherever the bytes were cut`() {
+        let text = Array("{\"a\":1}\r\n\n{\"b\":2}\nlast".utf8)
+        for step in 1...text.count {
+            var splitter = LineSplitter()
+            var lines: [[UInt8]] = []
+            for start in stride(from: 0, to: text.count, by: step) {
+                lines += splitter.split(text[start..<min(start + step, text.count)])
+            }
+            if let last = splitter.finish() { lines.append(last) }
+            #expect(lines.map { String(decoding: $0, as: UTF8.self) } == ["{\"a\":1}", "{\"b\":2}", "last"])
+        }
+    }
+
+    @Test func `that never ends a line takes no memory and nothing after it is lost`() {
+        var splitter = LineSplitter()
+        let long = [UInt8](repeating: 0x78, count: 5000)
+        #expect(splitter.split(long[...]).isEmpty)
+        #expect(splitter.split(long[...]).isEmpty)
+        #expect(splitter.split(Array("\nnext\n".utf8)[...]) == [Array("next".utf8)])
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+import WardenProtocol
+
+@testable import Warden
+
+@Suite(.timeLimit(.minutes(1))) struct `a stranger at the warden's socket` {
+    static let nonsense: [[UInt8]] = [
+        Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8), [0, 0, 0, 0], [255, 255, 255, 255, 1],
+        WardenCommand.query(nil).frame,
+        WardenCommand.hello(version: 1).frame + WardenCommand.hello(version: 1).frame,
+        WardenCommand.hello(version: 1).frame + [3, 0, 0, 0, 2, 0xFF, 0xFF],
+        WardenCommand.acknowledge(RunKey(run: "../../etc/passwd", attempt: 1)).frame,
+    ]
+
+    @Test func `who sends nonsense is hung up on, and the daemon notices nothing`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("exec sleep 1000"))
+        warden.client.send(.start(order))
+        let pid = try await warden.start(of: order.key)
+        for bytes in Self.nonsense where !bytes.starts(with: WardenCommand.hello(version: 1).frame) {
+            try expectHangUp(warden, after: bytes)
+        }
+        warden.client.send(.query(order.key))
+        #expect(try await warden.start(of: order.key) == pid)
+    }
+
+    @Test func `who said hello and then nonsense is hung up on, and a daemon can come`() async throws {
+        let warden = try await WardenAtWork()
+        await warden.hangUp()
+        for bytes in Self.nonsense { try expectHangUp(warden, after: bytes) }
+        try await warden.comeBack()
+        try await warden.until { $0 == .caughtUp }
+    }
+
+    @Test func `who says nothing does not keep a daemon out`() async throws {
+        let warden = try await WardenAtWork()
+        await warden.hangUp()
+        var silent: [Descriptor] = []
+        for _ in 0..<40 { silent.append(try LocalSocket.connect(warden.folder.file("w/warden.sock"))) }
+        try await warden.comeBack()
+        #expect(try await warden.run(warden.order(.command(["true"]))).exitCode == 0)
+    }
+
+    @Test func `who sends random bytes does not end it`() async throws {
+        let warden = try await WardenAtWork()
+        for _ in 0..<200 {
+            let socket = try LocalSocket.connect(warden.folder.file("w/warden.sock"))
+            _ = try? LocalSocket.send(RandomBytes.make(200)[...], over: socket)
+        }
+        #expect(try await warden.run(warden.order(.command(["true"]))).exitCode == 0)
+    }
+
+    @Test func `is refused by the arguments, too`() {
+        #expect(WardenOptions.parse([]) == .refuse("--directory needs an absolute path"))
+        #expect(WardenOptions.parse(["--directory"]) == .refuse("--directory needs a value"))
+        #expect(
+            WardenOptions.parse(["--directory", "/d", "--ready-fd", "1"])
+                == .refuse("--ready-fd takes a number above 2, not \"1\""))
+        #expect(
+            WardenOptions.parse(["--directory", "/d", "--jobs"]) == .refuse("unknown argument \"--jobs\""))
+        var options = WardenOptions(directory: "/d")
+        options.state = "/s"
+        options.endsWhenIdle = true
+        #expect(WardenOptions.parse(["--directory", "/d", "--until-idle", "--state", "/s"]) == .run(options))
+    }
+
+    private func expectHangUp(_ warden: WardenAtWork, after bytes: [UInt8]) throws {
+        let socket = try LocalSocket.connect(warden.folder.file("w/warden.sock"))
+        #expect(try LocalSocket.send(bytes[...], over: socket) == bytes.count)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var received: [Descriptor] = []
+        while true {
+            var waiting = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
+            #expect(unsafe poll(&waiting, 1, 30_000) == 1, "it was not hung up on")
+            let reading = try? LocalSocket.receive(from: socket, into: &buffer, received: &received)
+            guard case .bytes = reading else { return }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+import WardenProtocol
+
+@Suite(.timeLimit(.minutes(1))) struct `the warden` {
+    @Test func `keeps a job running without a daemon, and hands it to the next one`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("mkfifo go; read line < go; exit 5"))
+        warden.client.send(.start(order))
+        let pid = try await warden.start(of: order.key)
+        await warden.hangUp()
+        try await warden.comeBack()
+        #expect(warden.hello.runs == 1)
+        #expect(try await warden.start(of: order.key) == pid)
+        try await warden.until { $0 == .caughtUp }
+        #expect(try Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path) == 0)
+        #expect(try await warden.end(of: order.key).exitCode == 5)
+    }
+
+    @Test func `tells an outcome on every connection until it is acknowledged`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("exit 4"))
+        let record = try await warden.run(order)
+        for _ in 0..<2 {
+            await warden.hangUp()
+            try await warden.comeBack()
+            #expect(try await warden.until { $0 == .caughtUp } == [.ended(record), .caughtUp])
+        }
+        warden.client.send(.acknowledge(order.key))
+        warden.client.send(.query(order.key))
+        try await warden.until { $0 == .unknown(order.key) }
+        #expect(try Folder.names(in: warden.folder.file("w/runs")).isEmpty)
+        await warden.hangUp()
+        try await warden.comeBack()
+        #expect(try await warden.until { $0 == .caughtUp } == [.caughtUp])
+    }
+
+    @Test func `saves an outcome that nobody fetches, and forgets it when acknowledged`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("exit 4"))
+        let record = try await warden.run(order)
+        await warden.hangUp()
+        let saved = warden.folder.file("state/warden/\(order.key)")
+        #expect(try Shell.run("until [ -e \(saved) ]; do sleep 0.05; done") == 0)
+        #expect(try ExitRecord(fileBytes: SmallFile.read(saved)) == record)
+
+        // The machine restarts: the runtime folder is gone, the state is not.
+        kill(warden.hello.pid, SIGKILL)
+        #expect(try Shell.run("rm -r \(warden.folder.file("w"))") == 0)
+        try await warden.comeBack(launching: true)
+        #expect(try await warden.until { $0 == .caughtUp } == [.ended(record), .caughtUp])
+        warden.client.send(.acknowledge(order.key))
+        warden.client.send(.query(order.key))
+        try await warden.until { $0 == .unknown(order.key) }
+        #expect(try Folder.names(in: warden.folder.file("state/warden")).isEmpty)
+    }
+
+    @Test func `reports a job of a killed warden as lost, once it is over`() async throws {
+        let warden = try await WardenAtWork()
+        let long = warden.order(.shell("exec sleep 1000"), run: "long")
+        let short = warden.order(.shell("exec sleep 1000"), run: "short")
+        warden.client.send(.start(long))
+        warden.client.send(.start(short))
+        let alive = try await warden.start(of: long.key)
+        let dead = try await warden.start(of: short.key)
+        let killed = try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime)
+        killed.send(SIGKILL)
+        try await warden.until { $0 == .disconnected }
+        kill(-dead, SIGKILL)
+        try await warden.comeBack(launching: true)
+        #expect(try await warden.start(of: long.key) == alive)
+        let lost = try await warden.end(of: short.key)
+        #expect(lost.cause == .lost)
+        #expect(lost.exitCode == nil && lost.signal == nil)
+        // It is ours to end, though somebody else's child.
+        warden.client.send(.cancel(long.key, reason: "requested"))
+        #expect(try await warden.end(of: long.key).cause == .lost)
+        #expect(ProcessTable.entry(alive)?.isZombie ?? true)
+        warden.client.send(.start(long))
+        #expect(try await warden.end(of: long.key).pid == alive)
+    }
+
+    @Test func `says who holds its directory`() async throws {
+        let warden = try await WardenAtWork()
+        let folder = warden.folder.file("w")
+        let executable = warden.launch.executable
+        #expect(try Shell.run("\(executable) --directory \(folder) 2> refused", in: warden.folder.path) == 1)
+        #expect(
+            try SmallFile.text(warden.folder.file("refused"))
+                == "belfry-warden: \(folder) is in use by process \(warden.hello.pid)")
+    }
+
+    @Test func `ends on TERM when its last run is over, and not before`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("mkfifo go; read line < go"))
+        warden.client.send(.start(order))
+        try await warden.start(of: order.key)
+        let process = try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime)
+        process.send(SIGTERM)
+        // It still answers after the signal.
+        warden.client.send(.query(order.key))
+        try await warden.start(of: order.key)
+        #expect(try Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path) == 0)
+        let events = try await warden.until { $0 == .disconnected }
+        #expect(events.contains { if case .ended(let record) = $0 { record.exitCode == 0 } else { false } })
+        #expect(try await warden.endsItself(process))
+        #expect(unsafe access(warden.folder.file("w/warden.sock"), F_OK) != 0)
+    }
+
+    @Test func `that nobody launched is missed with a sentence`() async throws {
+        let folder = try TemporaryFolder()
+        let client = try WardenClient(directory: folder.file("w"))
+        await #expect(throws: WardenError.self) { try await client.connect() }
+        let launch = WardenLaunch(executable: folder.file("no-such-warden"))
+        await #expect(throws: WardenError.self) { try await client.connect(launching: launch) }
+    }
+
+    @Test func `refuses a directory that is not its own, and says so to who launched it`() async throws {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("w"))
+        #expect(unsafe chmod(folder.file("w"), 0o777) == 0)
+        let client = try WardenClient(directory: folder.file("w"))
+        let launch = WardenLaunch(executable: try BuiltProgram.path("belfry-warden"))
+        do {
+            _ = try await client.connect(launching: launch)
+            Issue.record("it was launched")
+        } catch {
+            #expect("\(error)".contains("others may write to it"))
+        }
+    }
+}
+
+extension WardenAtWork {
+    /// Waits until the process has ended.
+    func endsItself(_ process: ProcessHandle) async throws -> Bool {
+        var waiting = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 30_000) == 1
+    }
+}

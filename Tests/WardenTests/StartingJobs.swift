@@ -1,0 +1,162 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+import WardenProtocol
+
+@Suite(.timeLimit(.minutes(1))) struct `a job` {
+    @Test func `runs and its exit code comes back`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("echo one; echo two >&2; exit 7"))
+        let record = try await warden.run(order)
+        #expect(record.cause == .exited)
+        #expect(record.exitCode == 7)
+        #expect(record.signal == nil)
+        #expect(record.outputBytes == 8)
+        #expect(record.endedAt >= record.startedAt)
+        #expect(record.survivors == 0)
+        #expect(try warden.log(of: order) == "one\ntwo\n")
+    }
+
+    @Test func `tells the signal that ended it`() async throws {
+        let warden = try await WardenAtWork()
+        let record = try await warden.run(warden.order(.shell("kill -USR1 $$")))
+        #expect(record.exitCode == nil)
+        #expect(record.signal == Int(SIGUSR1))
+    }
+
+    @Test func `gets its arguments as they are`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.command(["printf", "%s|", "a b", "", "$HOME", "ö'\""]))
+        #expect(try await warden.run(order).exitCode == 0)
+        #expect(try warden.log(of: order) == "a b||$HOME|ö'\"|")
+    }
+
+    @Test func `finds the environment the contract promises, and nothing of a service manager`() async throws
+    {
+        unsafe setenv("LISTEN_FDS", "1", 1)
+        unsafe setenv("WATCHDOG_USEC", "1000000", 1)
+        unsafe setenv("BELFRY_SOCKET", "the daemon's own", 1)
+        defer {
+            for name in ["LISTEN_FDS", "WATCHDOG_USEC", "BELFRY_SOCKET"] { unsafe unsetenv(name) }
+        }
+        let warden = try await WardenAtWork()
+        var order = warden.order(.shell("env | sort; pwd; umask"), run: "r-1", attempt: 2)
+        order.environment = ["BELFRY_JOB": "backup", "COLOR": "blue=green"]
+        #expect(try await warden.run(order).exitCode == 0)
+        let lines = try Set(warden.log(of: order).split(separator: "\n").map(String.init))
+        #expect(
+            lines.isSuperset(of: [
+                "BELFRY_JOB=backup", "COLOR=blue=green", "BELFRY_RUN_ID=r-1", "BELFRY_ATTEMPT=2",
+            ]))
+        #expect(lines.isSuperset(of: ["PROGRESS_FD=3", warden.folder.path, "0022"]))
+        #expect(lines.contains { $0.hasPrefix("NOTIFY_SOCKET=\(warden.folder.path)/w/n/") })
+        for name in ["LISTEN_FDS=", "WATCHDOG_USEC=", "BELFRY_SOCKET="] {
+            #expect(!lines.contains { $0.hasPrefix(name) })
+        }
+    }
+
+    @Test func `inherits no descriptor, blocked signal or ignored signal`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(
+            .shell(
+                """
+                for fd in /proc/$$/fd/*; do [ -e $fd ] && echo ${fd##*/}; done
+                grep -E 'Sig(Blk|Ign)' /proc/self/status
+                """))
+        #expect(try await warden.run(order).exitCode == 0)
+        let lines = try warden.log(of: order).split(separator: "\n")
+        #expect(lines.dropLast(2) == ["0", "1", "2", "3"])
+        let masks = lines.suffix(2).compactMap { $0.split(separator: "\t").last }
+        #expect(masks.first == "0000000000000000")
+        // The C library keeps signals 32 and 33 for itself and has every spawned process ignore them.
+        let ignored = try #require(UInt64(masks.last ?? "", radix: 16))
+        #expect(ignored & ~0x1_8000_0000 == 0)
+    }
+
+    @Test func `leads its own session and reads nothing`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("cat; awk '{print ($5 == $1 && $6 == $1)}' /proc/$$/stat"))
+        #expect(try await warden.run(order).exitCode == 0)
+        #expect(try warden.log(of: order) == "1\n")
+    }
+
+    @Test func `is started once, however often it is asked for`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("echo x >> count; exec sleep 1000"))
+        for _ in 0..<3 { warden.client.send(.start(order)) }
+        let first = try await warden.start(of: order.key)
+        #expect(try await warden.start(of: order.key) == first)
+        #expect(try await warden.start(of: order.key) == first)
+        warden.client.send(.cancel(order.key, reason: "done"))
+        try await warden.end(of: order.key)
+        warden.client.send(.start(order))
+        #expect(try await warden.end(of: order.key).pid == first)
+        #expect(try SmallFile.text(warden.folder.file("count")) == "x")
+    }
+
+    @Test func `that is one of 200 quick ones gets its own outcome`() async throws {
+        let warden = try await WardenAtWork()
+        for number in 0..<200 {
+            warden.client.send(
+                .start(warden.order(.shell("echo \(number); exit \(number % 100)"), run: "r\(number)")))
+        }
+        var codes: [String: Int] = [:]
+        try await warden.until { event in
+            if case .ended(let record) = event { codes[record.key.run] = record.exitCode }
+            return codes.count == 200
+        }
+        for number in 0..<200 {
+            #expect(codes["r\(number)"] == number % 100)
+            #expect(try warden.log(of: warden.order(.shell(""), run: "r\(number)")) == "\(number)\n")
+        }
+        #expect(try Folder.names(in: warden.folder.file("w/n")).isEmpty)
+    }
+
+    static let refusals: [(StartOrder.Work, String?, Refusal)] = [
+        (.command(["no-such-program-here"]), nil, .notFound),
+        (.command(["./missing"]), nil, .notFound),
+        (.command(["./plain"]), nil, .notExecutable),
+        (.command(["./no-interpreter"]), nil, .notFound),
+        (.command(["/tmp"]), nil, .notExecutable),
+        (.command([]), nil, .badOrder),
+        (.command(["printf", "a\u{0}b"]), nil, .badOrder),
+        (.command(["true"]), "/no/such/folder", .badFolder),
+        (.command(["true"]), "/etc/passwd", .badFolder),
+        (.command(["true", String(repeating: "x", count: 200_000)]), nil, .tooLong),
+    ]
+
+    @Test func `that cannot start is refused with the reason, and leaves nothing behind`() async throws {
+        let warden = try await WardenAtWork()
+        try SmallFile.replace(warden.folder.file("plain"), with: Array("x".utf8))
+        try SmallFile.replace(
+            warden.folder.file("no-interpreter"), with: Array("#!/no/such/interpreter\n".utf8), mode: 0o700)
+        for (number, (work, folder, refusal)) in Self.refusals.enumerated() {
+            var order = warden.order(work, run: "r\(number)")
+            if let folder { order.folder = folder }
+            warden.client.send(.start(order))
+            try await warden.until { event in
+                guard case .refused(order.key, let reason, let text) = event else { return false }
+                #expect(reason == refusal, "\(work): \(text)")
+                #expect(!text.isEmpty)
+                return true
+            }
+            warden.client.send(.query(order.key))
+            try await warden.until { $0 == .unknown(order.key) }
+        }
+        #expect(try Folder.names(in: warden.folder.file("w/runs")).isEmpty)
+        #expect(try Folder.names(in: warden.folder.file("w/n")).isEmpty)
+    }
+
+    @Test func `whose output cannot be written is refused`() async throws {
+        let warden = try await WardenAtWork()
+        var order = warden.order(.command(["true"]))
+        order.output.path = "/proc/nowhere/out.log"
+        warden.client.send(.start(order))
+        try await warden.until { event in
+            guard case .refused(order.key, let reason, _) = event else { return false }
+            #expect(reason == .badOutput)
+            return true
+        }
+    }
+}
