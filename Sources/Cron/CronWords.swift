@@ -1,0 +1,152 @@
+/// Says in English what masks mean, and never more than that.
+///
+/// A regular step is called "every 15 minutes" only where it really comes every 15 minutes, through the hour's
+/// end too; `*/45` is "at minutes 0 and 45 of every hour".
+struct CronWords {
+    let masks: CronMasks
+
+    /// The whole sentence, without a full stop.
+    var sentence: String {
+        guard masks.hasAnyDate else {
+            return "Never: no date matches " + ([days] + calendar).joined(separator: " ")
+        }
+        let parts = ([times] + (days.isEmpty ? [] : [days]) + calendar)
+        let text = parts.joined(separator: " ")
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    // MARK: Times of the day
+
+    private var hours: [Int] { CanonicalFields.places(masks.hours) }
+    private var minutes: [Int] { CanonicalFields.places(masks.minutes) }
+    private var seconds: [Int] { CanonicalFields.places(masks.seconds) }
+
+    private var times: String {
+        if masks.seconds == 1 { return minuteTimes }
+        if seconds.count == 1, hours.count * minutes.count <= 6 { return listedTimes }
+        let isEveryMinute = masks.minutes == CronMasks.allSeconds && masks.hours == CronMasks.allHours
+        if isEveryMinute { return Self.steps(seconds, 60, "second", of: "minute") }
+        let part = Self.steps(seconds, 60, "second", of: nil)
+        if masks.minutes == CronMasks.allSeconds { return "\(part) of every minute \(hourPart)" }
+        return "\(part) of \(Self.values(minutes, "minute")) \(hourPart)"
+    }
+
+    /// The times of expressions without seconds.
+    private var minuteTimes: String {
+        let everyHour = masks.hours == CronMasks.allHours
+        if everyHour { return Self.steps(minutes, 60, "minute", of: "hour") }
+        if minutes.count == 1 {
+            if let hourly = hourlyTimes(minute: minutes[0]) { return hourly }
+            if hours.count <= 12 { return listedTimes }
+        }
+        if hours.count * minutes.count <= 6 { return listedTimes }
+        if let first = hours.first, let last = hours.last, last - first + 1 == hours.count, minutes.count > 1,
+            let step = Self.evenStep(minutes, 60), let end = minutes.last
+        {
+            let every = step == 1 ? "every minute" : "every \(step) minutes"
+            return "\(every) from \(Self.clock(first, minutes[0])) through \(Self.clock(last, end))"
+        }
+        if masks.minutes == CronMasks.allSeconds { return "every minute \(hourPart)" }
+        return "\(Self.steps(minutes, 60, "minute", of: nil)) \(hourPart)"
+    }
+
+    /// A few times written out: `at 09:00, 13:00 and 17:00`.
+    private var listedTimes: String {
+        let second = masks.seconds == 1 ? nil : seconds.first
+        return "at "
+            + Self.join(
+                hours.flatMap { hour in minutes.map { Self.clock(hour, $0, second) } })
+    }
+
+    private func hourlyTimes(minute: Int) -> String? {
+        guard hours.count > 2, let first = hours.first, let last = hours.last else { return nil }
+        if last - first + 1 == hours.count {
+            return "every hour from \(Self.clock(first, minute)) through \(Self.clock(last, minute))"
+        }
+        guard let step = Self.step(hours) else { return nil }
+        let range = "from \(Self.clock(first, minute)) through \(Self.clock(last, minute))"
+        // Round the clock only when the last step over midnight is as long as the others.
+        return first + 24 - last == step && first == 0 && minute == 0
+            ? "every \(step) hours from 00:00" : hours.count > 4 ? "every \(step) hours \(range)" : nil
+    }
+
+    private var hourPart: String {
+        if masks.hours == CronMasks.allHours { return "of every hour" }
+        if let first = hours.first, let last = hours.last, hours.count > 2, last - first + 1 == hours.count {
+            return "of the hours \(first) through \(last)"
+        }
+        return hours.count == 1 ? "of hour \(hours[0])" : "of the hours \(Self.join(hours.map(String.init)))"
+    }
+
+    // MARK: Lists and steps
+
+    /// The distance of values that are all equally far apart.
+    static func step(_ values: [Int]) -> Int? {
+        guard values.count > 1 else { return nil }
+        let step = values[1] - values[0]
+        return zip(values, values.dropFirst()).allSatisfy { $1 - $0 == step } ? step : nil
+    }
+
+    /// The step of values that come equally often for ever, from 0 on.
+    static func evenStep(_ values: [Int], _ cycle: Int) -> Int? {
+        guard let step = step(values), values[0] == 0, cycle % step == 0, values.count == cycle / step else {
+            return nil
+        }
+        return step
+    }
+
+    private static func steps(_ values: [Int], _ cycle: Int, _ unit: String, of whole: String?) -> String {
+        let suffix = whole.map { " of every \($0)" } ?? ""
+        if let step = evenStep(values, cycle) {
+            if step == 1 { return "every \(unit)" }
+            return whole == nil ? "every \(step) \(unit)s" : "every \(step) \(unit)s"
+        }
+        if values == [0], whole != nil, unit == "minute" { return "every hour" }
+        return "at " + Self.values(values, unit) + suffix
+    }
+
+    /// `minute 5`, `minutes 5 and 20`, `minutes 5 through 9`, `every 7th minute from 0 through 56`.
+    static func values(_ values: [Int], _ unit: String) -> String {
+        if values.count == 1 { return "\(unit) \(values[0])" }
+        if values.count > 5, let step = step(values), step > 1, let last = values.last {
+            return "every \(ordinal(step)) \(unit) from \(values[0]) through \(last)"
+        }
+        return "\(unit)s " + join(ranges(values).map { $0 })
+    }
+
+    /// Values as text, three and more in a row as `a through b`.
+    static func ranges(_ values: [Int], name: (Int) -> String = { String($0) }) -> [String] {
+        var parts: [String] = []
+        var rest = values[...]
+        while let start = rest.popFirst() {
+            var end = start
+            while rest.first == end + 1 { end = rest.removeFirst() }
+            switch end - start {
+            case 0: parts.append(name(start))
+            case 1: parts += [name(start), name(end)]
+            default: parts.append("\(name(start)) through \(name(end))")
+            }
+        }
+        return parts
+    }
+
+    static func join(_ parts: [String], _ word: String = "and") -> String {
+        guard let last = parts.last, parts.count > 1 else { return parts.first ?? "" }
+        return parts.dropLast().joined(separator: ", ") + " \(word) " + last
+    }
+
+    static func ordinal(_ number: Int) -> String {
+        switch (number % 10, number % 100) {
+        case (_, 11...13): "\(number)th"
+        case (1, _): "\(number)st"
+        case (2, _): "\(number)nd"
+        case (3, _): "\(number)rd"
+        default: "\(number)th"
+        }
+    }
+
+    static func clock(_ hour: Int, _ minute: Int, _ second: Int? = nil) -> String {
+        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return two(hour) + ":" + two(minute) + (second.map { ":" + two($0) } ?? "")
+    }
+}
