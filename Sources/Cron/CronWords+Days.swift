@@ -82,7 +82,7 @@ extension CronWords {
         var parts: [String] = []
         if weekly != 0 {
             let names = weekdayNames(weekly)
-            parts.append(isCondition ? "a " + CronWords.join(names, "or a") : lead + CronWords.join(names))
+            parts.append(isCondition ? "a " + CronWords.join(names, "or") : lead + CronWords.join(names))
         }
         for place in CanonicalFields.places(masks.nthWeekdays) where weekly >> UInt64(place % 7) & 1 == 0 {
             let nth = CronWords.ordinal(place / 7 + 1)

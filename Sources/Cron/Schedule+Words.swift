@@ -30,3 +30,25 @@ extension Schedule {
         }
     }
 }
+
+extension Schedule {
+    /// The schedule that a phrase such as `every weekday at 9:30` or `in 20 minutes` asks for.
+    ///
+    /// Hours without am or pm are those of a 24-hour clock. A day without a time begins at midnight. Between two
+    /// full hours, minutes run up to the second one and hours include it. What an expression can't say
+    /// becomes a grid or a moment (`every other day at 6pm`), or is refused with the reason; a phrase that is
+    /// only half understood is refused.
+    ///
+    /// - Parameters:
+    ///   - phrase: At most 256 bytes of English.
+    ///   - now: What "tomorrow" and "in 20 minutes" start from; also the anchor of grids.
+    ///   - zone: Whose days and hours are meant; its name becomes the schedule's.
+    /// - Throws: ``CronError`` with the words that were not understood.
+    public init(phrase: String, now: Moment, in zone: ZoneRules) throws(CronError) {
+        var reader = PhraseReader(phrase)
+        let meaning = try reader.read()
+        self = try PhraseComposer(
+            phrase: phrase, meaning: meaning, zoneName: zone.name, zone: zone, now: now
+        ).schedule()
+    }
+}

@@ -1,0 +1,184 @@
+import Timeline
+
+extension PhraseComposer {
+    /// What `every ...` becomes: an expression, or a grid where no expression says it.
+    func schedule(of interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        var (count, unit) = (interval.count, interval.unit)
+        // 90 seconds stay seconds, 120 are 2 minutes, 24 hours stay hours.
+        if unit == .second, count % 60 == 0 { (count, unit) = (count / 60, .minute) }
+        if unit == .minute, count % 60 == 0 { (count, unit) = (count / 60, .hour) }
+        switch unit {
+        case .second: return try seconds(count, interval)
+        case .minute: return try minutes(count, interval)
+        case .hour: return try hours(count, interval)
+        case .day: return try everyDays(count, interval)
+        case .week: return try weeks(count, interval)
+        case .month: return try months(count, interval)
+        case .year: return try years(count, interval)
+        }
+    }
+
+    private func seconds(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard count < 60, 60 % count == 0 else {
+            return try grid(count, interval, "\(count) seconds do not divide a minute")
+        }
+        guard meaning.times.isEmpty, meaning.minuteMarks == 0 else { throw contradiction(interval) }
+        let second = count == 1 ? "*" : "*/\(count)"
+        let hours = try meaning.window.map { window throws(CronError) in try wholeHours(window) } ?? "*"
+        return try expression(times: "\(second) * \(hours)")
+    }
+
+    private func minutes(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard count < 60, 60 % count == 0 else {
+            return try grid(count * 60, interval, "\(count) minutes do not divide an hour")
+        }
+        guard meaning.times.isEmpty, meaning.minuteMarks == 0 else { throw contradiction(interval) }
+        let minute = count == 1 ? "*" : "*/\(count)"
+        guard let window = meaning.window else { return try expression(times: "\(minute) *") }
+        if window.isInclusive, let to = window.to {
+            guard window.from.minute == 0, window.from.second == 0, to.minute == 60 - count, to.second == 0,
+                window.from.hour <= to.hour
+            else {
+                throw refusal(
+                    "every \(count) minutes through \(CronWords.clock(to.hour, to.minute)) is not one expression",
+                    at: window.range, fix: "say until \(to.hour + 1), or make two schedules")
+            }
+            return try expression(times: "\(minute) \(window.from.hour)-\(to.hour)")
+        }
+        return try expression(times: "\(minute) \(wholeHours(window))")
+    }
+
+    /// The hours from one full hour up to, not including, another.
+    private func wholeHours(_ window: PhraseMeaning.Window) throws(CronError) -> String {
+        guard let to = window.to else { throw doubt("until when is not said", at: window.range) }
+        guard window.from.minute == 0, to.minute == 0, window.from.second == 0, to.second == 0 else {
+            throw refusal(
+                "limits inside an hour cannot be said in one expression", at: window.range,
+                fix: "use full hours, or make two schedules")
+        }
+        let end = to.hour == 0 ? 23 : to.hour - 1
+        guard !window.isInclusive, window.from.hour != to.hour else {
+            throw refusal("\(CronWords.clock(to.hour, 0)) itself needs a second schedule", at: window.range)
+        }
+        if window.from.hour <= end { return "\(window.from.hour)-\(end)" }
+        return "\(window.from.hour)-23,0-\(end)"
+    }
+
+    private func hours(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard meaning.times.isEmpty else { throw contradiction(interval) }
+        guard meaning.minuteMarks == 0 || meaning.window == nil else { throw contradiction(interval) }
+        let marks = CanonicalFields.list(max(meaning.minuteMarks, 1), .minute, canStar: false)
+        guard let window = meaning.window else {
+            guard count < 24, 24 % count == 0 else {
+                return try grid(count * 3600, interval, "\(count) hours do not divide a day")
+            }
+            return try expression(times: "\(marks) \(count == 1 ? "*" : "*/\(count)")")
+        }
+        let from = window.from
+        guard from.second == 0 else { throw refusal("seconds are too fine here", at: window.range) }
+        guard let to = window.to else {
+            guard from.hour == 0, from.minute == 0, 24 % count == 0 else {
+                throw doubt("until when is not said", at: window.range)
+            }
+            return try expression(times: "0 \(count == 1 ? "*" : "*/\(count)")")
+        }
+        let end = to.minute >= from.minute ? to.hour : to.hour - 1
+        guard from.hour <= end else {
+            throw refusal("limits over midnight need two schedules here", at: window.range)
+        }
+        // "through 17:30" must be one of the times.
+        guard !window.isInclusive || to.minute == from.minute && (to.hour - from.hour) % count == 0 else {
+            throw refusal("\(CronWords.clock(to.hour, to.minute)) is not one of the times", at: window.range)
+        }
+        let hours = stride(from: from.hour, through: end, by: count).reduce(UInt64(0)) {
+            $0 | 1 << UInt64($1)
+        }
+        return try expression(times: "\(from.minute) \(CanonicalFields.list(hours, .hour, canStar: false))")
+    }
+
+    /// Every so many seconds of elapsed time, for what no calendar can say.
+    private func grid(
+        _ seconds: Int, _ interval: PhraseMeaning.Interval, _ reason: String
+    ) throws(CronError) -> Schedule {
+        guard meaning.times.isEmpty, meaning.window == nil, meaning.minuteMarks == 0, !hasDays,
+            !meaning.isEveryDay
+        else {
+            throw refusal(reason + ", so limits beside it cannot be said", at: interval.range)
+        }
+        return .every(.seconds(seconds), anchor: now)
+    }
+
+    private func everyDays(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard count == 1 else {
+            guard !hasDays, meaning.window == nil, meaning.minuteMarks == 0 else {
+                throw refusal("every \(count) days beside other days cannot be said", at: interval.range)
+            }
+            return .every(.seconds(count * 86_400), anchor: try anchor { _ in true })
+        }
+        guard !meaning.hasWeekdays, !meaning.hasMonthDays else {
+            throw doubt("every day and certain days contradict each other", at: interval.range)
+        }
+        return try expression(times: try timeFields(orMidnight: true))
+    }
+
+    private func weeks(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard !meaning.hasMonthDays, meaning.weekdayForms.isEmpty, meaning.months == 0 || count == 1 else {
+            throw contradiction(interval)
+        }
+        guard count > 1 else {
+            return try expression(times: try timeFields(orMidnight: true), weekdays: hasDays ? nil : "0")
+        }
+        guard meaning.weekdays.nonzeroBitCount == 1, meaning.window == nil, meaning.minuteMarks == 0 else {
+            throw doubt(
+                "every \(count) weeks needs one day of the week", at: interval.range,
+                fix: "add on monday at 9")
+        }
+        let weekday = meaning.weekdays.trailingZeroBitCount
+        return .every(.seconds(count * 604_800), anchor: try anchor { $0.weekday == weekday })
+    }
+
+    /// The first moment after now on such a day, at the one time named.
+    private func anchor(_ fits: (CivilDate) -> Bool) throws(CronError) -> Moment {
+        guard meaning.times.count <= 1 else {
+            throw refusal("a grid of days has one time", at: meaning.timesRange, fix: "make two schedules")
+        }
+        let time = meaning.times.first ?? .init(hour: 0)
+        let today = CivilTime(now, in: zone).date.daysSinceEpoch
+        for day in today...today + 8 {
+            let date = CivilDate(daysSinceEpoch: day)
+            guard fits(date) else { continue }
+            let local = CivilTime(date, hour: time.hour, minute: time.minute, second: time.second)
+            let moment = zone.instants(of: local).first
+            if moment > now { return moment }
+        }
+        return now
+    }
+
+    private func months(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard 12 % count == 0, count < 12 else {
+            throw refusal("\(count) months do not divide a year", at: interval.range)
+        }
+        guard meaning.months == 0, !meaning.hasWeekdays || !meaning.weekdayForms.isEmpty else {
+            throw contradiction(interval)
+        }
+        return try expression(
+            times: try timeFields(orMidnight: true), monthDays: hasDays ? nil : "1",
+            months: count == 1 ? "*" : "*/\(count)")
+    }
+
+    private func years(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        guard count == 1 else {
+            throw doubt("which years are meant is not said", at: interval.range)
+        }
+        guard !hasDays || meaning.months != 0 && (meaning.hasMonthDays || meaning.hasWeekdays) else {
+            throw doubt("which day of the year is not said", at: interval.range)
+        }
+        return try expression(
+            times: try timeFields(orMidnight: true), monthDays: hasDays ? nil : "1",
+            months: hasDays ? nil : "1")
+    }
+
+    private func contradiction(_ interval: PhraseMeaning.Interval) -> CronError {
+        doubt("this interval contradicts the rest", at: interval.range)
+    }
+}

@@ -1,0 +1,62 @@
+import Timeline
+
+/// What the clauses of a phrase said, before it is known whether a schedule can say it.
+struct PhraseMeaning {
+    struct Interval {
+        var count: Int
+        var unit: PhraseWords.Unit
+        var range: Range<Int>
+    }
+
+    struct Time: Hashable {
+        var hour: Int
+        var minute = 0
+        var second = 0
+    }
+
+    struct Window {
+        var from: Time
+        var to: Time?
+        /// "through 17:45": the end itself is meant too.
+        var isInclusive: Bool
+        var range: Range<Int>
+    }
+
+    /// A day that comes once.
+    enum Once {
+        case today
+        case tomorrow
+        case next(weekday: Int)
+        case date(CivilDate)
+        case later(Duration)
+    }
+
+    enum Join {
+        case or
+        case and
+    }
+
+    var interval: Interval?
+    /// "every day" beside an interval that is shorter.
+    var isEveryDay = false
+    var times: [Time] = []
+    var timesRange = 0..<0
+    var minuteMarks: UInt64 = 0
+    var window: Window?
+    var weekdays: UInt64 = 0
+    /// Terms of the day-of-week field such as `5#2`.
+    var weekdayForms: [String] = []
+    var monthDays: UInt64 = 0
+    /// Terms of the day-of-month field such as `LW`.
+    var monthDayForms: [String] = []
+    var join: Join?
+    var months: UInt64 = 0
+    /// A month and a day without a word that says how often.
+    var bareDate: Range<Int>?
+    var once: Once?
+    /// A schedule that is not of the calendar.
+    var event: Schedule?
+
+    var hasWeekdays: Bool { weekdays != 0 || !weekdayForms.isEmpty }
+    var hasMonthDays: Bool { monthDays != 0 || !monthDayForms.isEmpty }
+}

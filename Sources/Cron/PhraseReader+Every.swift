@@ -1,0 +1,155 @@
+import Timeline
+
+extension PhraseReader {
+    /// `every ...`: an interval, or the days that follow.
+    mutating func every() throws(CronError) {
+        let start = position
+        position += 1
+        switch word {
+        case "other":
+            position += 1
+            return try everyOther(from: start)
+        case "half":
+            guard skip("half", "hour") || skip("half", "an", "hour") else { throw lost("half hour") }
+            return try interval(30, .minute, from: start)
+        case "quarter":
+            if skip("quarter", "hour") || skip("quarter", "of", "an", "hour") {
+                return try interval(15, .minute, from: start)
+            }
+            position += 1
+            return try interval(3, .month, from: start)
+        case "morning", "afternoon", "evening", "night":
+            throw fault("\"\(word)\" is no time", fix: "say the hour, such as every day at 8")
+        default:
+            break
+        }
+        if let unit = PhraseWords.unit(word),
+            word != "second" || PhraseWords.ordinalFollowerIsMissing(word(1))
+        {
+            position += 1
+            return try interval(1, unit, from: start)
+        }
+        if try everyNth(from: start) { return }
+        if let number = PhraseWords.number(word), let unit = PhraseWords.unit(word(1)) {
+            position += 2
+            return try interval(number, unit, from: start)
+        }
+        let beforeDuration = position
+        if let duration = duration(), let seconds = Optional(duration.components.seconds) {
+            return try interval(Int(seconds), .second, from: start)
+        }
+        position = beforeDuration
+        if let number = PhraseWords.number(word), PhraseWords.month(word(1)) == nil {
+            position += 1
+            throw number > 0 ? lost("a unit such as minutes") : fault("the interval is zero")
+        }
+        meaning.bareDate = nil
+        try days(isEvery: true)
+    }
+
+    /// `every other day`, `every other monday`.
+    private mutating func everyOther(from start: Int) throws(CronError) {
+        if let unit = PhraseWords.unit(word) {
+            position += 1
+            return try interval(2, unit, from: start)
+        }
+        guard let weekday = PhraseWords.weekday(word) else { throw lost("a unit or a day of the week") }
+        position += 1
+        meaning.weekdays |= 1 << UInt64(weekday)
+        try interval(2, .week, from: start)
+    }
+
+    /// `every 2nd day`, `every third hour`, `every 2nd day from 1 through 31`, `every first monday of the month`.
+    private mutating func everyNth(from start: Int) throws(CronError) -> Bool {
+        guard let number = PhraseWords.ordinal(word) else { return false }
+        if let unit = PhraseWords.unit(word(1)), word(2) != "of" {
+            position += 2
+            if word == "from", PhraseWords.number(word(1)) != nil, word(2) == "through" {
+                try progression(number, unit)
+            } else {
+                try interval(number, unit, from: start)
+            }
+            return true
+        }
+        if PhraseWords.weekday(word(1)) != nil, word(2) != "of", word(2) != "in" {
+            throw fault(
+                at: range(from: start).lowerBound..<tokens[position + 1].range.upperBound,
+                "\"\(word) \(word(1))\" can be one of a month or every so many weeks",
+                fix: "say of the month, or every \(number) weeks on \(word(1))")
+        }
+        return false
+    }
+
+    /// `from 0 through 56`, after `every 7th minute` or `every 2nd day`.
+    private mutating func progression(_ step: Int, _ unit: PhraseWords.Unit) throws(CronError) {
+        let start = position
+        guard let first = PhraseWords.number(word(1)), let last = PhraseWords.number(word(3)), step > 0,
+            first <= last, unit == .minute || unit == .day, last <= (unit == .minute ? 59 : 31),
+            unit == .minute || first > 0
+        else { throw fault("these limits were not understood") }
+        position += 4
+        let bits = CanonicalFields.progression(first, last, step)
+        if unit == .minute {
+            meaning.minuteMarks |= bits
+            try hourSuffix()
+        } else {
+            meaning.monthDays |= bits
+            monthSuffix()
+        }
+        guard position > start else { throw lost() }
+    }
+
+    mutating func interval(_ count: Int, _ unit: PhraseWords.Unit, from start: Int) throws(CronError) {
+        let place = range(from: start)
+        guard count > 0 else { throw fault(at: place, "the interval is zero") }
+        if let known = meaning.interval {
+            // "every 15 minutes every day".
+            let isShort = known.unit == .second || known.unit == .minute || known.unit == .hour
+            guard isShort, unit == .day, count == 1 else {
+                throw fault(at: place, "how often is said twice")
+            }
+            meaning.isEveryDay = true
+            return
+        }
+        meaning.interval = .init(count: count, unit: unit, range: place)
+    }
+
+    /// `hourly`, `daily`, ...; says whether it was one.
+    mutating func namedInterval() throws(CronError) -> Bool {
+        let start = position
+        let unit: PhraseWords.Unit
+        switch word {
+        case "hourly": unit = .hour
+        case "daily": unit = .day
+        case "weekly": unit = .week
+        case "monthly": unit = .month
+        case "yearly", "annually": unit = .year
+        case "quarterly": unit = .month
+        default: return false
+        }
+        position += 1
+        try interval(tokens[start].text == "quarterly" ? 3 : 1, unit, from: start)
+        return true
+    }
+
+    /// `once a day`, `once every hour`.
+    mutating func frequency() throws(CronError) {
+        let start = position
+        if word == "twice" { throw fault("when exactly is not said", fix: "name the times: at 9 and 17") }
+        position += 1
+        if word == "every" || word == "each" { return try every() }
+        guard skip(any: "a", "an", "per"), let unit = PhraseWords.unit(word) else {
+            position = start
+            throw fault("once when was not understood", fix: "say once a day, or name the date")
+        }
+        position += 1
+        try interval(1, unit, from: start)
+    }
+}
+
+extension PhraseWords {
+    /// Whether "second" before this word is the unit and not the ordinal.
+    static func ordinalFollowerIsMissing(_ word: String) -> Bool {
+        unit(word) == nil && weekday(word) == nil
+    }
+}

@@ -1,0 +1,185 @@
+import Timeline
+
+/// Reads a phrase clause by clause; what no clause knows is refused, with its place.
+struct PhraseReader {
+    let phrase: String
+    let tokens: [PhraseToken]
+    var position = 0
+    var meaning = PhraseMeaning()
+
+    init(_ phrase: String) {
+        self.phrase = phrase
+        tokens = PhraseToken.split(phrase)
+    }
+
+    /// The word here, empty at the end.
+    var word: String { position < tokens.count ? tokens[position].text : "" }
+
+    /// The word `distance` further on.
+    func word(_ distance: Int) -> String {
+        position + distance < tokens.count ? tokens[position + distance].text : ""
+    }
+
+    /// The place of the word here; the end of the phrase after the last.
+    var range: Range<Int> {
+        position < tokens.count ? tokens[position].range : phrase.utf8.count..<phrase.utf8.count
+    }
+
+    /// The bytes from token `first` up to here.
+    func range(from first: Int) -> Range<Int> {
+        guard first < tokens.count else { return range }
+        return tokens[first].range.lowerBound..<tokens[max(first, position - 1)].range.upperBound
+    }
+
+    /// Steps over the words if they are next.
+    mutating func skip(_ words: String...) -> Bool {
+        for (distance, wanted) in words.enumerated() where word(distance) != wanted { return false }
+        position += words.count
+        return true
+    }
+
+    /// Steps over one of the words.
+    mutating func skip(any words: String...) -> Bool {
+        guard words.contains(word), position < tokens.count else { return false }
+        position += 1
+        return true
+    }
+
+    func fault(
+        kind: CronFault.Kind = .notUnderstood, at range: Range<Int>? = nil, _ message: String,
+        fix: String? = nil
+    ) -> CronError {
+        CronError(text: phrase, CronFault(kind, at: range ?? self.range, message, fix: fix))
+    }
+
+    /// The fault of a word that fits nowhere.
+    func lost(_ wanted: String? = nil) -> CronError {
+        guard position < tokens.count else {
+            return fault(
+                wanted.map { "the phrase ends where \($0) is expected" } ?? "the phrase ends too early")
+        }
+        return fault("\"\(word)\" was not understood here", fix: wanted.map { "write \($0)" })
+    }
+
+    /// Reads the whole phrase.
+    mutating func read() throws(CronError) -> PhraseMeaning {
+        guard phrase.utf8.count <= CronParser.longest else {
+            throw fault(
+                kind: .tooLong, at: CronParser.longest..<phrase.utf8.count, "a phrase has at most 256 bytes")
+        }
+        guard !tokens.isEmpty else {
+            throw fault(
+                kind: .empty, at: 0..<phrase.utf8.count, "there is no phrase", fix: "write \"every day at 9\""
+            )
+        }
+        while position < tokens.count {
+            let start = position
+            try clause()
+            // "at 9, on monday": a comma between clauses says nothing, one at the end is a mistake.
+            if word == ",", position + 1 < tokens.count, position > start { position += 1 }
+        }
+        return meaning
+    }
+
+    private mutating func clause() throws(CronError) {
+        switch word {
+        case "every", "each": try every()
+        case "at", "@": try at()
+        case "on": try on()
+        case "in": try inside()
+        case "between", "from": try window()
+        case "today", "tomorrow": try once(word == "today" ? .today : .tomorrow, words: 1)
+        case "next": try next()
+        case "once", "twice": try frequency()
+        case "or", "and", "if", "when", "but": try join()
+        case "manually": try event(.manual, words: 1)
+        default:
+            if try namedInterval() { return }
+            if try afterLastRun() { return }
+            if isTime { return try times() }
+            try days()
+        }
+    }
+
+    // MARK: Once and events
+
+    mutating func once(_ once: PhraseMeaning.Once, words: Int) throws(CronError) {
+        guard meaning.once == nil else { throw fault("the day is said twice") }
+        meaning.once = once
+        position += words
+    }
+
+    mutating func event(_ event: Schedule, words: Int) throws(CronError) {
+        // "at startup" has one word before it, "on demand" two.
+        guard position + words <= 2 else { throw lost() }
+        meaning.event = event
+        position += words
+        guard position == tokens.count else { throw lost("nothing more") }
+    }
+
+    private mutating func next() throws(CronError) {
+        guard let weekday = PhraseWords.weekday(word(1)), !word(1).hasSuffix("s") || word(1) == "tues" else {
+            throw fault("\"next\" is understood before a day of the week only")
+        }
+        try once(.next(weekday: weekday), words: 2)
+    }
+
+    /// `15 minutes after the last run`.
+    private mutating func afterLastRun() throws(CronError) -> Bool {
+        let start = position
+        guard let duration = duration(), skip("after") else {
+            position = start
+            return false
+        }
+        _ = skip(any: "the", "each", "every")
+        _ = skip(any: "last", "previous")
+        guard skip(any: "run", "end", "one") else { throw lost("the last run") }
+        if !skip("has", "ended") { _ = skip(any: "ends", "ended", "finishes", "finished") }
+        guard start == 0, position == tokens.count else { throw lost("nothing more") }
+        meaning.event = .after(duration)
+        return true
+    }
+
+    /// `20 minutes`, `an hour`, `half an hour`, `1h30m`, `2 hours and 30 minutes`; `nil` leaves the position.
+    mutating func duration() -> Duration? {
+        let start = position
+        var total = Duration.zero
+        while let part = durationPart() {
+            total += part
+            let beforeAnd = position
+            guard skip(any: "and", ","), let _ = PhraseWords.number(word), PhraseWords.unit(word(1)) != nil
+            else {
+                position = beforeAnd
+                break
+            }
+        }
+        guard total > .zero else {
+            position = start
+            return nil
+        }
+        return total
+    }
+
+    private mutating func durationPart() -> Duration? {
+        if skip("half", "an", "hour") { return .seconds(1800) }
+        if skip("a", "quarter", "of", "an", "hour") { return .seconds(900) }
+        if let number = word == "a" || word == "an" ? 1 : PhraseWords.number(word),
+            let unit = PhraseWords.unit(word(1)), let seconds = unit.seconds
+        {
+            position += 2
+            return .seconds(number * seconds)
+        }
+        if word.utf8.first.map({ $0 &- 0x30 < 10 }) == true, let duration = try? Duration(text: glued(word)) {
+            position += 1
+            return duration
+        }
+        return nil
+    }
+
+    /// `15min` as the duration text `15m`.
+    private func glued(_ word: String) -> String {
+        let digits = word.prefix { $0.isNumber }
+        guard let unit = PhraseWords.unit(String(word.dropFirst(digits.count))) else { return word }
+        return String(digits) + unit.name.prefix(1)
+    }
+}
