@@ -1,0 +1,47 @@
+import ArgumentParser
+
+/// The command `belfry`.
+@main
+struct Belfry: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "belfry",
+        abstract: "Schedules jobs, shows how far they are, and rings when something changed.",
+        discussion: """
+            Examples:
+              belfry status
+              belfry job add backup --cron "30 2 * * *" -- restic backup /home
+              belfry run backup --follow
+              belfry watch
+
+            Exit codes: 0 ok, 1 failed, 2 usage or a refused config, 3 no daemon, 4 not found,
+            5 refused by policy, 6 timed out. Every listing takes --json.
+            """,
+        version: Version.text,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "THE DAEMON:",
+                subcommands: [
+                    StatusCommand.self, DoctorCommand.self, EventsCommand.self, ReloadCommand.self,
+                    ConfigCommand.self,
+                ]),
+            CommandGroup(
+                name: "JOBS AND RUNS:",
+                subcommands: [
+                    JobCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self, WatchCommand.self,
+                ]),
+            CommandGroup(
+                name: "TALK:",
+                subcommands: [NotifyCommand.self, MessagesCommand.self, ReadCommand.self, BotCommand.self]),
+            CommandGroup(name: "DELIVERY:", subcommands: [OutboxCommand.self, ChannelCommand.self]),
+            CommandGroup(name: "WITHOUT A DAEMON:", subcommands: [CronCommand.self]),
+        ])
+
+    static func main() {
+        Entry.run(Array(CommandLine.arguments.dropFirst()))
+    }
+}
+
+/// What this build calls itself.
+enum Version {
+    static let text = "0.1.0"
+}

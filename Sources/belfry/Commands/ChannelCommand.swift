@@ -1,0 +1,60 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+
+struct ChannelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "channel", abstract: "Shows and tries the channels notices go to.",
+        subcommands: [ChannelListCommand.self, ChannelTestCommand.self])
+}
+
+struct ChannelListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the channels.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let channels: [WireChannel] = try common.client().ask(.channels)
+        try common.screen.list(channels, asJSON: common.json) { screen in
+            var table = TextTable(["CHANNEL", "KIND", "STATE", "SINCE", "LAST ERROR"])
+            for channel in channels {
+                table.add([
+                    "\(channel.name)", "\(channel.kind)",
+                    TextTable.Cell(channel.state, StatusText.color(ofChannel: channel.state)),
+                    "\(screen.time(channel.since))",
+                    "\(PlainText.preview(channel.lastError ?? "-", limit: 60))",
+                ])
+            }
+            screen.print(table, empty: "No channels.")
+        }
+    }
+}
+
+struct ChannelTestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Sends a test notice over one channel, and says whether it got there.",
+        discussion: "Exits 0 when it was delivered, 1 when it failed, 6 when nothing is known after a while.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The channel's name.", completion: Completions.channels)
+    var name: String
+
+    func run() throws {
+        let test: WireChannelTest = try common.client().ask(.testChannel(name))
+        if common.json {
+            StandardOutput.print(try WireCoding.text(test))
+        } else {
+            let screen = common.screen
+            let color: TerminalColor =
+                test.outcome == "delivered" ? .green : test.outcome == "failed" ? .red : .yellow
+            let detail = test.detail.map { ": \(PlainText.preview($0))" } ?? ""
+            screen.print(screen.paint(test.outcome, color) + detail)
+        }
+        switch test.outcome {
+        case "delivered": return
+        case "failed": throw ExitCode(1)
+        default: throw ExitCode(6)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import Host
+import TerminalView
+
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Checks a configuration file, or shows the one in force.",
+        subcommands: [ConfigCheckCommand.self, ConfigShowCommand.self])
+}
+
+struct ConfigCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Checks a configuration file; exits 2 when it is refused.",
+        discussion: "Needs no running daemon, but the program belfryd, which does the reading.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let file = common.config ?? Paths(common.system ? .system : .user).config
+        let program = try Self.daemonProgram()
+        let arguments = [program, "--check", "--config", file]
+        // Freed by exec, or by the end of the process right after.
+        var pointers = unsafe arguments.map { unsafe strdup($0) }
+        unsafe pointers.append(nil)
+        // Only returns when it failed; the answer and the exit code are the daemon program's own.
+        if program.contains("/") { unsafe execv(program, pointers) } else { unsafe execvp(program, pointers) }
+        throw APIError(
+            .internalFault, "can't start \(program) (\(unsafe String(cString: strerror(errno))))",
+            hint: "Install belfryd beside belfry.")
+    }
+
+    /// `belfryd` beside this program, else the one the shell would find.
+    private static func daemonProgram() throws -> String {
+        let beside = SmallFile.parent(of: try Machine.executablePath()) + "/belfryd"
+        return unsafe access(beside, X_OK) == 0 ? beside : "belfryd"
+    }
+}
+
+struct ConfigShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows the configuration in force, defaults filled in, without secrets.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let config: WireConfig = try common.client().ask(.config)
+        if common.json {
+            StandardOutput.print(try WireCoding.text(config))
+            return
+        }
+        let screen = common.screen
+        screen.print(screen.paint("file      ", .dim) + (config.file ?? "none, the defaults are in force"))
+        screen.print(screen.paint("zone      ", .dim) + config.zone)
+        for bot in config.bots {
+            screen.print(screen.paint("bot       ", .dim) + "\(bot.name) (\(bot.kind))")
+        }
+        for job in config.jobs {
+            let place = job.at.map { ", \($0)" } ?? ""
+            screen.print(
+                screen.paint("job       ", .dim) + "\(job.name) (\(JobText.schedule(job.schedule))\(place))")
+        }
+        for channel in config.channels {
+            screen.print(screen.paint("channel   ", .dim) + "\(channel.name) (\(channel.kind))")
+        }
+        for route in config.routes {
+            screen.print(
+                screen.paint("route     ", .dim) + route.when.joined(separator: ", ") + " -> "
+                    + route.to.joined(separator: ", "))
+        }
+    }
+}

@@ -1,0 +1,7 @@
+import ArgumentParser
+
+struct CronCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cron", abstract: "Says when an expression fires, and what is wrong with it.",
+        subcommands: [CronNextCommand.self, CronCheckCommand.self])
+}

@@ -1,0 +1,54 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+
+struct EventsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "Prints events as they come.",
+        discussion: """
+            Without --since only new ones. After a break the stream goes on where it was left.
+
+              belfry events --json --since 0 | jq -r .type
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Begin after the event of this number; 0: from the first.", valueName: "seq"))
+    var since: Int64?
+
+    func validate() throws {
+        if let since, since < 0 { throw ValidationError("--since is a number from 0 up") }
+    }
+
+    func run() throws {
+        var query = Query()
+        query["since"] = since.map(String.init)
+        let feed = try EventFeed(of: common.client(), query: query)
+        let screen = common.screen
+        var tail = Reconnection()
+        while true {
+            switch try feed.next(timeout: .seconds(30)) {
+            case .event(let event):
+                tail.succeeded()
+                if common.json {
+                    StandardOutput.print(event.data)
+                } else {
+                    screen.print(
+                        try Self.line(WireCoding.decode(WireEvent.self, from: event.data.utf8), screen))
+                }
+            case .nothing: tail.succeeded()
+            case .broken: try tail.wait()
+            }
+        }
+    }
+
+    private static func line(_ event: WireEvent, _ screen: Screen) -> String {
+        let about = [event.subject, event.channel.map { "channel \($0)" }, event.reason, event.bot]
+            .compactMap { $0 }.joined(separator: "  ")
+        let who = event.job ?? ""
+        return screen.paint("\(event.seq)".padded(to: 6), .dim) + screen.time(event.at) + "  "
+            + event.type.padded(to: 18) + "  "
+            + PlainText.oneLine([who, about].filter { !$0.isEmpty }.joined(separator: "  "))
+    }
+}

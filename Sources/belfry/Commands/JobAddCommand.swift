@@ -1,0 +1,36 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct JobAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Adds a job.",
+        discussion: """
+            Without --cron the job runs only when asked: belfry run NAME.
+
+              belfry job add backup --cron "30 2 * * *" --zone Europe/Berlin --timeout 2h -- restic backup /home
+              belfry job add disk --cron "*/15 * * * *" --shell 'df -h / | tail -1'
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "Its name: a-z, 0-9, '.', '_' and '-'.")
+    var name: String
+    @OptionGroup var fields: JobFields
+
+    func validate() throws {
+        if fields.command.isEmpty && fields.shell == nil {
+            throw ValidationError("say what to do: --shell TEXT, or a command after --")
+        }
+        if fields.zone != nil && fields.cron == nil { throw ValidationError("--zone needs --cron") }
+    }
+
+    func run() throws {
+        var draft = try fields.draft()
+        draft.name = name
+        if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
+        // A command typed here means the folder it was typed in.
+        draft.cwd = FilePath.current
+        let job: WireJob = try common.client().ask(.addJob, saying: draft)
+        try JobText.confirm("Added", job, common)
+    }
+}

@@ -1,0 +1,33 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct JobEditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Changes a job that was made by job add.",
+        discussion: """
+            What is not named stays. Jobs from a file are changed in the file (exit 5).
+
+              belfry job edit backup --cron "0 3 * * *"
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+    @OptionGroup var fields: JobFields
+
+    func run() throws {
+        let client = try common.client()
+        var draft = try fields.draft()
+        if let zone = fields.zone, draft.schedule == nil {
+            let current: WireJob = try client.ask(.job(job.name))
+            guard current.schedule.kind == "cron" else {
+                throw APIError(.badValue, "--zone needs --cron: \"\(job.name)\" has no expression")
+            }
+            draft.schedule = WireSchedule(kind: "cron", text: current.schedule.text, zone: zone)
+        }
+        guard draft != JobDraft() else {
+            throw APIError(.badRequest, "nothing to change", hint: "See: belfry job edit --help")
+        }
+        try JobText.confirm("Changed", try client.ask(.editJob(job.name), saying: draft), common)
+    }
+}

@@ -1,0 +1,18 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct JobListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the jobs.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let jobs: [WireJob] = try common.client().ask(.jobs)
+        try common.screen.list(jobs, asJSON: common.json) { screen in
+            screen.print(
+                JobText.table(jobs, screen), empty: "No jobs. Add one: belfry job add NAME --cron EXPR -- CMD"
+            )
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct JobRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Removes a job that was made by job add; its runs stay.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+
+    func run() throws {
+        _ = try common.client().bytes(.removeJob(job.name))
+        if !common.json { StandardOutput.print("Removed \(job.name).") }
+    }
+}

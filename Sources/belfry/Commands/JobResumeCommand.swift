@@ -1,0 +1,16 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct JobResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Lets a paused job run again.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+
+    func run() throws {
+        let job: WireJob = try common.client().ask(.resumeJob(job.name))
+        try JobText.confirm("Resumed", job, common)
+    }
+}

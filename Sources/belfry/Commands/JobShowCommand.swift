@@ -1,0 +1,57 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+import Timeline
+
+struct JobShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows a job.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+
+    func run() throws {
+        let job: WireJob = try common.client().ask(.job(job.name))
+        if common.json {
+            StandardOutput.print(try WireCoding.text(job))
+            return
+        }
+        let screen = common.screen
+        func add(_ name: String, _ text: String?) {
+            guard let text else { return }
+            screen.print(screen.paint(name.padded(to: 10), .dim) + PlainText.oneLine(text))
+        }
+        add("job", job.name)
+        add("bot", job.bot)
+        add("does", JobText.action(job))
+        add("in", job.cwd)
+        add("env", job.env?.joined(separator: " "))
+        add("schedule", JobText.schedule(job.schedule))
+        add("", job.schedule.words)
+        if case .since(let since, let note) = job.paused {
+            add("paused", "since \(screen.time(since))" + (note.map { ": \($0)" } ?? ""))
+        }
+        add("next", job.nextAt.map { "\(screen.time($0)), \(screen.distance($0))" })
+        add(
+            "last",
+            job.lastRun.map {
+                "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt))"
+            })
+        add("policies", Self.policies(job.policies))
+        add("origin", job.at ?? "belfry job add")
+        add("revision", "\(job.revision)")
+    }
+
+    private static func policies(_ policies: WirePolicies) -> String {
+        func text(_ milliseconds: Int64) -> String { Duration.milliseconds(milliseconds).text }
+        return [
+            "overlap \(policies.overlap)",
+            policies.catchUp.mode == "none"
+                ? "no catch-up"
+                : "catch up \(policies.catchUp.mode) within \(text(policies.catchUp.withinMs))",
+            policies.timeoutMs.map { "timeout \(text($0))" } ?? "no timeout",
+            "grace \(text(policies.graceMs))",
+            "\(policies.attempts) \(policies.attempts == 1 ? "attempt" : "attempts")",
+        ].joined(separator: ", ")
+    }
+}

@@ -1,0 +1,40 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+
+struct MessagesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messages", abstract: "Lists what was said, newest first.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "Only what this bot said.", completion: Completions.bots)
+    var bot: String?
+    @Option(help: ArgumentHelp("Only what holds this text.", valueName: "text"))
+    var search: String?
+    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    var limit = 20
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is a number from 1 up") }
+    }
+
+    func run() throws {
+        var query = Query()
+        query["bot"] = bot
+        query["search"] = search
+        query["limit"] = String(limit)
+        let messages: [WireMessage] = try common.client().ask(.messages, query: query)
+        try common.screen.list(messages, asJSON: common.json) { screen in
+            var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
+            for message in messages {
+                let text = PlainText.preview(message.text)
+                table.add([
+                    "\(screen.time(message.at))", "\(message.bot)", "\(message.thread)",
+                    TextTable.Cell(text, message.read ? .dim : .normal), TextTable.Cell(message.id, .dim),
+                ])
+            }
+            screen.print(table, empty: "No messages.")
+        }
+    }
+}

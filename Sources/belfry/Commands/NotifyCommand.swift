@@ -1,0 +1,54 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+
+struct NotifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notify", abstract: "Says something to the person.",
+        discussion: """
+            Text from standard input is named -.
+
+              belfry notify "The tape is full" --bot ops --urgency critical
+              make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "What to say; - reads it from standard input.")
+    var text: String
+    @Option(help: ArgumentHelp("A title above it.", valueName: "text"))
+    var title: String?
+    @Option(help: ArgumentHelp("Who says it.", valueName: "bot"), completion: Completions.bots)
+    var bot: String?
+    @Option(help: ArgumentHelp("In which thread of the bot.", valueName: "thread"))
+    var thread: String?
+    @Option(
+        help: ArgumentHelp("low, normal or critical.", valueName: "urgency"),
+        completion: .list(["low", "normal", "critical"]))
+    var urgency: String?
+    @Option(help: ArgumentHelp("An icon's name.", valueName: "name"))
+    var icon: String?
+    @Option(help: ArgumentHelp("A sound's name, or none.", valueName: "name"))
+    var sound: String?
+    @Option(help: ArgumentHelp("A category such as im.received.", valueName: "name"))
+    var category: String?
+    @Option(help: ArgumentHelp("Take the place of what was said under this key.", valueName: "key"))
+    var replace: String?
+    @Option(help: ArgumentHelp("Take it back after this long.", valueName: "duration"))
+    var expire: DurationArgument?
+
+    func run() throws {
+        var request = NotifyRequest(text: text == "-" ? try StandardInput.text(limit: 64 * 1024) : text)
+        request.title = title
+        request.bot = bot
+        request.thread = thread
+        request.urgency = urgency
+        request.icon = icon
+        request.sound = sound
+        request.category = category
+        request.replace = replace
+        request.expireMs = expire?.milliseconds
+        let message: WireMessage = try common.client().ask(.notify, saying: request)
+        if common.json { StandardOutput.print(try WireCoding.text(message)) }
+    }
+}

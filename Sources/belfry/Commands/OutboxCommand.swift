@@ -1,0 +1,76 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct OutboxCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox", abstract: "Shows what waits for delivery, and what was delivered.",
+        subcommands: [OutboxListCommand.self, OutboxRetryCommand.self, OutboxDiscardCommand.self],
+        defaultSubcommand: OutboxListCommand.self)
+}
+
+struct OutboxListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists entries, newest first.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: ArgumentHelp("Only entries in this state, such as dead.", valueName: "state"))
+    var state: String?
+    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    var limit = 20
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is a number from 1 up") }
+    }
+
+    func run() throws {
+        var query = Query()
+        query["state"] = state
+        query["limit"] = String(limit)
+        let entries: [WireOutboxEntry] = try common.client().ask(.outbox, query: query)
+        try common.screen.list(entries, asJSON: common.json) { screen in
+            var table = TextTable(
+                ["CREATED", "STATE", "CHANNEL", "TYPE", "TRIES", "ID", "NOTE"], rightAligned: [4])
+            for entry in entries {
+                let next = entry.nextAt.map { entry.attempts > 0 ? "again \(screen.distance($0))" : "" }
+                let note = [next, entry.lastError].compactMap { $0 }.filter { !$0.isEmpty }
+                table.add([
+                    "\(screen.time(entry.createdAt))",
+                    TextTable.Cell(entry.state, StatusText.color(ofEntry: entry.state)), "\(entry.channel)",
+                    "\(entry.type)", "\(entry.attempts)", "\(entry.id)",
+                    "\(PlainText.preview(note.joined(separator: ", "), limit: 60))",
+                ])
+            }
+            screen.print(table, empty: "The outbox is empty.")
+        }
+    }
+}
+
+struct OutboxRetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Sends an entry that was given up, or waits, now.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The entry's id; see: belfry outbox.")
+    var id: String
+
+    func run() throws {
+        let entry: WireOutboxEntry = try common.client().ask(.retryEntry(id))
+        StandardOutput.print(
+            common.json ? try WireCoding.text(entry) : "\(entry.id) is \(entry.state) again.")
+    }
+}
+
+struct OutboxDiscardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard", abstract: "Gives an entry up; it is never sent.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The entry's id; see: belfry outbox.")
+    var id: String
+
+    func run() throws {
+        let entry: WireOutboxEntry = try common.client().ask(.discardEntry(id))
+        StandardOutput.print(common.json ? try WireCoding.text(entry) : "\(entry.id) is \(entry.state).")
+    }
+}

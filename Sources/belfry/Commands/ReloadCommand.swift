@@ -1,0 +1,31 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+
+struct ReloadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Reads the configuration anew, and shows what changed.",
+        discussion:
+            "A configuration with a fault in it is refused whole; the running one stays. Exits 2 then.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let difference: ReloadDifference = try common.client().ask(.reload)
+        guard !common.json else {
+            StandardOutput.print(try WireCoding.text(difference))
+            return
+        }
+        let screen = common.screen
+        for (what, changes) in [
+            ("job", difference.jobs), ("bot", difference.bots), ("channel", difference.channels),
+        ] {
+            for name in changes.added { screen.print(screen.paint("+ \(what) \(name)", .green)) }
+            for name in changes.changed { screen.print(screen.paint("~ \(what) \(name)", .yellow)) }
+            for name in changes.removed { screen.print(screen.paint("- \(what) \(name)", .red)) }
+        }
+        if difference.routes { screen.print(screen.paint("~ routes", .yellow)) }
+        if difference.isEmpty { screen.print("Nothing changed.") }
+    }
+}

@@ -1,0 +1,17 @@
+import API
+import APIClient
+import ArgumentParser
+
+struct RunCancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Ends a run: its whole process tree, by TERM and then KILL.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var target: RunArgument
+
+    func run() throws {
+        let run: WireRun = try common.client().ask(
+            .cancelRun(job: target.name.job, ordinal: target.name.ordinal))
+        StandardOutput.print(common.json ? try WireCoding.text(run) : "Asked \(target.name) to end.")
+    }
+}

@@ -1,0 +1,19 @@
+import API
+import APIClient
+import ArgumentParser
+import Tracking
+
+struct RunRetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Does a run that has ended again, as a new run.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var target: RunArgument
+
+    func run() throws {
+        let run: WireRun = try common.client().ask(
+            .retryRun(job: target.name.job, ordinal: target.name.ordinal))
+        StandardOutput.print(
+            common.json ? try WireCoding.text(run) : "\(run.name ?? "") is \(run.state.rawValue).")
+    }
+}

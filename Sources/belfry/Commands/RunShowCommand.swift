@@ -1,0 +1,52 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+import Tracking
+
+struct RunShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a run and its attempts.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var target: RunArgument
+
+    func run() throws {
+        let run: WireRun = try common.client().ask(.run(job: target.name.job, ordinal: target.name.ordinal))
+        if common.json {
+            StandardOutput.print(try WireCoding.text(run))
+            return
+        }
+        let screen = common.screen
+        func add(_ name: String, _ text: String?) {
+            guard let text else { return }
+            screen.print(screen.paint(name.padded(to: 10), .dim) + PlainText.oneLine(text))
+        }
+        add("run", run.name)
+        screen.print(
+            screen.paint("state     ", .dim) + screen.paint(RunText.state(run), StateMark(run.state).color))
+        add("bot", run.bot)
+        add("kind", run.kind)
+        add("slot", run.slot.map(screen.time))
+        add("queued", run.queuedAt.map(screen.time))
+        add("started", run.startedAt.map(screen.time))
+        add("ended", run.endedAt.map(screen.time))
+        add("took", run.startedAt == nil ? nil : RunText.took(run, screen))
+        add("late", run.latenessMs.map { "\($0) ms" })
+        add("waited", run.queueDelayMs.map { "\($0) ms" })
+        if let live = run.live, !run.state.isEnded {
+            let part = live.progress.map { "\(Int($0 * 100))%" }
+            add("progress", [part, live.phase, live.message].compactMap { $0 }.joined(separator: "  "))
+        }
+        add("cpu", run.cpuMs.map { "\($0) ms" })
+        add("memory", run.maxRssKb.map { "\($0) KiB" })
+        add("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
+        for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
+            let state = [attempt.state.rawValue, attempt.reason?.words].compactMap { $0 }.joined(
+                separator: ": ")
+            add(
+                "attempt \(attempt.n)",
+                "\(state), \(screen.time(attempt.startedAt)) - \(screen.time(attempt.endedAt))")
+        }
+    }
+}

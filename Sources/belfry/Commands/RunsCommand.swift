@@ -1,0 +1,59 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import Timeline
+import Tracking
+
+struct RunsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "runs", abstract: "Lists runs, newest first.",
+        discussion: """
+              belfry runs --state failed --since 24h
+              belfry runs backup --limit 100 --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "Only runs of this job.", completion: Completions.jobs)
+    var job: String?
+    @Option(
+        help: ArgumentHelp("Only runs in this state.", valueName: "state"),
+        completion: .list(RunState.allCases.map(\.rawValue)))
+    var state: [String] = []
+    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    var limit = 20
+    @Option(
+        help: ArgumentHelp("Only runs since then: a time, or a duration back such as 24h.", valueName: "time")
+    )
+    var since: String?
+
+    func run() throws {
+        guard limit > 0 else { throw APIError(.badValue, "--limit is a number from 1 up") }
+        for state in state where RunState(rawValue: state) == nil {
+            throw APIError(
+                .badValue, "no state \"\(state)\"",
+                hint: "States are \(RunState.allCases.map(\.rawValue).joined(separator: " ")).")
+        }
+        var query = Query()
+        query["job"] = job
+        query["state"] = state.isEmpty ? nil : state.joined(separator: ",")
+        query["limit"] = String(limit)
+        query["since"] = try since.map { try Self.moment($0).iso8601 }
+        let runs: [WireRun] = try common.client().ask(.runs, query: query)
+        try common.screen.list(runs, asJSON: common.json) { screen in
+            screen.print(RunText.table(runs, screen), empty: "No runs.")
+        }
+    }
+
+    /// A time with an offset, a local time, or a duration back from now.
+    private static func moment(_ text: String) throws(APIError) -> Moment {
+        if let back = try? Duration(text: text) { return Moment.now - back }
+        do {
+            return try Moment(iso8601: text, in: Zones.local)
+        } catch {
+            throw APIError(
+                .badValue, "--since: \(error.message)",
+                hint: "Write a time such as 2026-03-29T03:00 or a duration such as 24h.")
+        }
+    }
+}

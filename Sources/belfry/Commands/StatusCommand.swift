@@ -1,0 +1,61 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+import Timeline
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "How the daemon is, and what comes next.",
+        discussion: "Exits 0 whenever a daemon answers; see doctor for an exit code that tells of problems.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let client = try common.client()
+        if common.json {
+            StandardOutput.print(String(decoding: try client.bytes(.status), as: UTF8.self))
+            return
+        }
+        let status: WireStatus = try client.ask(.status)
+        let screen = common.screen
+        for line in Self.lines(status, screen) { screen.print(line) }
+        for line in StatusText.problems(status.problems, screen) { screen.print(line) }
+    }
+
+    private static func lines(_ status: WireStatus, _ screen: Screen) -> [String] {
+        let age = DisplayDuration.text(max(.zero, screen.now - status.since.moment))
+        let mark =
+            status.problems.isEmpty ? screen.paint("ok", .green) : screen.paint("needs a look", .yellow)
+        var lines = ["belfryd \(status.version), pid \(status.pid), up \(age): \(mark)"]
+        func add(_ name: String, _ text: String) {
+            lines.append(screen.paint(name.padded(to: 9), .dim) + text)
+        }
+        add("config", PlainText.oneLine(status.config))
+        add("state", PlainText.oneLine(status.state))
+        if let warden = status.warden {
+            add("warden", "pid \(warden.pid), \(warden.runs) \(warden.runs == 1 ? "run" : "runs")")
+        } else {
+            add("warden", screen.paint("none answers", .red))
+        }
+        add("jobs", "\(status.jobs), \(status.running) running, \(status.queued) queued")
+        if let at = status.nextAt, let job = status.nextJob {
+            add("next", "\(PlainText.oneLine(job)) at \(screen.time(at)), \(screen.distance(at))")
+        } else {
+            add("next", "no slot to come")
+        }
+        let dead = "\(status.outbox.dead) dead"
+        add(
+            "outbox",
+            "\(status.outbox.pending) pending, " + (status.outbox.dead > 0 ? screen.paint(dead, .red) : dead))
+        for channel in status.channels { add("channel", StatusText.channel(channel, screen)) }
+        return lines
+    }
+}
+
+extension String {
+    /// The text with spaces behind it up to `width` characters.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}

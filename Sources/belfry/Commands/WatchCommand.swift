@@ -1,0 +1,27 @@
+import API
+import APIClient
+import ArgumentParser
+import TerminalView
+
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Shows how far every run is, until Ctrl-C.",
+        discussion: """
+            One row a run on a terminal, plain lines elsewhere; with --json one live state a line.
+            Of one run it shows the end, too, and exits as run --follow does.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: ArgumentHelp("Only this run, until it ends.", valueName: "job#n"))
+    var target: RunName?
+    @Option(help: ArgumentHelp("auto, live, plain, json or quiet.", valueName: "how"))
+    var progress: TerminalTraits.Progress = .auto
+
+    func run() throws {
+        let client = try common.client()
+        let watcher = try LiveWatcher(client, common, progress)
+        guard let run = target else { return try watcher.watch() }
+        let known: WireRun = try client.ask(.run(job: run.job, ordinal: run.ordinal))
+        throw ExitCode(OutcomeCode.of(try watcher.follow(known)))
+    }
+}

@@ -1,0 +1,88 @@
+import API
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+/// Shows live states in the way that was asked for: rows, lines, JSON, or not at all.
+final class LiveScreen {
+    private let traits: TerminalTraits
+    private let zone: ZoneRules
+    private var states: [String: LiveState] = [:]
+    private var ended: Set<String> = []
+    private var permanent: [FrameLine] = []
+    private var painter: TerminalPainter
+    private var printer: PlainPrinter
+    private var taskbar = TaskbarProgress()
+
+    init(_ traits: TerminalTraits) {
+        self.traits = traits
+        zone = Zones.local
+        painter = TerminalPainter(traits)
+        printer = PlainPrinter(traits, zone: zone)
+    }
+
+    /// How long the view may sleep before it has to draw again.
+    var patience: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
+
+    /// Takes a live state in; `detail` says more of an end than its reason does.
+    func show(_ wire: WireLive, detail: String? = nil) throws {
+        switch traits.progress {
+        case .json: StandardOutput.print(try WireCoding.text(wire))
+        case .quiet: break
+        case .plain, .auto:
+            if let line = printer.line(for: LiveState(wire), at: .now) { StandardOutput.print(line) }
+        case .live: take(LiveState(wire), detail)
+        }
+    }
+
+    private func take(_ live: LiveState, _ detail: String?) {
+        let id = live.task.id
+        guard !ended.contains(id) else { return }
+        if let known = states[id], live.order <= known.order, !live.state.isEnded { return }
+        if live.state.isEnded {
+            states[id] = nil
+            ended.insert(id)
+            permanent.append(FinishedLine.line(live, detail: detail, traits: traits))
+        } else {
+            states[id] = live
+        }
+    }
+
+    /// Draws what changed, in one write; nothing while another job has the terminal.
+    func draw() {
+        switch traits.progress {
+        case .live: break
+        case .plain, .auto:
+            for line in printer.linesDue(at: .now) { StandardOutput.print(line) }
+            return
+        case .json, .quiet: return
+        }
+        let owner = tcgetpgrp(STDOUT_FILENO)
+        guard owner < 0 || owner == getpgrp() else { return }
+        let now = Moment.now
+        let size = Self.size
+        let rows = states.values.sorted { $0.task.id < $1.task.id }.map { LiveRow($0, at: now, zone: zone) }
+        var bytes = painter.paint(Frame(rows, size: size, traits: traits), after: permanent, size: size)
+        permanent = []
+        if traits.showsTaskbar { bytes += taskbar.update(Array(states.values), at: now) }
+        StandardOutput.write(bytes)
+    }
+
+    /// Leaves the terminal as it should be: rows taken away, what ended still there.
+    func close() {
+        guard traits.progress == .live else { return }
+        StandardOutput.write(painter.erase(leaving: permanent, size: Self.size))
+        permanent = []
+        if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
+    }
+
+    private static var size: TerminalSize {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else {
+            return TerminalSize(columns: 80, rows: 24)
+        }
+        return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+}

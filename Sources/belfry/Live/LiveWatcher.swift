@@ -1,0 +1,109 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import TerminalView
+import Tracking
+
+/// Reads the daemon's live states and shows them until somebody or something ends that.
+final class LiveWatcher {
+    private let client: DaemonClient
+    private let feed: EventFeed
+    private let screen: LiveScreen
+    private let signals = TerminalSignals()
+    private var reconnection = Reconnection()
+    private let clock = ContinuousClock()
+    private var lastDrawn: ContinuousClock.Instant?
+    /// Ten frames a second are smooth; more are only bytes.
+    private static let frame = Duration.milliseconds(100)
+
+    /// Opens the feed, so that nothing that happens from now on is missed.
+    init(
+        _ client: DaemonClient, _ common: CommonOptions, _ progress: TerminalTraits.Progress
+    ) throws {
+        self.client = client
+        let traits = TerminalTraits(
+            progress: common.json ? .json : progress, color: common.color,
+            isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
+        screen = LiveScreen(traits)
+        var query = Query()
+        query["live"] = "1"
+        feed = try EventFeed(of: client, query: query)
+    }
+
+    /// Shows one run until it has ended, and returns it as it ended.
+    ///
+    /// Ends the process when the user asked for it; the run goes on.
+    func follow(_ run: WireRun) throws -> WireRun {
+        defer { screen.close() }
+        guard var known = try refreshed(run) else { throw APIError(.noSuchRun) }
+        while !known.state.isEnded {
+            let arrival = try next()
+            switch arrival {
+            case .event(let event):
+                if try isAbout(run, event), let newer = try refreshed(known) { known = newer }
+            case .nothing: break
+            case .broken:
+                if let newer = try? refreshed(known) { known = newer }
+            }
+        }
+        if let live = known.live { try screen.show(live, detail: RunText.detail(known)) }
+        return known
+    }
+
+    /// Shows every run, until the user ends it.
+    func watch() throws {
+        defer { screen.close() }
+        while true {
+            guard case .event(let event) = try next(), event.name == "live" else { continue }
+            try show(event)
+        }
+    }
+
+    /// Whether an event says that a run may have ended; shows it when it is a live state of the run.
+    private func isAbout(_ run: WireRun, _ event: ServerSentEvent) throws -> Bool {
+        guard event.name != "live" else {
+            let live = try WireCoding.decode(WireLive.self, from: event.data.utf8)
+            guard live.taskId == run.id else { return false }
+            // The end is shown once the run itself is known to have ended, with what it ended by.
+            if !live.state.isEnded { try screen.show(live) }
+            return live.state.isEnded
+        }
+        return try WireCoding.decode(WireEvent.self, from: event.data.utf8).run == run.id
+    }
+
+    private func show(_ event: ServerSentEvent) throws {
+        let live = try WireCoding.decode(WireLive.self, from: event.data.utf8)
+        guard live.state.isEnded, let name = RunName(argument: live.run) else {
+            try screen.show(live)
+            return
+        }
+        let run: WireRun? = try? client.ask(.run(job: name.job, ordinal: name.ordinal))
+        try screen.show(live, detail: run.flatMap(RunText.detail))
+    }
+
+    private func refreshed(_ run: WireRun) throws -> WireRun? {
+        guard let name = run.name.flatMap(RunName.init) else { return nil }
+        return try client.ask(.run(job: name.job, ordinal: name.ordinal), as: WireRun.self)
+    }
+
+    /// The next arrival; draws before it waits.
+    private func next() throws -> EventFeed.Arrival {
+        if let signal = signals.take() {
+            screen.close()
+            throw ExitCode(128 + signal)
+        }
+        let arrival = try feed.next(timeout: draw())
+        if arrival == .broken { try reconnection.wait() } else { reconnection.succeeded() }
+        return arrival
+    }
+
+    /// Draws when the last frame is old enough, and returns how long to wait for the next one.
+    private func draw() -> Duration {
+        let age = lastDrawn.map { clock.now - $0 }
+        if let age, age < Self.frame { return Self.frame - age }
+        screen.draw()
+        lastDrawn = clock.now
+        return screen.patience
+    }
+}

@@ -1,0 +1,58 @@
+import API
+import TerminalView
+import Tracking
+
+/// Jobs in words.
+enum JobText {
+    /// `30 2 * * * Europe/Berlin`, `when asked`.
+    static func schedule(_ schedule: WireSchedule) -> String {
+        switch schedule.kind {
+        case "manual": "when asked"
+        case "cron": [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
+        default: "\(schedule.kind) \(schedule.text)"
+        }
+    }
+
+    /// The command as a shell would take it, or the shell text.
+    static func action(_ job: WireJob) -> String {
+        if let shell = job.shell { return shell }
+        return (job.command ?? []).map(quoted).joined(separator: " ")
+    }
+
+    /// Says what became of a job: JSON, or one line with its next slot.
+    static func confirm(_ verb: String, _ job: WireJob, _ common: CommonOptions) throws {
+        guard !common.json else {
+            StandardOutput.print(try WireCoding.text(job))
+            return
+        }
+        let screen = common.screen
+        let next = job.nextAt.map { "next at \(screen.time($0)), \(screen.distance($0))" }
+        let when = job.paused.isPaused ? "paused" : next ?? "runs when asked: belfry run \(job.name)"
+        screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
+    }
+
+    static func table(_ jobs: [WireJob], _ screen: Screen) -> TextTable {
+        var table = TextTable(["JOB", "SCHEDULE", "NEXT", "LAST", "BOT"])
+        for job in jobs {
+            let next = job.paused.isPaused ? TextTable.Cell("paused", .yellow) : "\(screen.time(job.nextAt))"
+            let last = job.lastRun.map { TextTable.Cell(RunText.state($0), StateMark($0.state).color) }
+            table.add(["\(job.name)", "\(schedule(job.schedule))", next, last ?? "-", "\(job.bot)"])
+        }
+        return table
+    }
+
+    private static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "_-./=:,@%+".utf8.contains(byte)
+                }
+            }
+        return isPlain
+            ? word
+            : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+                + "'"
+    }
+}

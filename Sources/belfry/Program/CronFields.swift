@@ -1,0 +1,58 @@
+import API
+public import ArgumentParser
+import Cron
+import Host
+import Timeline
+
+/// An expression and how it is to be read.
+struct CronFields: ParsableArguments {
+    @Argument(help: ArgumentHelp("The expression, as one word.", valueName: "expr"))
+    var expression: String
+    @Option(
+        help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
+    var zone: String?
+    @Option(help: ArgumentHelp("A skipped local time: run-after or skip.", valueName: "rule"))
+    var gap: CronOptions.Gap = .runAfter
+    @Option(help: ArgumentHelp("A repeated local time: first, last or both.", valueName: "rule"))
+    var fold: CronOptions.Overlap = .first
+    @Option(
+        name: .customLong("class"),
+        help: ArgumentHelp("Which jobs gap and fold apply to: vixie, fixed or wildcard.", valueName: "class"))
+    var jobClass: CronOptions.JobClass = .vixie
+    @Option(help: ArgumentHelp("How the two day fields combine: vixie or ocps.", valueName: "rule"))
+    var dayRule: CronOptions.DayRule = .vixie
+    @Option(help: ArgumentHelp("unix or quartz.", valueName: "dialect"))
+    var dialect: CronOptions.Dialect = .unix
+    @Option(help: ArgumentHelp("What H is computed from.", valueName: "id"))
+    var seed: String?
+    @Flag(help: "Accept what other programs write.")
+    var lenient = false
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    var options: CronOptions {
+        CronOptions(
+            dialect: dialect, isLenient: lenient, seed: seed, dayRule: dayRule, gap: gap, overlap: fold,
+            jobClass: jobClass)
+    }
+
+    /// The zone the text is to be read in.
+    func rules(for expression: CronExpression?) throws(APIError) -> ZoneRules {
+        guard let name = expression?.zoneName ?? zone else { return Zones.local }
+        guard let rules = Zones.rules(name) else {
+            throw APIError(.badValue, "no zone \"\(name)\"", hint: "See: timedatectl list-timezones")
+        }
+        return rules
+    }
+
+    /// What can be said of the expression.
+    func check() -> CronCheck {
+        CronCheck(expression, options: options, zoneName: zone) { Zones.rules($0) != nil }
+    }
+}
+
+extension CronOptions.Gap: ExpressibleByArgument {}
+extension CronOptions.Overlap: ExpressibleByArgument {}
+extension CronOptions.JobClass: ExpressibleByArgument {}
+extension CronOptions.DayRule: ExpressibleByArgument {}
+extension CronOptions.Dialect: ExpressibleByArgument {}

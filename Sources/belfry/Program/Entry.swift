@@ -1,0 +1,54 @@
+import API
+import ArgumentParser
+import Glibc
+
+/// Runs one command and ends the process with the contract's exit code.
+enum Entry {
+    static func run(_ arguments: [String]) -> Never {
+        // Before `--` only: what follows belongs to somebody else's command.
+        let own = arguments.prefix { $0 != "--" }
+        do {
+            if let refusal = LaterVersion.refusal(of: Array(own)) { throw refusal }
+            var command = try Belfry.parseAsRoot(arguments)
+            try command.run()
+            exit(0)
+        } catch let error as APIError {
+            fail(error, asJSON: own.contains("--json"))
+        } catch let code as ExitCode {
+            exit(code.rawValue)
+        } catch {
+            // Help, version and completion scripts come as errors, too.
+            guard Belfry.exitCode(for: error) != .success else {
+                StandardOutput.print(Belfry.fullMessage(for: error))
+                exit(0)
+            }
+            fail(
+                APIError(.badRequest, usage(Belfry.message(for: error)), hint: help(error)),
+                asJSON: own.contains("--json"))
+        }
+    }
+
+    private static func fail(_ error: APIError, asJSON: Bool) -> Never {
+        if asJSON, let text = try? WireCoding.text(error) {
+            StandardError.print(text)
+        } else {
+            StandardError.print("belfry: \(error.sentence)")
+        }
+        exit(error.code.row.exitCode)
+    }
+
+    /// The parser's sentence in the form of ours: begins small, ends without a full stop, on one line.
+    private static func usage(_ message: String) -> String {
+        let line = message.split(separator: "\n").joined(separator: " ")
+        let text = line.last == "." ? String(line.dropLast()) : line
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+
+    private static func help(_ error: any Error) -> String? {
+        let usage = Belfry.fullMessage(for: error).split(separator: "\n").first { $0.hasPrefix("Usage: ") }
+        guard let usage else { return nil }
+        let words = usage.dropFirst("Usage: ".count).split(separator: " ")
+            .prefix { $0.first.map { $0.isLetter || $0 == "-" } == true && !$0.hasPrefix("-") }
+        return "See: \(words.joined(separator: " ")) --help"
+    }
+}
