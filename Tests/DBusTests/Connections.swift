@@ -59,6 +59,20 @@ private let soon = Duration.seconds(10)
         }
     }
 
+    @Test func `is closed when nobody holds it any more`() async throws {
+        let bus = try await PrivateBus.start()
+        let watcher = try await DBusConnection.connect(to: bus.address, deadline: soon)
+        var connection: DBusConnection? = try await DBusConnection.connect(to: bus.address, deadline: soon)
+        let name = try #require(await connection?.uniqueName)
+        try await watcher.listen(for: .ownerChanged(of: name), deadline: soon)
+        connection = nil
+        for await signal in watcher.signals where signal.member == "NameOwnerChanged" {
+            #expect(signal.arguments == [.string(name), .string(name), .string("")])
+            return
+        }
+        Issue.record("the watcher's connection ended first")
+    }
+
     @Test func `closes with every waiter answered`() async throws {
         let bus = try await PrivateBus.start()
         let connection = try await DBusConnection.connect(
