@@ -37,9 +37,10 @@ package enum CellWidth {
 
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
-        if (0x20..<0x7F).contains(value) { return 1 }
-        // Below the Hangul letters nothing is wide, and soft hyphens are drawn.
-        if value == 0xAD { return 1 }
+        // Latin, and what bars are drawn with: most of what is not ASCII, without a look into the tables.
+        // Soft hyphens are drawn.
+        if (0x20..<0x7F).contains(value) || (0xA0..<0x300).contains(value) { return 1 }
+        if (0x2500...0x25FC).contains(value) { return 1 }
         if isWide(value) || scalar.properties.isEmojiPresentation { return isRegional(value) ? 1 : 2 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .control, .surrogate, .lineSeparator,

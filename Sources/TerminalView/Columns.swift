@@ -47,9 +47,9 @@ struct Columns: Hashable {
             if let progress = row.progress {
                 let parts = Bar.parts(progress, width: bar, glyphs: traits.hasGlyphs)
                 paint(mark.color)
-                line.add(parts.full)
+                line.add(parts.full, knownCells: parts.fullCells)
                 paint(.dim)
-                line.add(parts.rest)
+                line.add(parts.rest, knownCells: bar - parts.fullCells)
                 paint(.normal)
             } else {
                 line.space(bar)

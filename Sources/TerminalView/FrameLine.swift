@@ -35,6 +35,11 @@ package struct FrameLine: Hashable, Sendable {
         return draw(kept + mark, cells: used + mark.count)
     }
 
+    /// Adds `text` that is known to take `cells` cells: a part of a bar, which is long and drawn often.
+    mutating func add(_ text: String, knownCells cells: Int) {
+        if cells > 0 { _ = draw(text, cells: cells) }
+    }
+
     /// Adds `text` in `width` cells: cut if longer, spaces behind it if shorter.
     package mutating func add(_ text: String, width: Int) {
         space(width - add(text, limit: width))

@@ -113,6 +113,7 @@ import Tracking
         for step in 0...1000 {
             for glyphs in [true, false] {
                 let parts = Bar.parts(Double(step) / 1000, width: 17, glyphs: glyphs)
+                #expect(CellWidth.of(parts.full) == parts.fullCells)
                 #expect(CellWidth.of(parts.full + parts.rest) == 17)
             }
         }
