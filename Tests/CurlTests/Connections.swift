@@ -92,8 +92,10 @@ import Testing
         request.authorities = pair.certificate
         request.url = server.url(scheme: "https")
         await #expect(performing: { try await curl.perform(request) }, throws: isTLS)
-        request.url = try await HookServer().url(scheme: "https")
+        let plain = try await HookServer()
+        request.url = plain.url(scheme: "https")
         await #expect(performing: { try await curl.perform(request) }, throws: isTLS)
+        plain.stop()
     }
 
     private func isTLS(_ error: any Error) -> Bool {

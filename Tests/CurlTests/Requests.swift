@@ -24,7 +24,6 @@ import Testing
         #expect(record.body == "hello")
         #expect(record.headers["content-type"] == "text/plain")
         #expect(record.headers["x-empty"] == "")
-        #expect(record.headers["expect"] == nil)
     }
 
     @Test func `without a body sends none, and invents no content type for one`() async throws {
@@ -47,6 +46,8 @@ import Testing
         #expect(response.status == 204)
         let record = try await server.record()
         #expect(record.bodyBytes == 5_000_000)
+        // libcurl would ask first and wait a second for a body this long.
+        #expect(record.headers["expect"] == nil)
         #expect(record.bodySha256 == "72568575be172c8c4134899e94d07916277e6487b619bfb8aa8f756fa3494dfb")
     }
 
