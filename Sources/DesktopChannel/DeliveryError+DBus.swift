@@ -10,7 +10,7 @@ extension DeliveryError {
         case .disconnected, .cannotConnect, .badAddress:
             self = .unreachable(.noBus, detail: "\(error)")
         case .timedOut:
-            self = .retry(.timeout, detail: "the notification server does not answer")
+            self = .unreachable(.timeout, detail: "the notification server does not answer")
         case .outOfMemory:
             self = .retry(.serverError, detail: "\(error)")
         case .invalidArgument:

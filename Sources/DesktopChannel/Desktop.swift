@@ -28,6 +28,9 @@ package actor Desktop: LevelChannel {
     /// The owner we turned to last, asked or still being asked what it can do.
     private var lookingFor: String?
     private var lastState: SurfaceSignal?
+    /// The server that stopped answering in the middle of its life; it is waited for, not asked again.
+    private var silent: ServerProfile?
+    private var silences: AsyncStream<ServerProfile>.Continuation?
     /// Why we gave up a connection that was well; `nil` while it is, or when it was lost.
     private var problem: String?
     /// The highest revision shown under each id of the server's present life.
@@ -75,7 +78,11 @@ package actor Desktop: LevelChannel {
                 return remote
             }
             let failure = DeliveryError(error)
-            if case .unreachable(.noServer, _) = failure { await lookAgain(on: connection) }
+            switch failure {
+            case .unreachable(.noServer, _): await lookAgain(on: connection)
+            case .unreachable(.timeout, _): waitFor(server)
+            default: break
+            }
             throw failure
         }
     }
@@ -88,6 +95,7 @@ package actor Desktop: LevelChannel {
             _ = try await connection.call(
                 server.method("CloseNotification"), [.uint32(number)], deadline: form.deadline)
         } catch {
+            if error == .timedOut { waitFor(server) }
             // The specification lets a server answer an unknown id with an error: it is gone, as wanted.
             logger.debug("notification not closed", metadata: ["reason": "\(error)"])
         }
@@ -97,13 +105,16 @@ package actor Desktop: LevelChannel {
         on connection: DBusConnection
     ) async throws(DeliveryError) -> ServerProfile {
         if let server { return server }
-        guard canStartServer else { throw .unreachable(.noServer) }
+        guard silent == nil else { throw .unreachable(.timeout) }
+        guard canStartServer || lookingFor != nil else { throw .unreachable(.noServer) }
         do throws(DBusError) {
-            try await connection.start(ServerProfile.service, deadline: form.deadline)
+            if lookingFor == nil {
+                try await connection.start(ServerProfile.service, deadline: form.deadline)
+            }
             try await adopt(
                 connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
         } catch {
-            await giveUp(connection, because: "the notification server cannot be started: \(error)")
+            await giveUp(connection, because: "the notification server does not start: \(error)")
             throw .unreachable(.noServer, detail: "\(error)")
         }
         guard let server else { throw .unreachable(.noServer) }
@@ -118,9 +129,8 @@ package actor Desktop: LevelChannel {
         while !Task.isCancelled {
             problem = nil
             let (hadBus, end) = await serve()
-            server = nil
+            forgetServer()
             connection = nil
-            revisions = [:]
             if Task.isCancelled { return }
             report(.unavailable(problem ?? end))
             if hadBus, problem == nil { pause = Backoff() }
@@ -137,6 +147,9 @@ package actor Desktop: LevelChannel {
             return (false, "no session bus: \(error)")
         }
         self.connection = connection
+        let (silences, silence) = AsyncStream.makeStream(of: ServerProfile.self)
+        self.silences = silence
+        async let answers: Void = awaitAnswers(of: silences, on: connection)
         do throws(DBusError) {
             try await connection.listen(
                 for: .ownerChanged(of: ServerProfile.service), deadline: form.deadline)
@@ -152,7 +165,9 @@ package actor Desktop: LevelChannel {
         } catch {
             problem = problem ?? "the notification server does not answer: \(error)"
         }
+        silence.finish()
         await connection.close()
+        await answers
         return (true, "the session bus is gone")
     }
 
@@ -185,9 +200,8 @@ package actor Desktop: LevelChannel {
     /// Turns to the server that has the name now; the ids of the one before are void.
     private func adopt(_ owner: String?, on connection: DBusConnection) async throws(DBusError) {
         guard owner == nil || owner != server?.owner else { return }
+        forgetServer()
         lookingFor = owner
-        server = nil
-        revisions = [:]
         guard let owner else {
             canStartServer = try await connection.canStart(ServerProfile.service, deadline: form.deadline)
             report(
@@ -203,6 +217,40 @@ package actor Desktop: LevelChannel {
         report(.available(generation: profile.generation))
     }
 
+    private func forgetServer() {
+        server = nil
+        silent = nil
+        lookingFor = nil
+        revisions = [:]
+    }
+
+    /// The server hangs: says so, and has it waited for.
+    ///
+    /// The connection is kept, because GNOME takes everything away that a closed connection has shown; and
+    /// nothing more is sent, because all of it would appear when the server goes on.
+    private func waitFor(_ server: ServerProfile) {
+        guard self.server?.owner == server.owner else { return }
+        self.server = nil
+        silent = server
+        silences?.yield(server)
+        report(.unavailable("the notification server does not answer"))
+    }
+
+    /// Asks each silent server one small thing, and takes it up again when it answers.
+    private func awaitAnswers(of silences: AsyncStream<ServerProfile>, on connection: DBusConnection) async {
+        for await server in silences {
+            do throws(DBusError) {
+                _ = try await connection.call(server.method("GetCapabilities"), deadline: .seconds(86_400))
+            } catch {
+                continue  // gone: the bus tells
+            }
+            guard silent?.owner == server.owner else { continue }
+            silent = nil
+            self.server = server
+            report(.available(generation: server.generation))
+        }
+    }
+
     /// The server is not where we thought: asks the bus instead of waiting to be told.
     private func lookAgain(on connection: DBusConnection) async {
         do throws(DBusError) {
@@ -215,7 +263,7 @@ package actor Desktop: LevelChannel {
 
     /// Ends the connection, so that ``run()`` tries again after a pause.
     private func giveUp(_ connection: DBusConnection, because reason: String) async {
-        problem = reason
+        if connection === self.connection { problem = reason }
         await connection.close()
     }
 

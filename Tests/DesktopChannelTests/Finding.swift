@@ -92,7 +92,7 @@ import Timeline
                     Issue.record("the server did not start")
                     return
                 }
-                #expect(reason.hasPrefix("the notification server cannot be started: "))
+                #expect(reason.hasPrefix("the notification server does not start: "))
                 let until = await scene.clock.nextSleeper()
                 #expect(until - scene.clock.now == .seconds(pause))
                 scene.clock.advance(to: until)

@@ -65,18 +65,45 @@ import Testing
         }
     }
 
-    @Test func `a server that hangs costs two seconds a call and no more`() async throws {
+    @Test func `a server that hangs costs one deadline, and is taken up again with its ids`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await Scene.run(at: bus.address) { scene in
-            _ = try await scene.nextGeneration()
+            let generation = try await scene.nextGeneration()
+            let remote = try await scene.desktop.show(makeNotice("1"), replacing: nil)
             server.process.signal(SIGSTOP)
-            let error = await #expect(throws: DeliveryError.self) {
+            for title in ["2", "3"] {
+                let error = await #expect(throws: DeliveryError.self) {
+                    try await scene.desktop.show(makeNotice(title, revision: 2), replacing: remote)
+                }
+                #expect(error?.reason == .timeout)
+            }
+            #expect(await scene.next() == .unavailable("the notification server does not answer"))
+
+            server.process.signal(SIGCONT)
+            #expect(await scene.next() == .available(generation: generation))
+            let again = try await scene.desktop.show(makeNotice("4", revision: 2), replacing: remote)
+            #expect(again == remote)
+            for title in ["1", "2", "4"] { #expect(try await server.next()?.summary == title) }
+        }
+    }
+
+    @Test func `a server that hangs and dies makes room for the next`() async throws {
+        let bus = try await PrivateBus.start()
+        let first = try await NotificationServer.start(at: bus.address)
+        try await Scene.run(at: bus.address) { scene in
+            let before = try await scene.nextGeneration()
+            first.process.signal(SIGSTOP)
+            await #expect(throws: DeliveryError.self) {
                 try await scene.desktop.show(makeNotice(), replacing: nil)
             }
-            #expect(error?.reason == .timeout)
-            server.process.signal(SIGCONT)
+            #expect(await scene.next() == .unavailable("the notification server does not answer"))
+            await first.process.end()
+            #expect(await scene.next() == .unavailable("no notification server on the session bus"))
+            let second = try await NotificationServer.start(at: bus.address)
+            #expect(try await scene.nextGeneration() != before)
             _ = try await scene.desktop.show(makeNotice(), replacing: nil)
+            #expect(try await second.next()?.replacesID == 0)
         }
     }
 }

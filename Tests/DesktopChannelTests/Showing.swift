@@ -140,16 +140,27 @@ import Testing
         }
     }
 
-    @Test func `that a server never will take is given up`() async throws {
+    @Test(arguments: [
+        ("org.freedesktop.DBus.Error.InvalidArgs", DeliveryReason.rejected, "giveUp"),
+        ("org.freedesktop.DBus.Error.AccessDenied", .rejected, "giveUp"),
+        ("org.example.Whatever", .rejected, "giveUp"),
+        ("org.freedesktop.DBus.Error.LimitsExceeded", .throttled, "retry"),
+        ("org.freedesktop.DBus.Error.ServiceUnknown", .noServer, "unreachable"),
+        ("org.freedesktop.DBus.Error.NoReply", .noServer, "unreachable"),
+    ])
+    func `that is refused says whether to try again`(
+        name: String, reason: DeliveryReason, kind: String
+    ) async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await Scene.run(at: bus.address) { scene in
             _ = try await scene.nextGeneration()
-            try await server.refuse("org.freedesktop.DBus.Error.InvalidArgs")
+            try await server.refuse(name)
             let error = await #expect(throws: DeliveryError.self) {
                 try await scene.desktop.show(makeNotice(), replacing: nil)
             }
-            #expect(error?.reason == .rejected)
+            #expect(error?.reason == reason)
+            #expect(error.map { "\($0)".hasPrefix(kind) } == true)
             try await server.refuse(nil)
             _ = try await scene.desktop.show(makeNotice(), replacing: nil)
         }
