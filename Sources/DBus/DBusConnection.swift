@@ -23,6 +23,8 @@ package actor DBusConnection {
 
     /// Connects to `address`, authenticates as this user, and greets the bus, all by `deadline`.
     ///
+    /// Only connect(2) itself has no deadline: on a bus that is stopped and has a full queue it waits, on
+    /// the connection's own thread.
     /// - Parameters:
     ///   - address: such as `unix:path=/run/user/1000/bus`. Addresses that start a process are refused.
     ///   - callsInFlight: how many calls may wait for an answer at once; more wait in line.
