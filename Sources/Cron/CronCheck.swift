@@ -29,7 +29,7 @@ public struct CronCheck: Sendable {
         var parser = CronParser(options: options, collectsWarnings: true)
         parser.parse(text.utf8.span, knowsZone: knowsZone)
         faults = parser.faults
-        guard parser.faults.isEmpty else {
+        guard parser.isFaultless else {
             expression = nil
             warnings = []
             return

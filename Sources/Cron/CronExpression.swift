@@ -41,11 +41,12 @@ public struct CronExpression: Sendable {
     ) throws(CronError) {
         var parser = CronParser(options: options)
         parser.parse(text.utf8.span, knowsZone: knowsZone)
-        guard parser.faults.isEmpty else { throw CronError(text: text, faults: parser.faults) }
+        guard parser.isFaultless else { throw CronError(text: text, faults: parser.faults) }
         self.init(text, parser, options)
     }
 
-    init(_ text: String, _ parser: CronParser, _ options: CronOptions) {
+    @inline(__always)
+    init(_ text: String, _ parser: borrowing CronParser, _ options: CronOptions) {
         self.text = text
         zoneName = parser.zoneName
         gap = options.gap

@@ -1,21 +1,25 @@
 extension CronParser {
-    /// One field as read, before the day fields are combined.
+    /// One field as read, before the day fields are combined; two words, so that it is returned in registers.
     struct Field {
         /// The plain values, bit v for value v.
         var bits: UInt64 = 0
-        /// The first character is a star (or a question mark).
-        var isStarred = false
-        /// The field is nothing but that.
-        var isBare = false
-        var isQuestion = false
-        /// A `+` stands first.
-        var isForced = false
-        /// The bytes of it, for warnings.
-        var range = 0..<0
+        var flags: Flags = []
 
         func isOpen(_ rule: CronOptions.DayRule) -> Bool {
-            rule == .vixie ? isStarred : isBare
+            flags.contains(rule == .vixie ? .starred : .bare)
         }
+    }
+
+    struct Flags: OptionSet {
+        var rawValue: UInt64
+
+        /// The first character is a star or a question mark.
+        static let starred = Flags(rawValue: 1)
+        /// The field is nothing but that.
+        static let bare = Flags(rawValue: 2)
+        static let question = Flags(rawValue: 4)
+        /// A `+` stands first.
+        static let forced = Flags(rawValue: 8)
     }
 
     /// Where a term reads its values from; `low` to `high` by `step`.
@@ -29,39 +33,43 @@ extension CronParser {
     }
 
     /// Reads the field at `position` and the blanks after it.
+    @inline(__always)
     mutating func parseField(
         _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
     ) -> Field {
-        var result = Field()
-        let start = position
+        var flags: Flags = []
         if field == .dayOfWeek, bytes[position] == UInt8(ascii: "+"), position + 1 < end,
             !isBlank(bytes[position + 1])
         {
-            result.isForced = true
+            flags.insert(.forced)
             position += 1
         }
+        let start = position
         let first = bytes[position]
-        result.isQuestion = first == UInt8(ascii: "?")
-        result.isStarred = first == UInt8(ascii: "*") || result.isQuestion
-        // The commonest field of all.
-        if result.isStarred, !result.isQuestion, position + 1 == end || isBlank(bytes[position + 1]) {
-            result.isBare = true
-            result.bits = CronParser.bits(Term(low: field.minimum, high: field.maximum))
-            if field == .year { addYears(Term(low: field.minimum, high: field.maximum)) }
-            position += 1
+        if first == UInt8(ascii: "*") { flags.insert(.starred) }
+        if first == UInt8(ascii: "?") { flags.formUnion([.starred, .question]) }
+        let bits: UInt64
+        if field != .year, !collectsWarnings, dialect == .unix || field != .dayOfWeek,
+            let plain = CronParser.plainBits(
+                bytes, position, end, low: field.minimum, high: field.maximum, sunday: field == .dayOfWeek)
+        {
+            bits = plain.bits
+            position = plain.position
         } else {
             if field == .year { masks.years = .empty }
-            parseTerms(field, bytes, &position, end, &result)
+            bits = parseTerms(field, bytes, &position, end)
         }
-        result.range = start..<position
+        if flags.contains(.starred), position == start + 1 { flags.insert(.bare) }
         position = skipBlanks(bytes, position, end)
-        return result
+        return Field(bits: bits, flags: flags)
     }
 
+    @inline(never)
     private mutating func parseTerms(
-        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int, _ result: inout Field
-    ) {
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> UInt64 {
         let start = position
+        var bits: UInt64 = 0
         var terms = 0
         while true {
             terms += 1
@@ -69,7 +77,7 @@ extension CronParser {
             if position == end || isBlank(bytes[position]) || bytes[position] == UInt8(ascii: ",") {
                 failEmptyTerm(field, bytes, position, end)
             } else if let term = parseTerm(field, bytes, &position, end) {
-                if field == .year { addYears(term) } else { result.bits |= CronParser.bits(term, in: field) }
+                if field == .year { addYears(term) } else { bits |= CronParser.bits(term, in: field) }
             }
             if position < end, !isBlank(bytes[position]), bytes[position] != UInt8(ascii: ",") {
                 if !hasFault(from: termStart) { failUnexpected(field, bytes, position, end) }
@@ -80,8 +88,8 @@ extension CronParser {
             guard position < end, bytes[position] == UInt8(ascii: ",") else { break }
             position += 1
         }
-        result.isBare = result.isStarred && position == start + 1
         if terms > 1 { checkAlone(field, bytes, start..<position) }
+        return bits
     }
 
     /// Reads one term; `nil` when it is one of the day forms, which go into the masks, or at fault.
@@ -189,10 +197,7 @@ extension CronParser {
 
     /// The values of a term, a day of week 7 as 0.
     @inline(__always)
-    static func bits(_ term: Term) -> UInt64 {
-        (.max &>> UInt64(truncatingIfNeeded: 63 &- (term.high &- term.low)))
-            &<< UInt64(truncatingIfNeeded: term.low)
-    }
+    static func bits(_ term: Term) -> UInt64 { bits(term.low, term.high) }
 
     private static func bits(_ term: Term, in field: CronField) -> UInt64 {
         var bits: UInt64

@@ -22,12 +22,14 @@ extension CronParser {
                 "it fires when the day of month matches, and also when the day of week does")
         }
         let differs =
-            !weekday.isForced
+            !weekday.flags.contains(.forced)
             && (monthDay.isOpen(.vixie) || weekday.isOpen(.vixie))
                 != (monthDay.isOpen(.ocps) || weekday.isOpen(.ocps))
         if differs, bothSet || dayRule == .ocps {
             warn(
-                .starStepDay, in: monthDay.isBare || !monthDay.isStarred ? .dayOfWeek : .dayOfMonth,
+                .starStepDay,
+                in: monthDay.flags.contains(.bare) || !monthDay.flags.contains(.starred)
+                    ? .dayOfWeek : .dayOfMonth,
                 at: range,
                 "a star with a step beside another day field: here \(masks.eitherDay ? "one" : "both") must match, other programs disagree"
             )

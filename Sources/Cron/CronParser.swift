@@ -14,12 +14,14 @@ struct CronParser {
     var zoneName: String?
     /// Whether second, minute or hour begins with a star.
     var followsClock = false
-    var faults: [CronFault] = []
-    var warnings: [CronWarning] = []
+    /// `nil` as long as nothing is wrong, so that good text touches no array.
+    private(set) var faultsFound: [CronFault]?
+    private(set) var warningsFound: [CronWarning]?
 
     /// The largest text that is looked at.
     static let longest = 256
 
+    @inline(__always)
     init(options: CronOptions, collectsWarnings: Bool = false) {
         dialect = options.dialect
         isLenient = options.isLenient || options.dialect == .quartz
@@ -71,18 +73,17 @@ struct CronParser {
                 .fieldCount, at: start..<end, "expected \(asked) fields, found \(count)",
                 fix: "write minute, hour, day of month, month, day of week")
         }
-        let spansBefore = collectsWarnings
         position = start
         if count >= 6 {
             let second = parseField(.second, bytes, &position, end)
             masks.seconds = second.bits
-            followsClock = second.isStarred
+            followsClock = second.flags.contains(.starred)
         }
         let minute = parseField(.minute, bytes, &position, end)
         let hour = parseField(.hour, bytes, &position, end)
         masks.minutes = minute.bits
         masks.hours = hour.bits
-        followsClock = followsClock || minute.isStarred || hour.isStarred
+        followsClock = followsClock || minute.flags.contains(.starred) || hour.flags.contains(.starred)
         let monthDayStart = position
         let monthDay = parseField(.dayOfMonth, bytes, &position, end)
         masks.months = parseField(.month, bytes, &position, end).bits
@@ -91,22 +92,25 @@ struct CronParser {
         if count == 7 { _ = parseField(.year, bytes, &position, end) }
         masks.monthDays = monthDay.bits
         masks.nthWeekdays |= weekday.bits &* CronMasks.everyWeek
-        masks.eitherDay = !(monthDay.isOpen(dayRule) || weekday.isOpen(dayRule) || weekday.isForced)
-        if count == 6, !faults.isEmpty { hintYear(bytes, lastField, end) }
-        if dialect == .quartz, monthDay.isQuestion == weekday.isQuestion {
+        masks.eitherDay =
+            !(monthDay.isOpen(dayRule) || weekday.isOpen(dayRule) || weekday.flags.contains(.forced))
+        if count == 6, !isFaultless { hintYear(bytes, lastField, end) }
+        if dialect == .quartz, monthDay.flags.contains(.question) == weekday.flags.contains(.question) {
             fail(
                 .dialect, in: .dayOfWeek, at: weekdayStart..<end,
                 "Quartz needs a ? in exactly one of the two day fields")
         }
-        guard spansBefore, faults.isEmpty else { return }
+        guard collectsWarnings, isFaultless else { return }
         warnOfDays(monthDay, weekday, at: monthDayStart..<end)
     }
 
     /// A last field that looks like a year, in a text where it is the day of week.
     private mutating func hintYear(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
         guard end - start == 4, bytes[start] == 0x31 || bytes[start] == 0x32 else { return }
-        for number in faults.indices where faults[number].range == start..<end {
-            faults[number].fix = "a year needs 7 fields: write the second first"
+        faultsFound = faults.map { fault in
+            var fault = fault
+            if fault.range == start..<end { fault.fix = "a year needs 7 fields: write the second first" }
+            return fault
         }
     }
 
@@ -130,12 +134,16 @@ struct CronParser {
 
     // MARK: Findings
 
+    var faults: [CronFault] { faultsFound ?? [] }
+    var warnings: [CronWarning] { warningsFound ?? [] }
+    var isFaultless: Bool { faultsFound == nil }
+
     @inline(never)
     mutating func fail(
         _ kind: CronFault.Kind, in field: CronField? = nil, at range: Range<Int>, _ message: String,
         fix: String? = nil
     ) {
-        faults.append(CronFault(kind, in: field, at: range, message, fix: fix))
+        faultsFound = faults + [CronFault(kind, in: field, at: range, message, fix: fix)]
     }
 
     @inline(never)
@@ -143,6 +151,6 @@ struct CronParser {
         _ kind: CronWarning.Kind, in field: CronField? = nil, at range: Range<Int>, _ message: String
     ) {
         guard collectsWarnings else { return }
-        warnings.append(CronWarning(kind, in: field, at: range, message))
+        warningsFound = warnings + [CronWarning(kind, in: field, at: range, message)]
     }
 }

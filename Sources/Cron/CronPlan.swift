@@ -22,6 +22,7 @@ struct CronPlan: Hashable, Sendable {
     /// Local seconds of 2200-01-01, where the calendar of expressions ends.
     static let end = Int64(CalendarDay.end) * 86_400
 
+    @inline(__always)
     init(_ masks: CronMasks) {
         self.masks = masks
         let isOpen = masks.months == CronMasks.allMonths && masks.years.isAll && !masks.eitherDay

@@ -7,15 +7,21 @@ public struct ZoneRules: Sendable {
     /// The name it was loaded under, such as `Europe/Berlin`.
     public let name: String
 
-    @usableFromInline let table: ZoneTable
+    /// The changes; `nil` for a zone that never has any, so that ``utc`` costs nothing to make.
+    @usableFromInline let table: ZoneTable?
+
+    /// The offset where there is no table.
+    @usableFromInline let fixedOffset: Int32
 
     /// Universal time: offset zero, no change ever.
-    public static let utc = ZoneRules(name: "UTC", offsetSeconds: 0)
+    @inlinable public static var utc: ZoneRules { ZoneRules(name: "UTC", offsetSeconds: 0) }
 
     /// A zone whose clocks are always `offsetSeconds` east of UTC.
+    @inlinable
     public init(name: String, offsetSeconds: Int) {
         self.name = name
-        table = ZoneTable(initial: Int32(offsetSeconds), changes: [], rule: nil)
+        table = nil
+        fixedOffset = Int32(offsetSeconds)
     }
 
     /// The zone that a compiled time zone file describes.
@@ -28,6 +34,7 @@ public struct ZoneRules: Sendable {
     public init(name: String, tzif bytes: [UInt8]) throws(TimelineError) {
         self.name = name
         table = try TZifDecoder.decode(bytes)
+        fixedOffset = 0
     }
 
     /// The zone of a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3`, followed in every year.
@@ -37,6 +44,7 @@ public struct ZoneRules: Sendable {
         self.name = name
         let zone = try PosixZoneParser.parse(Array(rule.utf8))
         table = ZoneTable(initial: zone.standard, changes: [], rule: zone)
+        fixedOffset = 0
     }
 
     /// Seconds east of UTC at `moment`.
@@ -49,7 +57,8 @@ public struct ZoneRules: Sendable {
     /// - Complexity: O(1) until the year 2200; after it a few dozen operations.
     @inlinable
     public func interval(atSeconds seconds: Int64) -> ZoneInterval {
-        table.interval(at: seconds)
+        table?.interval(at: seconds)
+            ?? ZoneInterval(startSeconds: .min, endSeconds: .max, offsetSeconds: fixedOffset)
     }
 
     /// The first change of the offset strictly after `moment`; `nil` when the clock never moves again.
@@ -99,9 +108,9 @@ public struct ZoneRules: Sendable {
 extension ZoneRules: Equatable {
     /// Whether both have one name and the same clocks at every moment.
     public static func == (left: ZoneRules, right: ZoneRules) -> Bool {
-        left.name == right.name
-            && (left.table === right.table
-                || left.table.starts == right.table.starts && left.table.offsets == right.table.offsets
-                    && left.table.rule == right.table.rule)
+        guard left.name == right.name, left.fixedOffset == right.fixedOffset else { return false }
+        guard let table = left.table, let other = right.table else { return left.table === right.table }
+        return table === other
+            || table.starts == other.starts && table.offsets == other.offsets && table.rule == other.rule
     }
 }

@@ -68,6 +68,29 @@ import Timeline
         }
     }
 
+    /// Checking reads every field with all care, parsing takes a short cut through plain ones.
+    @Test func `means the same to a check as to a parse`() throws {
+        var maker = RandomExpressions(random: SeededGenerator(state: 9))
+        let alphabet = Array("0123456789*/,- 7".utf8)
+        for round in 0..<12_000 {
+            var bytes = Array(maker.expression().utf8)
+            if round % 2 == 1 {
+                bytes[maker.number(0, bytes.count - 1)] = maker.pick(alphabet)
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            let options = CronOptions(
+                dialect: maker.pick([.unix, .unix, .quartz]), isLenient: round % 3 == 0)
+            let check = CronCheck(text, options: options)
+            do {
+                let parsed = try CronExpression(text, options: options)
+                #expect(check.expression == parsed, "\(text)")
+                #expect(check.expression?.isFixedTime == parsed.isFixedTime, "\(text)")
+            } catch {
+                #expect(check.faults == error.faults, "\(text)")
+            }
+        }
+    }
+
     @Test func `never fires exactly when no day of 400 years matches`() throws {
         var maker = RandomExpressions(random: SeededGenerator(state: 4))
         for _ in 0..<3000 {
