@@ -47,8 +47,8 @@ let stations: [Target] = [
     effect(
         "APIServer",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Engine", "API",
-            .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "WardenProtocol", "Engine",
+            "Host", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
         ]),
     effect("APIClient", ["Timeline", "Tracking", "API"]),
 ]

@@ -4,7 +4,7 @@ package struct WireChannel: Hashable, Sendable, Codable {
     package var name: String
     /// `desktop` or `webhook`.
     package var kind: String
-    /// Whether it works: `ok`, `failing`, `disabled`, or `away` (nobody at the far end, which is no fault).
+    /// `working`, `away` (nobody at the far end), `failing`, `disabled`, or `untried`.
     package var state: String
     /// Since when it is in that state.
     package var since: Timestamp?

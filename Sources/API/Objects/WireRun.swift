@@ -26,7 +26,7 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var attempt: Int?
     /// All attempts, first one first; in listings absent.
     package var attempts: [WireAttempt]?
-    /// The name of the run that this one does again.
+    /// The id of the run that this one does again.
     package var retryOf: String?
     /// While it waits for its next attempt: not before this.
     package var notBefore: Timestamp?

@@ -55,7 +55,7 @@ struct ExecCommand: ParsableCommand {
     private static func copyOutput(of run: RunName, _ client: DaemonClient) throws -> Int32 {
         let signals = TerminalSignals()
         var asked = false
-        try Output.copy(of: run, from: client, follow: true) {
+        try Output.copy(of: run, from: client, follow: true) { () throws(APIError) in
             guard let signal = signals.take() else { return }
             // A second time means: now. The run itself is told by then.
             if asked { throw APIError(.connectionLost, "left \(run) to end by itself (signal \(signal))") }

@@ -6,7 +6,9 @@ package enum APIResponse: Sendable {
     case whole(status: Int, contentType: String, bytes: [UInt8])
     /// An answer that is written as it comes to be. `write` returns at its end; what it throws cuts the
     /// connection, so that the reader knows the answer is not complete.
-    case stream(contentType: String, write: @concurrent @Sendable (inout any BodyWriter) async throws -> Void)
+    case stream(
+        contentType: String, fields: [String: String] = [:],
+        write: @concurrent @Sendable (inout any BodyWriter) async throws -> Void)
     /// An error of the table.
     case failure(APIError)
 

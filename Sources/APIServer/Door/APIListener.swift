@@ -125,8 +125,11 @@ package struct APIListener: Service {
         case .failure(let error):
             let bytes = (try? WireCoding.encode(error)) ?? []
             try await writeWhole(error.code.row.status, "application/json", bytes, writer)
-        case .stream(let contentType, let write):
+        case .stream(let contentType, let extra, let write):
             var fields = HTTPFields()
+            for (name, value) in extra {
+                if let name = HTTPField.Name(name) { fields[name] = value }
+            }
             fields[.contentType] = contentType
             fields[.cacheControl] = "no-store"
             let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))

@@ -1,0 +1,41 @@
+/// Finds the name somebody meant.
+package enum NearestName {
+    /// The name of `names` that is closest to `name`, when it is close enough to be meant.
+    ///
+    /// Close enough is one slip (a letter more, less, other, or two swapped) for every three letters.
+    package static func of(_ name: String, among names: some Sequence<String>) -> String? {
+        let limit = max(1, name.count / 3)
+        let distances = names.map { (name: $0, distance: distance(name, $0)) }
+        let nearest = distances.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        return nearest.flatMap { $0.distance <= limit && $0.distance > 0 ? $0.name : nil }
+    }
+
+    /// `Did you mean "backup"?`, when something like it exists.
+    package static func hint(_ name: String, among names: some Sequence<String>) -> String? {
+        of(name, among: names).map { "Did you mean \"\($0)\"?" }
+    }
+
+    /// The number of slips between two names.
+    ///
+    /// - Source: Damerau 1964, in the form that edits no letter twice (optimal string alignment).
+    static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.utf8)
+        let right = Array(right.utf8)
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in left.indices {
+            var current = [row + 1]
+            for column in right.indices {
+                let isSame = left[row] == right[column]
+                var best = min(last[column + 1] + 1, current[column] + 1, last[column] + (isSame ? 0 : 1))
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    best = min(best, beforeLast[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,93 @@
+import API
+import Engine
+import Ledger
+import ServiceLifecycle
+import Timeline
+import Tracking
+
+extension DaemonHandler {
+    func live() async -> APIResponse {
+        let now = control.clock.now
+        return .value(await control.board.states().map { WireLive($0, at: now) })
+    }
+
+    /// Events from where the reader left off, then as they come; with `live=1` live states in between.
+    ///
+    /// Live states have no id: they are never said again, only how things are now.
+    func events(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        var after = try request.query.number("since")
+        if let text = request.lastEventID {
+            guard let seq = Int64(text), seq >= 0 else {
+                throw APIError(.badValue, "Last-Event-ID is not an event's number: \"\(text)\"")
+            }
+            after = seq
+        }
+        let newest = try await reading { () async throws(LedgerError) in
+            try await control.ledger.lastEvent()
+        }
+        let start = after ?? newest
+        let wantsLive = request.query.flag("live")
+        return .stream(contentType: "text/event-stream") { writer in
+            try await tell(after: start, live: wantsLive, to: &writer)
+        }
+    }
+
+    /// A comment at least this often, so that both ends notice when the other is gone.
+    private static let heartbeat = Duration.seconds(15)
+    /// Live states are told at most so often; what changed meanwhile is told once.
+    private static let liveGap = Duration.milliseconds(50)
+
+    @concurrent
+    private func tell(after start: Int64, live: Bool, to writer: inout any BodyWriter) async throws {
+        var seq = start
+        var version: UInt64 = .max
+        let wakes = Wakes(control, live: live, heartbeat: Self.heartbeat)
+        try await writer.write(ServerSentEvent.heartbeat)
+        if live {
+            version = await control.board.changes(after: .max).version
+            for state in await control.board.states() { try await write(state, to: &writer) }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            wakes.start(in: &group)
+            defer { group.cancelAll() }
+            for await wake in wakes.stream {
+                switch wake {
+                case .stop: return
+                case .heartbeat: try await writer.write(ServerSentEvent.heartbeat)
+                case .look: break
+                }
+                seq = try await tellEvents(after: seq, to: &writer)
+                guard live else { continue }
+                let changes = await control.board.changes(after: version)
+                version = changes.version
+                for state in changes.states { try await write(state, to: &writer) }
+                if !changes.states.isEmpty {
+                    try await control.clock.sleep(until: control.clock.now + Self.liveGap)
+                }
+            }
+        }
+    }
+
+    @concurrent
+    private func tellEvents(after start: Int64, to writer: inout any BodyWriter) async throws -> Int64 {
+        var seq = start
+        while true {
+            let events = try await control.ledger.events(after: seq, limit: 500)
+            guard let last = events.last else { return seq }
+            var bytes: [UInt8] = []
+            for event in events {
+                let data = try WireCoding.text(WireEvent(event))
+                bytes +=
+                    ServerSentEvent(id: "\(event.seq)", name: event.event.type.rawValue, data: data).bytes
+            }
+            try await writer.write(bytes)
+            seq = last.seq
+        }
+    }
+
+    @concurrent
+    private func write(_ state: LiveState, to writer: inout any BodyWriter) async throws {
+        let data = try WireCoding.text(WireLive(state, at: control.clock.now))
+        try await writer.write(ServerSentEvent(name: "live", data: data).bytes)
+    }
+}

@@ -1,0 +1,106 @@
+import API
+import Engine
+import Ledger
+import Timeline
+
+extension DaemonHandler {
+    func jobs() async throws(APIError) -> APIResponse {
+        .value(try await allJobs())
+    }
+
+    func job(_ name: String) async throws(APIError) -> APIResponse {
+        .value(try await shown(name))
+    }
+
+    func addJob(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        let draft: JobDraft = try request.value()
+        let spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
+        let record = try await asking { () async throws(EngineError) in try await control.add(spec) }
+        return .value(try await shown(record.name), status: 201)
+    }
+
+    func editJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+        let draft: JobDraft = try request.value()
+        if let new = draft.name, new != name {
+            throw APIError(
+                .badValue, "a job keeps its name", hint: "Add one of the other name, and remove this one.")
+        }
+        let zone = control.switchboard.configuration.zone
+        // Read outside of the engine, so that a refusal keeps its place in the table.
+        _ = try await entry(name)
+        var refusal: APIError?
+        do throws(EngineError) {
+            _ = try await control.edit(name) { (spec) throws(EngineError) in
+                do throws(APIError) {
+                    try spec.apply(draft, zone: zone)
+                } catch {
+                    refusal = error
+                    throw .invalid(error.message)
+                }
+            }
+        } catch {
+            throw refusal ?? APIError(error)
+        }
+        return .value(try await shown(name))
+    }
+
+    func removeJob(_ name: String) async throws(APIError) -> APIResponse {
+        _ = try await entry(name)
+        try await asking { () async throws(EngineError) in try await control.remove(name) }
+        return .done
+    }
+
+    func pauseJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+        let note = try request.valueIfPresent(PauseRequest.self)?.note
+        _ = try await entry(name)
+        _ = try await asking { () async throws(EngineError) in try await control.pause(name, note: note) }
+        return .value(try await shown(name))
+    }
+
+    func resumeJob(_ name: String) async throws(APIError) -> APIResponse {
+        _ = try await entry(name)
+        _ = try await asking { () async throws(EngineError) in try await control.resume(name) }
+        return .value(try await shown(name))
+    }
+
+    func nextSlots(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+        let count = Int(clamping: try request.query.number("n", atLeast: 1) ?? 5)
+        _ = try await entry(name)
+        let slots = try await asking { () async throws(EngineError) in
+            try await control.upcoming(name, count: min(count, 10_000))
+        }
+        return .value(slots.map(Timestamp.init(_:)) as [Timestamp])
+    }
+
+    /// Every job, by name, each with its newest run.
+    func allJobs() async throws(APIError) -> [WireJob] {
+        let last = try await reading { () async throws(LedgerError) in try await control.ledger.lastRuns() }
+        let runs = Dictionary(last.map { ($0.job, $0) }) { first, _ in first }
+        var jobs: [WireJob] = []
+        for entry in await control.slots.entries() {
+            var run: WireRun?
+            if let record = runs[entry.record.name] { run = await shown(record) }
+            jobs.append(WireJob(entry, lastRun: run))
+        }
+        return jobs
+    }
+
+    /// The job of that name.
+    ///
+    /// - Throws: ``ErrorCode/noSuchJob`` with the name that was perhaps meant.
+    func entry(_ name: String) async throws(APIError) -> JobBook.Entry {
+        if let entry = await control.slots.entry(name) { return entry }
+        let names = await control.slots.entries().map(\.record.name)
+        throw APIError(.noSuchJob, "no job \"\(name)\"", hint: NearestName.hint(name, among: names))
+    }
+
+    private func shown(_ name: String) async throws(APIError) -> WireJob {
+        let entry = try await entry(name)
+        let last = try await reading { () async throws(LedgerError) in
+            try await control.ledger.runs(RunFilter(job: name, limit: 1))
+        }
+        var run: WireRun?
+        if let record = last.first { run = await shown(record) }
+        return WireJob(entry, lastRun: run)
+    }
+}

@@ -1,0 +1,137 @@
+import API
+import Engine
+import Ledger
+import Timeline
+import Tracking
+
+extension DaemonHandler {
+    func runJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+        let asked = try request.valueIfPresent(API.RunRequest.self) ?? API.RunRequest()
+        _ = try await entry(name)
+        let run = try await asking { () async throws(EngineError) in
+            try await control.runNow(name, force: asked.force ?? false, key: asked.key)
+        }
+        return .value(await shown(run), status: 201)
+    }
+
+    func exec(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        let asked: ExecRequest = try request.value()
+        guard let program = asked.command.first, !program.isEmpty else {
+            throw APIError(.badValue, "the command is empty")
+        }
+        if let notify = asked.notify, notify != "failure" {
+            throw APIError(
+                ["always", "never"].contains(notify) ? .notInThisVersion : .badValue,
+                "--notify \(notify) is not in this version",
+                hint: "The routes of the configuration say what is told.")
+        }
+        var draft = JobDraft()
+        draft.name = asked.name ?? Self.name(of: program)
+        draft.bot = asked.bot
+        draft.command = asked.command
+        draft.cwd = asked.cwd
+        draft.env = asked.env
+        let spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
+        let run = try await asking { () async throws(EngineError) in try await control.exec(spec) }
+        return .value(await shown(run), status: 201)
+    }
+
+    func run(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
+        let record = try await record(job, ordinal)
+        let attempts = try await reading { () async throws(LedgerError) in
+            try await control.ledger.attempts(of: record.id)
+        }
+        let live = await control.board.state(of: record.id)
+        return .value(WireRun(record, live: live, attempts: attempts, at: control.clock.now))
+    }
+
+    func cancelRun(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
+        let run = try await record(job, ordinal)
+        try await asking { () async throws(EngineError) in try await control.cancel(run) }
+        return .value(await shown(try await record(job, ordinal)))
+    }
+
+    func retryRun(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
+        let run = try await record(job, ordinal)
+        let again = try await asking { () async throws(EngineError) in try await control.retry(run) }
+        return .value(await shown(again), status: 201)
+    }
+
+    func runs(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        var states: Set<RunState> = []
+        for word in (request.query["state"] ?? "").split(separator: ",") {
+            guard let state = RunState(rawValue: String(word)) else {
+                throw APIError(.badValue, "no state \"\(word)\"")
+            }
+            states.insert(state)
+        }
+        var since: Moment?
+        if let text = request.query["since"] {
+            do {
+                since = try Moment(iso8601: text)
+            } catch {
+                throw APIError(.badValue, "since: \(error.message)")
+            }
+        }
+        if let job = request.query["job"] { try await knownOnce(job) }
+        let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
+        return .value(
+            try await listed(
+                RunFilter(job: request.query["job"], states: states, since: since, limit: limit)))
+    }
+
+    func history(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+        try await knownOnce(name)
+        let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
+        return .value(try await listed(RunFilter(job: name, limit: limit)))
+    }
+
+    /// The run as the API shows it, with where it is now.
+    func shown(_ record: RunRecord) async -> WireRun {
+        let live = await control.board.state(of: record.id)
+        return WireRun(record, live: live, at: control.clock.now)
+    }
+
+    /// The run called `JOB#N`.
+    func record(_ job: String, _ ordinal: Int) async throws(APIError) -> RunRecord {
+        try await asking { () async throws(EngineError) in try await control.run(named: job, ordinal) }
+    }
+
+    /// Runs, and spans of slots that did not run, newest first.
+    private func listed(_ filter: RunFilter) async throws(APIError) -> [WireRun] {
+        let records = try await reading { () async throws(LedgerError) in
+            try await control.ledger.runs(filter)
+        }
+        let spans = try await reading { () async throws(LedgerError) in
+            try await control.ledger.spans(of: filter.job, limit: filter.limit)
+        }
+        var rows: [(at: Moment, run: WireRun)] = []
+        for record in records { rows.append((record.slot ?? record.queuedAt, await shown(record))) }
+        for span in spans where filter.states.isEmpty || filter.states.contains(span.state) {
+            if let since = filter.since, span.last < since { continue }
+            rows.append((span.last, WireRun(span)))
+        }
+        return rows.sorted { $0.at > $1.at }.prefix(filter.limit).map(\.run)
+    }
+
+    /// A job of that name is or was there, or something ran under it.
+    private func knownOnce(_ name: String) async throws(APIError) {
+        let ran = try await reading { () async throws(LedgerError) in
+            try await control.ledger.runs(RunFilter(job: name, limit: 1))
+        }
+        if ran.isEmpty { _ = try await entry(name) }
+    }
+
+    /// A name for a command: its last path component, in the letters names may have.
+    static func name(of program: String) -> String {
+        let last = program.split(separator: "/").last.map(String.init) ?? "exec"
+        let name = last.lowercased().unicodeScalars.map { scalar -> Character in
+            switch scalar {
+            case "a"..."z", "0"..."9", ".", "_", "-": Character(scalar)
+            default: "-"
+            }
+        }
+        let trimmed = String(name.drop { !$0.isLetter && !$0.isNumber }.prefix(63))
+        return JobName.fault(in: trimmed) == nil ? trimmed : "exec"
+    }
+}

@@ -1,0 +1,99 @@
+import API
+import Engine
+import Grouping
+import Ledger
+import Timeline
+
+extension DaemonHandler {
+    func messages(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        let query = request.query
+        let limit = Int(clamping: try query.number("limit", atLeast: 1) ?? 100)
+        let records = try await reading { () async throws(LedgerError) in
+            try await control.ledger.messages(bot: query["bot"], search: query["search"], limit: limit)
+        }
+        return .value(records.map { WireMessage($0) })
+    }
+
+    func items(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
+        let records = try await reading { () async throws(LedgerError) in
+            try await control.ledger.items(limit: limit)
+        }
+        var items: [WireItem] = []
+        for item in records.compactMap(shownItem) {
+            var last: [WireMessage] = []
+            if case .messages(_, let messages) = item.content {
+                for message in messages { last.append(try await current(message)) }
+            }
+            items.append(WireItem(item, messages: last))
+        }
+        return .value(items)
+    }
+
+    func notify(_ request: APIRequest) async throws(APIError) -> APIResponse {
+        let asked: NotifyRequest = try request.value()
+        guard asked.text.contains(where: { !$0.isWhitespace }) else {
+            throw APIError(.badValue, "there is nothing to say: the text is empty")
+        }
+        let urgency = try asked.urgency.map(Self.urgency)
+        let expire = try asked.expireMs.map { milliseconds throws(APIError) in
+            guard milliseconds > 0 else { throw APIError(.badValue, "expire is a duration above zero") }
+            return Duration.milliseconds(milliseconds)
+        }
+        let record = try await asking { () async throws(EngineError) in
+            try await control.post(run: nil) { id, at in
+                Message(
+                    id: id, bot: asked.bot ?? "belfry", thread: asked.thread ?? "main", text: asked.text,
+                    at: at, urgency: urgency ?? .normal, title: asked.title,
+                    appearance: Appearance(
+                        icon: asked.icon, soundName: asked.sound, category: asked.category,
+                        expireAfter: expire),
+                    replaceKey: asked.replace)
+            }
+        }
+        return .value(WireMessage(record), status: 201)
+    }
+
+    func read(_ id: String) async throws(APIError) -> APIResponse {
+        .value(WireMessage(try await asking { () async throws(EngineError) in try await control.read(id) }))
+    }
+
+    func bots() async throws(APIError) -> APIResponse {
+        .value(try await allBots())
+    }
+
+    func bot(_ name: String) async throws(APIError) -> APIResponse {
+        let bots = try await allBots()
+        guard let bot = bots.first(where: { $0.name == name }) else {
+            throw APIError(
+                .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
+        }
+        return .value(bot)
+    }
+
+    /// The bots that are described, and those that jobs or messages name, by name.
+    func allBots() async throws(APIError) -> [WireBot] {
+        let unread = try await reading { () async throws(LedgerError) in try await control.ledger.unread() }
+        let owners = await control.slots.entries().map(\.record.spec.bot)
+        let jobs = Dictionary(grouping: owners) { $0 }.mapValues(\.count)
+        let names = Set(control.switchboard.configuration.bots.keys).union(jobs.keys).union(unread.keys)
+        return names.sorted().map { name in
+            WireBot(name: name, kind: "command", jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
+        }
+    }
+
+    /// A message of an item, with whether it was read or pinned since.
+    private func current(_ message: Message) async throws(APIError) -> WireMessage {
+        let record = try await reading { () async throws(LedgerError) in
+            try await control.ledger.message(id: message.id)
+        }
+        return record.map { WireMessage($0) } ?? WireMessage(message)
+    }
+
+    private static func urgency(_ word: String) throws(APIError) -> Urgency {
+        guard let urgency = Urgency(rawValue: word) else {
+            throw APIError(.badValue, "no urgency \"\(word)\"", hint: "It is low, normal or critical.")
+        }
+        return urgency
+    }
+}

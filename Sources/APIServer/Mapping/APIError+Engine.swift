@@ -1,0 +1,46 @@
+package import API
+package import Engine
+package import Ledger
+
+extension APIError {
+    /// What the API says when the engine refused.
+    package init(_ error: EngineError) {
+        switch error {
+        case .noSuchJob(let name): self.init(.noSuchJob, "no job \"\(name)\"")
+        case .noSuchZone(let name):
+            self.init(.badValue, "no zone \"\(name)\"", hint: "See: timedatectl list-timezones")
+        case .noSuchRun(let name): self.init(.noSuchRun, "no run \"\(name)\"")
+        case .noSuchMessage(let id): self.init(.noSuchMessage, "no message \"\(id)\"")
+        case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \"\(id)\"")
+        case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \"\(name)\"")
+        case .noSuchBot(let name): self.init(.noSuchBot, "no bot \"\(name)\"")
+        case .ownedByFile(let job, let place):
+            self.init(
+                .jobFromFile, "job \"\(job)\" comes from \(place)",
+                hint: "Change it there, then: belfry reload")
+        case .busy(let job, let runs):
+            self.init(
+                .overlap, "\"\(job)\" is still at it (\(runs.joined(separator: ", ")))",
+                hint: "Run it all the same with --force.")
+        case .ended(let run, let state): self.init(.runEnded, "\(run) has ended (\(state))")
+        case .notEnded(let run):
+            self.init(.runNotEnded, "\(run) has not ended", hint: "End it first: belfry run cancel \(run)")
+        case .notAllowed(let entry, let state):
+            self.init(.entrySettled, "the outbox entry \(entry) is \(state)")
+        case .invalid(let text): self.init(.badValue, text)
+        case .nameTaken(let name):
+            self.init(
+                .jobExists, "there is a job \"\(name)\" already", hint: "Change it: belfry job edit \(name)")
+        case .ledger(let error): self.init(error)
+        case .stopping: self.init(.stopping)
+        }
+    }
+
+    /// What the API says when the ledger refused.
+    package init(_ error: LedgerError) {
+        switch error {
+        case .fenced: self.init(.changedMeanwhile, hint: "Try again.")
+        default: self.init(.ledgerRefused, "\(error)")
+        }
+    }
+}

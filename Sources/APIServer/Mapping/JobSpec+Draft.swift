@@ -1,0 +1,98 @@
+import API
+import Ledger
+import Timeline
+
+extension JobSpec {
+    /// The job that `draft` asks for; what it does not say is by default.
+    ///
+    /// - Throws: ``APIError`` for what is missing, malformed, or of a later version.
+    init(_ draft: JobDraft, zone: String) throws(APIError) {
+        guard let name = draft.name else { throw APIError(.badValue, "the job has no name") }
+        guard let action = try Self.action(draft) else {
+            throw APIError(.badValue, "the job has nothing to do", hint: "Give it a command or a shell text.")
+        }
+        self.init(
+            name: name, action: action, schedule: ScheduleSpec(kind: .manual, text: "", zone: zone))
+        try apply(draft, zone: zone)
+    }
+
+    /// Changes what `draft` says, and nothing else.
+    mutating func apply(_ draft: JobDraft, zone: String) throws(APIError) {
+        if let bot = draft.bot {
+            if let fault = JobName.fault(in: bot) { throw APIError(.badName, "bot \"\(bot)\": \(fault)") }
+            self.bot = bot
+        }
+        if let action = try Self.action(draft) { self.action = action }
+        if let schedule = draft.schedule { self.schedule = try ScheduleSpec(schedule, zone: zone) }
+        if let cwd = draft.cwd {
+            guard cwd.hasPrefix("/") else {
+                throw APIError(.badValue, "cwd is not an absolute path: \"\(cwd)\"")
+            }
+            directory = cwd
+        }
+        if let env = draft.env { environment = env }
+        if let overlap = draft.overlap { self.overlap = try Self.overlap(overlap) }
+        if let mode = draft.catchUp { catchUp.mode = try Self.catchUp(mode) }
+        if let within = draft.withinMs { catchUp.within = try Self.duration(within, "within") }
+        if let milliseconds = draft.timeoutMs {
+            timeout = milliseconds == 0 ? nil : try Self.duration(milliseconds, "timeout")
+        }
+        if let milliseconds = draft.graceMs { grace = try Self.duration(milliseconds, "grace") }
+        if let attempts = draft.attempts {
+            guard attempts > 0 else { throw APIError(.badValue, "attempts is a number from 1 up") }
+            guard attempts == 1 else {
+                throw APIError(.notInThisVersion, "attempts above 1 are not in this version")
+            }
+        }
+    }
+
+    private static func action(_ draft: JobDraft) throws(APIError) -> JobAction? {
+        switch (draft.command, draft.shell) {
+        case (nil, nil): return nil
+        case (let command?, nil):
+            guard let program = command.first, !program.isEmpty else {
+                throw APIError(.badValue, "the command is empty")
+            }
+            return .command(command)
+        case (nil, let text?):
+            guard !text.isEmpty else { throw APIError(.badValue, "the shell text is empty") }
+            return .shell(text)
+        case (_?, _?): throw APIError(.badValue, "command and shell exclude each other")
+        }
+    }
+
+    private static func overlap(_ word: String) throws(APIError) -> OverlapPolicy {
+        if let policy = OverlapPolicy(rawValue: word) { return policy }
+        if ["queue-one", "queue-all", "replace", "allow"].contains(word) {
+            throw APIError(.notInThisVersion, "overlap \(word) is not in this version")
+        }
+        throw APIError(.badValue, "overlap is not \"\(word)\"", hint: "It is: skip")
+    }
+
+    private static func catchUp(_ word: String) throws(APIError) -> CatchUpPolicy.Mode {
+        if let mode = CatchUpPolicy.Mode(rawValue: word) { return mode }
+        if word == "all" { throw APIError(.notInThisVersion, "catch-up all is not in this version") }
+        throw APIError(.badValue, "catch-up is not \"\(word)\"", hint: "It is: none or latest")
+    }
+
+    private static func duration(_ milliseconds: Int64, _ name: String) throws(APIError) -> Duration {
+        // A hundred years: beyond it sums with moments could overflow.
+        guard milliseconds > 0, milliseconds <= 100 * 366 * 86_400_000 else {
+            throw APIError(.badValue, "\(name) is not a duration above zero and below 100 years")
+        }
+        return .milliseconds(milliseconds)
+    }
+}
+
+extension ScheduleSpec {
+    /// The schedule that is asked for; its text is read by whoever stores it.
+    init(_ wire: WireSchedule, zone: String) throws(APIError) {
+        switch wire.kind {
+        case "manual": self.init(kind: .manual, text: "", zone: wire.zone ?? zone)
+        case "cron": self.init(kind: .cron, text: wire.text, zone: wire.zone ?? zone)
+        case "every", "after", "at", "startup":
+            throw APIError(.notInThisVersion, "a schedule of kind \(wire.kind) is not in this version")
+        default: throw APIError(.badValue, "no schedule is of kind \"\(wire.kind)\"")
+        }
+    }
+}

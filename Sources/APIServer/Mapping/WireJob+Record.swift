@@ -1,0 +1,45 @@
+import API
+import Cron
+import Engine
+import Ledger
+import Timeline
+
+extension WireJob {
+    /// The job as the API shows it.
+    init(_ entry: JobBook.Entry, lastRun: WireRun?) {
+        let record = entry.record
+        let spec = record.spec
+        let isManual = spec.schedule.kind == .manual
+        self.init(
+            name: spec.name, origin: record.origin.rawValue, bot: spec.bot, kind: spec.action.kind,
+            schedule: WireSchedule(
+                kind: spec.schedule.kind.rawValue, text: spec.schedule.text,
+                zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
+            revision: record.revision, policies: WirePolicies(spec))
+        at = record.place
+        if let pause = record.pause {
+            paused = .since(Timestamp(pause.since), note: pause.note)
+        } else {
+            nextAt = Timestamp(entry.next)
+        }
+        self.lastRun = lastRun
+        switch spec.action {
+        case .command(let command): self.command = command
+        case .shell(let text): shell = text
+        }
+        cwd = spec.directory
+        env = spec.environment.isEmpty ? nil : spec.environment.keys.sorted()
+    }
+}
+
+extension WirePolicies {
+    /// The policies of a job.
+    init(_ spec: JobSpec) {
+        self.init(
+            overlap: spec.overlap.rawValue,
+            catchUp: WireCatchUp(
+                mode: spec.catchUp.mode.rawValue, withinMs: spec.catchUp.within.milliseconds),
+            timeoutMs: spec.timeout?.milliseconds, graceMs: spec.grace.milliseconds,
+            attempts: spec.attempts)
+    }
+}

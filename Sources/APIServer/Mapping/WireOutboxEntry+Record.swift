@@ -1,0 +1,34 @@
+import API
+import Delivery
+import Ledger
+
+extension WireOutboxEntry {
+    /// The entry as the API shows it.
+    init(_ record: OutboxRecord) {
+        self.init(
+            id: record.id, channel: record.channel, type: record.type, reason: record.reason,
+            state: record.state.rawValue, createdAt: Timestamp(record.createdAt))
+        attempts = record.attempts
+        nextAt = Timestamp(record.nextAt)
+        lastError = record.lastError
+        status = record.status
+        settledAt = Timestamp(record.settledAt)
+        run = record.run
+        item = record.item
+    }
+}
+
+extension WireEvent {
+    /// The event as the API shows it.
+    init(_ record: EventRecord) {
+        let event = record.event
+        self.init(seq: record.seq, type: event.type.rawValue, at: Timestamp(event.at))
+        reason = event.reason
+        job = event.job
+        run = event.run
+        bot = event.bot
+        subject = event.subject
+        channel = event.channel
+        detail = event.detail.isEmpty ? nil : event.detail
+    }
+}
