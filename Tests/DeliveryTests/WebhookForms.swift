@@ -24,6 +24,11 @@ import Testing
         ("https://exa mple.org/", .badHost(8..<20)),
         ("https://example..org/", .badHost(8..<20)),
         ("https://[::1/", .badHost(8..<12)),
+        ("https://127.1/", .badHost(8..<13)),
+        ("https://2130706433/", .badHost(8..<18)),
+        ("https://0x7F000001/", .badHost(8..<18)),
+        ("https://0177.0.0.1/", .badHost(8..<18)),
+        ("https://256.0.0.1/", .badHost(8..<17)),
         ("https://[1.2.3.4]/", .badHost(8..<17)),
         ("https://example.org:0/", .badPort(19..<21)),
         ("https://example.org:65536/", .badPort(19..<25)),
@@ -91,6 +96,15 @@ import Testing
         #expect(!form.mayConnect(to: [93, 184, 216, 34]))
     }
 
+    @Test func `refuses an address that is not public but to its exceptions`() throws {
+        for host in ["127.0.0.1", "192.168.1.1", "[::1]", "[::ffff:10.0.0.1]"] {
+            let url = try WebhookURL("https://\(host):8443/")
+            #expect(throws: FormError.notPublic(host: url.host)) { try WebhookForm(url: url) }
+            _ = try WebhookForm(url: url, allow: [WebhookException(url.host)])
+        }
+        _ = try WebhookForm(url: WebhookURL("https://1.1.1.1/"))
+    }
+
     @Test func `refuses timeouts that are none`() throws {
         let url = try WebhookURL("https://example.org/")
         #expect(throws: FormError.badTimeout(.zero, longest: .seconds(120))) {
@@ -115,7 +129,8 @@ import Testing
         ("192.168.1.1", false), ("198.20.0.1", true), ("223.255.255.255", true), ("224.0.0.1", false),
         ("255.255.255.255", false), ("8.8.8.8", true),
         ("::", false), ("::1", false), ("fe80::1", false), ("fd12::1", false), ("ff02::1", false),
-        ("2001:db8::1", false), ("64:ff9b::7f00:1", false), ("2002:7f00:1::", false), ("2001::1", false),
+        ("2001:db8::1", false), ("64:ff9b::7f00:1", false), ("::127.0.0.1", false), ("fec0::1", false),
+        ("2002:7f00:1::", false), ("2001::1", false),
         ("2606:4700:4700::1111", true), ("::ffff:127.0.0.1", false), ("::ffff:8.8.8.8", true),
     ])
     func `is public or not`(_ text: String, _ isPublic: Bool) throws {

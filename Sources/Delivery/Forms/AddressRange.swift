@@ -20,8 +20,10 @@ package struct AddressRange: Hashable, Sendable {
     }
 
     private init(bytes: [UInt8], prefix: Int) {
-        self.bytes = bytes
-        self.prefix = prefix
+        // Addresses are judged as version 4 when they can be, so a network is one of version 4 as well.
+        let isMapped = bytes.count == 16 && prefix >= 96 && Self.unmapped(bytes).count == 4
+        self.bytes = isMapped ? Self.unmapped(bytes) : bytes
+        self.prefix = isMapped ? prefix - 96 : prefix
     }
 
     /// Whether `address` (four or sixteen bytes) lies within; an address of version 4 that is written as
@@ -102,7 +104,7 @@ extension AddressRange {
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
         "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
         "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-        "::/128", "::1/128", "fe80::/10", "fc00::/7", "ff00::/8", "2001:db8::/32", "3fff::/20", "100::/64",
+        "::/96", "fe80::/10", "fec0::/10", "fc00::/7", "ff00::/8", "2001:db8::/32", "3fff::/20", "100::/64",
         "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "5f00::/16",
     ].compactMap { AddressRange($0) }
 }

@@ -16,6 +16,8 @@ package enum FormError: Error, Hashable, Sendable {
     case badTarget(Range<Int>)
     /// Plain http to a host that is not on the allow list.
     case plainHTTP(host: String)
+    /// An address that is not public and not on the allow list.
+    case notPublic(host: String)
     /// An entry of the allow list is neither a host, an address nor a network.
     case badException(String)
     /// A timeout is not above zero, or above its longest.
@@ -32,6 +34,7 @@ extension FormError: CustomStringConvertible {
         case .badPort: "the port must be a number from 1 to 65535"
         case .badTarget: "the address may hold no blank, control character or fragment"
         case .plainHTTP(let host): "plain http goes only to hosts under `allow:`; add \(host), or use https"
+        case .notPublic(let host): "\(host) is no public address; add it under `allow:`"
         case .badException(let text):
             "\"\(text)\" is not a host, an address or a network such as 10.0.0.0/8"
         case .badTimeout(_, let longest): "the timeout must be above 0s and at most \(longest.text)"
@@ -44,7 +47,7 @@ extension FormError: CustomStringConvertible {
         case .unknownScheme(let range), .secretInURL(let range), .badHost(let range), .badPort(let range),
             .badTarget(let range):
             range
-        case .plainHTTP, .badException, .badTimeout: nil
+        case .plainHTTP, .notPublic, .badException, .badTimeout: nil
         }
     }
 }

@@ -15,7 +15,7 @@ package struct WebhookForm: Hashable, Sendable {
     package static let longestTimeout = Duration.seconds(120)
 
     /// A webhook; left out, unsigned, public addresses only, 10 s to connect and 30 s in all.
-    /// - Throws: ``FormError`` for plain http without an exception, and for bad timeouts.
+    /// - Throws: ``FormError`` for plain http or a private address without an exception, and for bad timeouts.
     package init(
         url: WebhookURL, secrets: [SecretSource] = [], allow: [WebhookException] = [],
         connectTimeout: Duration = .seconds(10), timeout: Duration = .seconds(30)
@@ -29,6 +29,9 @@ package struct WebhookForm: Hashable, Sendable {
         self.connectTimeout = min(connectTimeout, timeout)
         self.timeout = timeout
         if !url.isSecure, !mayBeException { throw .plainHTTP(host: url.host) }
+        if let address = AddressRange.bytes(of: url.host), !mayConnect(to: address) {
+            throw .notPublic(host: url.host)
+        }
     }
 
     /// Whether to connect to `address` (four or sixteen bytes), which the host was resolved to.

@@ -53,8 +53,23 @@ package struct WebhookURL: Hashable, Sendable {
         }
         let end = part.firstIndex(of: UInt8(ascii: ":")) ?? range.upperBound
         let name = String(decoding: part[range.lowerBound..<end], as: UTF8.self)
-        guard isHost(name) else { throw .badHost(range.lowerBound..<max(end, range.lowerBound)) }
+        guard isHost(name), !isOddAddress(name) else {
+            throw .badHost(range.lowerBound..<max(end, range.lowerBound))
+        }
         return (name.lowercased(), end)
+    }
+
+    /// Whether a host ends in a number without being an address as everybody writes it.
+    ///
+    /// `127.1`, `0x7f000001` and `2130706433` are names to one parser and this machine to another.
+    /// - Source: WHATWG URL, "ends in a number".
+    private static func isOddAddress(_ host: String) -> Bool {
+        guard let last = host.split(separator: ".").last, AddressRange.bytes(of: host) == nil else {
+            return false
+        }
+        let lower = last.lowercased()
+        return lower.allSatisfy(\.isNumber)
+            || (lower.hasPrefix("0x") && lower.dropFirst(2).allSatisfy(\.isHexDigit))
     }
 
     private static func port(_ bytes: ArraySlice<UInt8>) throws(FormError) -> Int? {
