@@ -33,20 +33,23 @@ package enum IPAddress: Hashable, Sendable {
         self = .v6(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
     }
 
+    /// The address as bytes in network order: 4 or 16.
+    package var bytes: [UInt8] {
+        func bytes<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
+            stride(from: Word.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+        }
+        switch self {
+        case .v4(let word): return bytes(word)
+        case .v6(let high, let low): return bytes(high) + bytes(low)
+        }
+    }
+
     /// How many bits an address of this version has: 32 or 128.
     package var bitWidth: Int {
         switch self {
         case .v4: 32
         case .v6: 128
         }
-    }
-
-    /// The version 4 address inside a mapped one (`::ffff:10.0.0.1`), else the address itself.
-    package var unmapped: IPAddress {
-        if case .v6(high: 0, let low) = self, low >> 32 == 0xffff {
-            return .v4(UInt32(truncatingIfNeeded: low))
-        }
-        return self
     }
 }
 

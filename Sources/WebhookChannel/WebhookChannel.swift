@@ -12,7 +12,6 @@ package struct WebhookChannel: EdgeChannel {
     /// Where it sends to.
     package let target: WebhookTarget
     private let secrets: [WebhookSecret]
-    private let timeouts: CurlTimeouts
     private let userAgent: String
     private let curl: CurlMulti
 
@@ -20,13 +19,11 @@ package struct WebhookChannel: EdgeChannel {
     ///
     /// `userAgent` is the header's value, as `Belfry/1.0`. Any number of channels share one `curl`.
     package init(
-        name: String, target: WebhookTarget, secrets: [WebhookSecret], userAgent: String,
-        timeouts: CurlTimeouts = CurlTimeouts(), curl: CurlMulti
+        name: String, target: WebhookTarget, secrets: [WebhookSecret], userAgent: String, curl: CurlMulti
     ) {
         self.name = name
         self.target = target
         self.secrets = secrets
-        self.timeouts = timeouts
         self.userAgent = userAgent
         self.curl = curl
     }
@@ -66,7 +63,7 @@ package struct WebhookChannel: EdgeChannel {
             headers.append(CurlHeader(StandardWebhook.signatureHeader, signature))
         }
         return CurlRequest(
-            method: "POST", url: target.url, headers: headers, body: parcel.body, timeouts: timeouts,
+            method: "POST", url: target.url, headers: headers, body: parcel.body, timeouts: target.timeouts,
             bodyLimit: Self.answerLimit, addressGuard: target.addressGuard)
     }
 

@@ -1,51 +1,41 @@
-package import Curl
+import Curl
+package import Delivery
 
-/// Where a channel's webhooks go, and where they must not.
+/// Where a channel's webhooks go, and where they must not: a form, held against what libcurl makes of it.
 package struct WebhookTarget: Sendable {
-    /// The whole address; may carry a token, so it is shown to nobody.
-    let url: String
-    private let parts: CurlURL
-    private let networks: [Network]
-    private let isAllowedByName: Bool
+    private let form: WebhookForm
 
-    /// A target at `url`, with exceptions from "https, and public addresses only".
+    /// A target of the form.
     ///
     /// - Throws: ``WebhookTargetError`` when no webhook could ever be sent there.
-    package init(url: String, allow: [AllowedPlace] = []) throws(WebhookTargetError) {
-        guard let parts = CurlURL(url) else { throw .notAnAddress }
-        self.url = url
-        self.parts = parts
-        isAllowedByName = allow.contains(.host(parts.host))
-        networks = allow.compactMap { if case .network(let network) = $0 { network } else { nil } }
-        if let address = parts.address {
-            let place = SocketAddress(ip: address, port: parts.port)
-            guard allows(place) else { throw .addressRefused(place) }
-        } else if !isEncrypted, !isAllowedByName, networks.isEmpty {
-            throw .notEncrypted
+    package init(_ form: WebhookForm) throws(WebhookTargetError) {
+        // Two readers that see two hosts in one address are how a guard is walked around.
+        guard let parts = CurlURL(form.url.text), parts.host == form.url.host || parts.address != nil else {
+            throw .notAnAddress
+        }
+        self.form = form
+        if let address = parts.address, !form.mayConnect(to: address.bytes) {
+            throw .addressRefused(SocketAddress(ip: address, port: parts.port))
         }
     }
+
+    /// The whole address; may carry a token, so it is shown to nobody.
+    var url: String { form.url.text }
 
     /// Scheme and host, which is all of the address that is ever shown.
-    package var shown: String {
-        let isBracketed = parts.address?.bitWidth == 128
-        return "\(parts.scheme)://" + (isBracketed ? "[\(parts.host)]" : parts.host)
-    }
+    package var shown: String { form.url.shown }
 
-    /// Whether it is reached by https.
-    package var isEncrypted: Bool { parts.scheme == "https" }
+    /// How long the parts of an attempt may take.
+    var timeouts: CurlTimeouts { CurlTimeouts(connect: form.connectTimeout, total: form.timeout) }
 
-    /// Whether a connection to `address` is allowed: an exception, or encrypted to a public one.
-    package func allows(_ address: SocketAddress) -> Bool {
-        let ip = address.ip.unmapped
-        if isAllowedByName || networks.contains(where: { $0.contains(ip) || $0.contains(address.ip) }) {
-            return true
-        }
-        return isEncrypted && PublicAddress.contains(ip)
-    }
-
-    /// The same, asked at connect.
+    /// Asked at connect, of the very address.
+    ///
+    /// Connections are shared only between the same rules.
     var addressGuard: AddressGuard {
-        let rules = networks.map(\.description).sorted() + (isAllowedByName ? [parts.host] : [])
-        return AddressGuard(key: "\(parts.scheme) \(rules.joined(separator: " "))") { allows($0) }
+        let form = form
+        let rules = form.allow.map { "\($0)" }.sorted().joined(separator: " ")
+        return AddressGuard(key: "\(form.url.isSecure) \(form.url.host) \(rules)") {
+            form.mayConnect(to: $0.ip.bytes)
+        }
     }
 }

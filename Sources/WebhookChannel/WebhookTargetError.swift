@@ -4,8 +4,6 @@ package import Curl
 package enum WebhookTargetError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It is no http or https address.
     case notAnAddress
-    /// It is plain http to a place that `allow` does not name.
-    case notEncrypted
     /// It is an address that is not public, and `allow` does not name it.
     case addressRefused(SocketAddress)
 
@@ -13,7 +11,6 @@ package enum WebhookTargetError: Error, Hashable, Sendable, CustomStringConverti
     package var description: String {
         switch self {
         case .notAnAddress: "not an http or https address"
-        case .notEncrypted: "plain http goes only to places named under allow: use https, or name the host"
         case .addressRefused(let address):
             "\(address.ip) is not public or not encrypted: name it under allow, as \(address.ip)/\(address.ip.bitWidth)"
         }

@@ -27,9 +27,10 @@ enum WebhookBench {
     }
 
     private static func makeChannel(port: UInt16, curl: CurlMulti) throws -> WebhookChannel {
-        let allow = [AllowedPlace("127.0.0.1")].compactMap { $0 }
+        let form = try WebhookForm(
+            url: try WebhookURL("http://127.0.0.1:\(port)/hook"), allow: [try WebhookException("127.0.0.1")])
         return WebhookChannel(
-            name: "bench", target: try WebhookTarget(url: "http://127.0.0.1:\(port)/hook", allow: allow),
+            name: "bench", target: try WebhookTarget(form),
             secrets: [try WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")], userAgent: "Belfry/bench",
             curl: curl)
     }

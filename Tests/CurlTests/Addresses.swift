@@ -16,9 +16,8 @@ import Testing
         #expect(IPAddress(text) == nil)
     }
 
-    @Test func `inside a mapped one is found`() throws {
-        #expect(IPAddress("::ffff:10.1.2.3")?.unmapped == IPAddress("10.1.2.3"))
-        #expect(IPAddress("::fffe:10.1.2.3")?.unmapped == IPAddress("::fffe:10.1.2.3"))
-        #expect(IPAddress("10.1.2.3")?.unmapped == .v4(0x0a01_0203))
+    @Test func `is sent with its highest byte first`() {
+        #expect(IPAddress("10.1.2.3")?.bytes == [10, 1, 2, 3])
+        #expect(IPAddress("102:304::f")?.bytes == [1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15])
     }
 }

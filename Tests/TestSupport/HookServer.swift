@@ -37,22 +37,13 @@ package final class HookServer: Sendable {
     private let input = Pipe()
     private let lines: AsyncStream<String>
 
-    /// Where the package lies.
-    package static let root = String(#filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined())
-
-    /// Python with the packages of `Tests/Support/requirements.txt`, if `.build/venv` has been made.
-    package static let venvPython: String? = {
-        let python = root + "/.build/venv/bin/python"
-        return FileManager.default.isExecutableFile(atPath: python) ? python : nil
-    }()
-
     /// Starts a server with `options` of the script, and returns when it listens.
     package init(_ options: [String] = []) async throws {
-        let script = Self.root + "/Tests/Support/hook-server.py"
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.venvPython ?? "/usr/bin/python3")
+        process.executableURL = URL(fileURLWithPath: try PythonTools.interpreter())
         process.arguments =
-            [script, "--port", "0", "--record", "-", "--until-stdin-closes"] + options
+            [PythonTools.script("hook-server.py"), "--port", "0", "--record", "-", "--until-stdin-closes"]
+            + options
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = input

@@ -17,12 +17,14 @@ import WebhookChannel
 
     private func channel(
         _ url: String, secrets: [String] = [], allow: [String] = ["127.0.0.1/32"],
-        timeouts: CurlTimeouts = CurlTimeouts()
+        timeout: Duration = .seconds(30)
     ) throws -> WebhookChannel {
-        let target = try WebhookTarget(url: url, allow: allow.map { try #require(AllowedPlace($0)) })
+        let form = try WebhookForm(
+            url: try WebhookURL(url), allow: try allow.map { try WebhookException($0) }, timeout: timeout)
+        let target = try WebhookTarget(form)
         return WebhookChannel(
             name: "hook", target: target, secrets: try secrets.map { try WebhookSecret($0) },
-            userAgent: "Belfry/1.0", timeouts: timeouts, curl: curl)
+            userAgent: "Belfry/1.0", curl: curl)
     }
 
     private func parcel(id: String = "evt_1", attempt: Int = 1) -> Parcel {
@@ -70,7 +72,7 @@ import WebhookChannel
         #expect(record.headers["webhook-id"] == "evt_1")
     }
 
-    @Test(.enabled(if: HookServer.venvPython != nil, "needs .build/venv: run Tests/Support/make-venv"))
+    @Test
     func `verifies with an independent implementation`() async throws {
         let other = "whsec_" + String(repeating: "QUJD", count: 8)
         let server = try await HookServer(["--secret", Self.secret])
@@ -148,8 +150,8 @@ import WebhookChannel
 
     @Test func `to a silent receiver is tried again`() async throws {
         let server = try await HookServer(["--status-plan", "hang"])
-        let short = CurlTimeouts(total: .milliseconds(200))
-        let failure = await failure(try channel(server.url(), timeouts: short))
+        let short = Duration.milliseconds(200)
+        let failure = await failure(try channel(server.url(), timeout: short))
         #expect(failure?.reason == .timeout)
     }
 
@@ -158,7 +160,7 @@ import WebhookChannel
         server.stop()
         for (url, reason) in [
             (server.url("/token?key=secret"), DeliveryReason.connectFailed),
-            ("https://user:secret@no-such-host.invalid/token", .dnsFailed),
+            ("https://no-such-host.invalid/secret-token", .dnsFailed),
         ] {
             guard case .unreachable(let found, let detail) = await failure(try channel(url)) else {
                 Issue.record("not unreachable: \(url)")
