@@ -26,9 +26,7 @@ final class ClientLoop {
             } catch {
                 // Only epoll itself can fail here; without it the client is closed.
                 queue.finish()
-                for case .connect(_, let caller) in mailbox.take() {
-                    caller.resume(returning: .failure(.host(error)))
-                }
+                mailbox.close(.host(error))
             }
         }
     }
@@ -69,6 +67,7 @@ final class ClientLoop {
                 }
                 dropConnection()
                 queue.finish()
+                mailbox.close(.hungUp)
                 return false
             }
         }

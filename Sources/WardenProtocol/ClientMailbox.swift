@@ -10,22 +10,37 @@ final class ClientMailbox: Sendable {
     }
 
     let wakeUp: WakeUp
-    private let requests = Mutex<[Request]>([])
+    /// Nil once the thread has ended.
+    private let requests = Mutex<[Request]?>([])
 
     init() throws(HostError) {
         wakeUp = try WakeUp()
     }
 
-    func post(_ request: Request) {
-        requests.withLock { $0.append(request) }
+    /// False when nobody will look at it any more.
+    @discardableResult func post(_ request: Request) -> Bool {
+        let isTaken = requests.withLock { requests in
+            requests?.append(request)
+            return requests != nil
+        }
         wakeUp.ring()
+        return isTaken
     }
 
     func take() -> [Request] {
         wakeUp.clear()
         return requests.withLock { requests in
-            defer { requests = [] }
-            return requests
+            defer { if requests != nil { requests = [] } }
+            return requests ?? []
         }
+    }
+
+    /// The thread ends: who still waits for a connection will not get one.
+    func close(_ error: WardenError) {
+        let rest = requests.withLock { requests in
+            defer { requests = nil }
+            return requests ?? []
+        }
+        for case .connect(_, let caller) in rest { caller.resume(returning: .failure(error)) }
     }
 }

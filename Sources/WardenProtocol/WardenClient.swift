@@ -35,7 +35,9 @@ package final class WardenClient: Sendable {
     /// After it the events begin with everything the warden knows, closed by ``WardenEvent/caughtUp``.
     /// - Throws: ``WardenError/noWarden(text:)``, ``WardenError/hungUp``. Takes at most 10 s.
     package func connect(launching launch: WardenLaunch? = nil) async throws(WardenError) -> WardenHello {
-        let answer = await withCheckedContinuation { mailbox.post(.connect(launch, $0)) }
+        let answer = await withCheckedContinuation { caller in
+            if !mailbox.post(.connect(launch, caller)) { caller.resume(returning: .failure(.hungUp)) }
+        }
         return try answer.get()
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Host
 import Testing
 import Timeline
@@ -41,6 +42,27 @@ import Timeline
         canceled.cancel()
         await #expect(throws: CancellationError.self) { try await canceled.value }
         try await kept.value
+    }
+
+    /// Sets the machine's clock to what it shows, which only a machine made for tests should allow.
+    @Test(.enabled(if: Machine.environment["BELFRY_MAY_SET_CLOCK"] != nil), .timeLimit(.minutes(1)))
+    func `wakes everybody when somebody sets the clock`() async throws {
+        let clock = try SystemClock()
+        let far = clock.now + .seconds(3600)
+        let sleeper = Task { try await clock.sleep(until: far) }
+        let setter = Task.detached {
+            while !Task.isCancelled {
+                var time = timespec()
+                unsafe clock_gettime(CLOCK_REALTIME, &time)
+                guard unsafe clock_settime(CLOCK_REALTIME, &time) == 0 else { return false }
+                await Task.yield()
+            }
+            return true
+        }
+        try await sleeper.value
+        #expect(clock.now < far)
+        setter.cancel()
+        #expect(await setter.value)
     }
 
     @Test func `counts time since boot forward, near the kernel's own figure`() throws {

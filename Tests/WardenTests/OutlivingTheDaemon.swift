@@ -117,6 +117,21 @@ import WardenProtocol
         await #expect(throws: WardenError.self) { try await client.connect(launching: launch) }
     }
 
+    @Test func `cannot be reached through a client that was closed`() async throws {
+        let warden = try await WardenAtWork()
+        await warden.hangUp()
+        await #expect(throws: WardenError.hungUp) { try await warden.client.connect() }
+    }
+
+    @Test func `that was launched ends by itself without run and daemon`() async throws {
+        let warden = try await WardenAtWork()
+        let record = try await warden.run(warden.order(.command(["true"])))
+        let process = try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime)
+        await warden.hangUp()
+        #expect(try await warden.endsItself(process))
+        #expect(try ExitRecord(fileBytes: SmallFile.read(warden.folder.file("state/warden/r.1"))) == record)
+    }
+
     @Test func `refuses a directory that is not its own, and says so to who launched it`() async throws {
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("w"))
