@@ -37,7 +37,7 @@ package final class Descriptor: Sendable {
         var both: [Int32] = [-1, -1]
         guard unsafe clinux_pipe2(&both, O_CLOEXEC) == 0 else { throw .last("pipe2") }
         let ends = (read: Descriptor(owning: both[0]), write: Descriptor(owning: both[1]))
-        if nonblockingRead { try ends.read.setNonblocking() }
+        if nonblockingRead, clinux_fcntl(ends.read.raw, F_SETFL, O_NONBLOCK) != 0 { throw .last("fcntl") }
         return ends
     }
 

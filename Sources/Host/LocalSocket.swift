@@ -32,14 +32,17 @@ package enum LocalSocket {
 
     /// Listens at `path`, which must not exist, for streams.
     package static func listen(_ path: String, mode: UInt32 = 0o600) throws(HostError) -> Descriptor {
-        let made = try bind(SOCK_STREAM, path, mode)
+        let made = try bind(SOCK_STREAM, path)
+        guard unsafe chmod(path, mode) == 0 else { throw .last("chmod", path) }
         guard Glibc.listen(made.raw, 64) == 0 else { throw .last("listen", path) }
         return made
     }
 
     /// Receives datagrams at `path`, which must not exist.
-    package static func bindDatagram(_ path: String, mode: UInt32 = 0o600) throws(HostError) -> Descriptor {
-        try bind(SOCK_DGRAM, path, mode)
+    ///
+    /// Its mode is what the umask leaves of 0777.
+    package static func bindDatagram(_ path: String) throws(HostError) -> Descriptor {
+        try bind(SOCK_DGRAM, path)
     }
 
     /// The next connection that waits at `listener`, nil when none does.
@@ -119,14 +122,11 @@ package enum LocalSocket {
         return try Descriptor(socket(AF_UNIX, Int32(kind.rawValue) | flags, 0), call: "socket", path: path)
     }
 
-    private static func bind(
-        _ kind: __socket_type, _ path: String, _ mode: UInt32
-    ) throws(HostError) -> Descriptor {
+    private static func bind(_ kind: __socket_type, _ path: String) throws(HostError) -> Descriptor {
         let made = try make(kind, path)
         guard unsafe try withAddress(path, { unsafe Glibc.bind(made.raw, $0, $1) }) == 0 else {
             throw .last("bind", path)
         }
-        guard unsafe chmod(path, mode) == 0 else { throw .last("chmod", path) }
         return made
     }
 

@@ -7,13 +7,10 @@ import WardenProtocol
 enum ProgramSearch {
     /// The path of the program.
     ///
-    /// A word with a slash is that file, seen from `folder`; another one is looked for in `path`, where an
+    /// A word with a slash is that file, not looked at yet; another one is looked for in `path`, where an
     /// empty or relative part is passed over: what runs must not depend on where.
-    static func find(_ word: String, path: String, folder: String) throws(StartRefused) -> String {
-        if word.contains("/") {
-            try check(word.hasPrefix("/") ? word : folder + "/" + word, named: word)
-            return word
-        }
+    static func find(_ word: String, path: String) throws(StartRefused) -> String {
+        if word.contains("/") { return word }
         var closed: StartRefused?
         for part in path.split(separator: ":") where part.hasPrefix("/") {
             let file = part + "/" + word
@@ -27,7 +24,8 @@ enum ProgramSearch {
         throw closed ?? StartRefused(.notFound, "no program \"\(word)\" in \(path)")
     }
 
-    private static func check(_ file: String, named word: String) throws(StartRefused) {
+    /// Makes sure that `file` can be run, as far as can be seen from outside.
+    static func check(_ file: String, named word: String) throws(StartRefused) {
         var status = stat()
         guard unsafe stat(file, &status) == 0 else {
             throw StartRefused(errno == EACCES ? .notExecutable : .notFound, "\(word): \(errorText(errno))")

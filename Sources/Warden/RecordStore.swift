@@ -15,21 +15,22 @@ struct RecordStore {
         try PrivateFolder.make(folder)
     }
 
-    /// Makes the record of an attempt that is about to start; false when there is one already.
-    func make(_ record: RunRecord) throws(HostError) -> Bool {
+    /// Makes the record of an attempt that is about to start; what happens is written behind it.
+    ///
+    /// Throws `EEXIST` when there is one already.
+    func make(_ record: RunRecord) throws(HostError) -> Descriptor {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        let file = try Descriptor.open(path(record.key), flags, mode: 0o600)
         do throws(HostError) {
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-            let file = try Descriptor.open(path(record.key), flags, mode: 0o600)
             try file.writeAll(record.makingFrame[...])
-            return true
+            return file
         } catch {
-            if error.code == EEXIST { return false }
             unsafe unlink(path(record.key))
             throw error
         }
     }
 
-    /// Adds what happened to the record.
+    /// Adds what happened to the record of a run that another warden started.
     func append(_ frame: [UInt8], to key: RunKey) throws(HostError) {
         let file = try Descriptor.open(path(key), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, mode: 0o600)
         try file.writeAll(frame[...])

@@ -31,6 +31,10 @@ final class Run {
     var pipes: RunPipes?
     /// Tells when a run of another warden has ended.
     var orphan: ProcessHandle?
+    /// Its record; what happens is written behind what is there.
+    ///
+    /// Nil together with ``pipes``.
+    var record: Descriptor?
     var reports = KeptReports()
     /// Set once the first process has ended.
     var exit: Exit?

@@ -32,33 +32,66 @@ struct RunStarter {
         try check(order)
         lastSocket += 1
         let notifyPath = "\(notifyFolder)/\(String(lastSocket, radix: 36))"
-        let jobEnvironment = JobEnvironment.make(from: environment, for: order, notifySocket: notifyPath)
-        let folder = order.folder ?? jobEnvironment["HOME"] ?? "/"
-        try checkFolder(folder)
-        let (path, arguments) = try program(order.work, jobEnvironment, folder)
-        let output = try refusing(.badOutput) { () throws(HostError) in try OutputFile(order.output) }
-        return try refusing(.other) { () throws(HostError) in
-            let ends = try Descriptor.pipe(nonblockingRead: true)
-            let progress = try Descriptor.pipe(nonblockingRead: true)
-            unsafe unlink(notifyPath)
-            let notifySocket = try LocalSocket.bindDatagram(notifyPath)
-            let child = ChildProgram(
-                path: path, arguments: arguments, environment: jobEnvironment, folder: folder,
-                descriptors: [nothing, ends.write, ends.write, progress.write])
+        var child = ChildProgram(
+            path: "/bin/sh", arguments: [],
+            environment: JobEnvironment.make(from: environment, for: order, notifySocket: notifyPath),
+            descriptors: [])
+        child.folder = order.folder ?? child.environment["HOME"] ?? "/"
+        switch order.work {
+        case .shell(let text): child.arguments = ["sh", "-c", text]
+        case .command(let words):
+            child.arguments = words
+            child.path = try ProgramSearch.find(words.first ?? "", path: child.environment["PATH"] ?? "")
+        }
+        var pipes: RunPipes
+        do throws(HostError) {
+            pipes = try makePipes(order, notifyPath, for: &child)
+        } catch {
+            throw StartRefused(error, otherwise: .badOutput)
+        }
+        do throws(HostError) {
             let own = umask(order.umask ?? 0o022)
             defer { umask(own) }
-            let pid: Int32
-            do throws(HostError) {
-                pid = try child.start()
-            } catch {
-                unsafe unlink(notifyPath)
-                throw error
-            }
-            return Started(
-                pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0,
-                pipes: RunPipes(
-                    outputPipe: ends.read, output: output, isOutputWatched: order.isOutputWatched,
-                    progressPipe: progress.read, notifySocket: notifySocket, notifyPath: notifyPath))
+            let pid = try child.start()
+            return Started(pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0, pipes: pipes)
+        } catch {
+            unsafe unlink(notifyPath)
+            OutputLog(path: order.output.path).remove()
+            throw try explain(error, child)
+        }
+    }
+
+    /// Everything the run writes to; its ends become the child's descriptors.
+    private func makePipes(
+        _ order: StartOrder, _ notifyPath: String, for child: inout ChildProgram
+    ) throws(HostError) -> RunPipes {
+        let output = try OutputFile(order.output)
+        let ends = try Descriptor.pipe(nonblockingRead: true)
+        let progress = try Descriptor.pipe(nonblockingRead: true)
+        child.descriptors = [nothing, ends.write, ends.write, progress.write]
+        return RunPipes(
+            outputPipe: ends.read, output: output, isOutputWatched: order.isOutputWatched,
+            progressPipe: progress.read, notifySocket: try LocalSocket.bindDatagram(notifyPath),
+            notifyPath: notifyPath)
+    }
+
+    /// What the kernel meant.
+    ///
+    /// It says the same of a missing folder, program and interpreter, so each is
+    /// looked at now, after the fact, and good orders pay nothing for it.
+    private func explain(_ error: HostError, _ child: ChildProgram) throws(StartRefused) -> StartRefused {
+        switch error.code {
+        case E2BIG: return StartRefused(.tooLong, "arguments and environment are too long for the kernel")
+        case ENOENT, EACCES, ENOTDIR, EPERM, ENOEXEC, ELIBBAD, ELOOP, ENAMETOOLONG:
+            let folder = child.folder ?? "/"
+            try checkFolder(folder)
+            let file = child.path.hasPrefix("/") ? child.path : folder + "/" + child.path
+            try ProgramSearch.check(file, named: child.path)
+            let isMissing = error.code == ENOENT
+            return isMissing
+                ? StartRefused(.notFound, "\(child.path): its interpreter is missing")
+                : StartRefused(.notExecutable, "\(child.path): \(errorText(error.code ?? 0))")
+        default: return StartRefused(error)
         }
     }
 
@@ -94,37 +127,6 @@ struct RunStarter {
         }
         guard unsafe access(folder, X_OK) == 0 else {
             throw StartRefused(.badFolder, "\(folder): \(errorText(errno))")
-        }
-    }
-
-    private func program(
-        _ work: StartOrder.Work, _ environment: [String: String], _ folder: String
-    ) throws(StartRefused) -> (path: String, arguments: [String]) {
-        switch work {
-        case .shell(let text): return ("/bin/sh", ["sh", "-c", text])
-        case .command(let words):
-            let word = words.first ?? ""
-            let path = try ProgramSearch.find(word, path: environment["PATH"] ?? "", folder: folder)
-            return (path, words)
-        }
-    }
-
-    private func refusing<Value>(
-        _ otherwise: Refusal, _ body: () throws(HostError) -> Value
-    ) throws(StartRefused) -> Value {
-        do throws(HostError) {
-            return try body()
-        } catch {
-            switch (error, error.code) {
-            case (.system(call: "posix_spawn", _, let path), ENOENT):
-                throw StartRefused(.notFound, "\(path ?? ""): its interpreter is missing")
-            case (.system(call: "posix_spawn", _, _), E2BIG):
-                throw StartRefused(.tooLong, "arguments and environment are too long for the kernel")
-            case (.system(call: "posix_spawn", _, _), EACCES), (.system(call: "posix_spawn", _, _), ENOEXEC),
-                (.system(call: "posix_spawn", _, _), EPERM), (.system(call: "posix_spawn", _, _), ELIBBAD):
-                throw StartRefused(.notExecutable, "\(error)")
-            default: throw StartRefused(error, otherwise: otherwise)
-            }
         }
     }
 }

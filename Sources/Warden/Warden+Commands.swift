@@ -24,12 +24,14 @@ extension Warden {
             pid: getpid(), startTime: ProcessTable.entry(getpid())?.startTime ?? 0, bootID: bootID,
             runs: runs.count)
         tell(.hello(hello))
-        for run in runs.values { handOver(run) }
         tellEverything()
     }
 
     private func tellEverything() {
-        for run in runs.values.sorted(by: { $0.startedAt < $1.startedAt }) { tell(run.startedMessage) }
+        for run in runs.values.sorted(by: { $0.startedAt < $1.startedAt }) {
+            tell(run.startedMessage)
+            sendReports(of: run)
+        }
         for entry in ended.values.sorted(by: { $0.record.endedAt < $1.record.endedAt }) { tell(entry) }
         tell(.caughtUp)
     }
@@ -53,7 +55,7 @@ extension Warden {
     /// Gives the daemon the run's notify socket; from now on the daemon reads it.
     func handOver(_ run: Run) {
         guard let daemon, let socket = run.pipes?.notifySocket else { return }
-        unwatch(socket.raw)
+        unwatch(socket.raw, closesNext: false)
         // What was read while nobody listened comes first: the daemon's own reading is newer.
         for frame in run.reports.takeAll() { links[daemon]?.send(frame) }
         links[daemon]?.send(WardenMessage.notifySocket(run.key).frame, passing: socket)
@@ -72,8 +74,7 @@ extension Warden {
 
     private func begin(_ order: StartOrder) throws(StartRefused) {
         let key = order.key
-        let record = RunRecord(key: key, bootID: bootID, madeAt: .now, grace: order.grace)
-        try makeRecord(record)
+        let record = try makeRecord(RunRecord(key: key, bootID: bootID, madeAt: .now, grace: order.grace))
         let started: RunStarter.Started
         do throws(StartRefused) {
             started = try starter.start(order)
@@ -89,21 +90,19 @@ extension Warden {
                 leader: started.pid, startTime: started.startTime, mark: "BELFRY_RUN_ID=\(key.run)",
                 reaper: getpid()))
         run.pipes = started.pipes
+        run.record = record
         runs[key] = run
         keys[run.pid] = key
         // The record may fail from here on; the process runs, and the memory knows it.
         let begun = RunRecord.Started(pid: run.pid, startTime: run.startTime, at: run.startedAt)
-        try? store.append(begun.frame, to: key)
+        try? record.writeAll(begun.frame[...])
         watchPipes(of: run)
         tell(run.startedMessage)
-        if daemon != nil { handOver(run) }
     }
 
-    private func makeRecord(_ record: RunRecord) throws(StartRefused) {
+    private func makeRecord(_ record: RunRecord) throws(StartRefused) -> Descriptor {
         do throws(HostError) {
-            guard try store.make(record) else {
-                throw HostError.system(call: "open", code: EEXIST, path: "runs/\(record.key)")
-            }
+            return try store.make(record)
         } catch {
             throw StartRefused(error)
         }
@@ -113,7 +112,7 @@ extension Warden {
         guard let pipes = run.pipes else { return }
         if let pipe = pipes.outputPipe { try? watch(pipe.raw, .output(run.key)) }
         if let pipe = pipes.progressPipe { try? watch(pipe.raw, .progress(run.key)) }
-        if daemon == nil { try? watch(pipes.notifySocket.raw, .notify(run.key)) }
+        try? watch(pipes.notifySocket.raw, .notify(run.key))
     }
 
     private func cancel(_ key: RunKey, _ reason: String) {

@@ -67,25 +67,24 @@ extension Warden {
 
     private func finish(_ run: Run, _ record: ExitRecord) {
         if run.pipes != nil {
-            while readNotifications(run.key) {}
-            while run.pipes?.progressPipe != nil, hasProgress(run) { readProgress(run.key) }
+            // Bounded: a process it left behind may report for ever.
+            for _ in 0..<64 where !readNotifications(run.key) { break }
+            for _ in 0..<64 where !readProgress(run.key) { break }
             if let line = run.pipes?.lines.finish() { run.reports.add(.report(run.key, line: line)) }
         }
         runs[run.key] = nil
         keys[run.pid] = nil
         if let handle = run.orphan { unwatch(handle.raw) }
         if let pipes = run.pipes { release(pipes) }
-        try? store.append(RunRecord.endingFrame(record), to: run.key)
+        // A record that cannot be written is still told; only a restart of the warden would miss it.
+        if let file = run.record {
+            try? file.writeAll(RunRecord.endingFrame(record)[...])
+        } else {
+            try? store.append(RunRecord.endingFrame(record), to: run.key)
+        }
         let entry = Ended(record: record, reports: run.reports)
         ended[run.key] = entry
         tell(entry)
-    }
-
-    /// Whether a read of `PROGRESS_FD` would bring something.
-    private func hasProgress(_ run: Run) -> Bool {
-        guard let pipe = run.pipes?.progressPipe else { return false }
-        var waiting = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&waiting, 1, 0) > 0
     }
 
     private func release(_ pipes: RunPipes) {
@@ -93,9 +92,8 @@ extension Warden {
         unsafe unlink(pipes.notifyPath)
         if let pipe = pipes.progressPipe { unwatch(pipe.raw) }
         guard let pipe = pipes.outputPipe else { return }
-        unwatch(pipe.raw)
         let id = (leftovers.keys.max() ?? 0) + 1
-        guard (try? watch(pipe.raw, .leftover(id))) != nil else { return }
+        reassign(pipe.raw, to: .leftover(id))
         leftovers[id] = (pipe, pipes.output)
     }
 

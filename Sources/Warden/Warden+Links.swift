@@ -37,7 +37,8 @@ extension Warden {
         awaySince = .sinceBoot
         // From now on somebody else has to read what jobs report, or they block.
         for run in runs.values {
-            if let socket = run.pipes?.notifySocket { try? watch(socket.raw, .notify(run.key)) }
+            guard let socket = run.pipes?.notifySocket, !isWatched(socket.raw) else { continue }
+            try? watch(socket.raw, .notify(run.key))
         }
     }
 

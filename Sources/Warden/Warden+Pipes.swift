@@ -28,19 +28,29 @@ extension Warden {
         }
     }
 
-    func readProgress(_ key: RunKey) {
-        guard let run = runs[key], let pipe = run.pipes?.progressPipe else { return }
+    /// Reads `PROGRESS_FD` once; true when there may be more.
+    @discardableResult func readProgress(_ key: RunKey) -> Bool {
+        guard let run = runs[key], let pipe = run.pipes?.progressPipe else { return false }
         switch (try? pipe.read(into: &buffer)) ?? .end {
         case .bytes(let count):
             for line in run.pipes?.lines.split(buffer[..<count]) ?? [] {
                 run.reports.add(.report(key, line: line))
             }
+            return true
         case .wouldBlock: break
         case .end:
             if let line = run.pipes?.lines.finish() { run.reports.add(.report(key, line: line)) }
             unwatch(pipe.raw)
             run.pipes?.progressPipe = nil
         }
+        return false
+    }
+
+    /// A job reports: the daemon gets the socket and reads from now on; without one it is read here.
+    ///
+    /// Most jobs never report; theirs stays here.
+    func notified(_ key: RunKey) {
+        if let run = runs[key], daemon != nil { handOver(run) } else { readNotifications(key) }
     }
 
     /// Reads a notify socket in the daemon's place; true when there may be more.

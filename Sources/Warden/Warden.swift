@@ -102,10 +102,20 @@ package final class Warden {
         tokens[descriptor] = lastToken
     }
 
-    func unwatch(_ descriptor: Int32) {
+    /// Waits for it no more.
+    ///
+    /// One that is closed next, and is open nowhere else, leaves the poll by that.
+    func unwatch(_ descriptor: Int32, closesNext: Bool = true) {
         guard let token = tokens.removeValue(forKey: descriptor) else { return }
         sources[token] = nil
-        poll.remove(descriptor)
+        if !closesNext { poll.remove(descriptor) }
+    }
+
+    func isWatched(_ descriptor: Int32) -> Bool { tokens[descriptor] != nil }
+
+    /// What is watched already belongs to somebody else from here on.
+    func reassign(_ descriptor: Int32, to source: Source) {
+        if let token = tokens[descriptor] { sources[token] = source }
     }
 
     func setWaitsForRoom(_ descriptor: Int32, _ waits: Bool) {
@@ -123,7 +133,7 @@ package final class Warden {
         case .link(let id): if ready.isReadable { serveLink(id) }
         case .output(let key): readOutput(key)
         case .progress(let key): readProgress(key)
-        case .notify(let key): readNotifications(key)
+        case .notify(let key): notified(key)
         case .orphan(let key): orphanEnded(key)
         case .leftover(let id): readLeftover(id)
         }

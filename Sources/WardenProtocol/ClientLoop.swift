@@ -17,6 +17,7 @@ final class ClientLoop {
     /// Wardens this process launched; collected when they end, so that none stays a zombie.
     private var children: [Int32] = []
     private var isPaused = false
+    private var waitsForRoom = false
 
     static func start(directory: String, mailbox: ClientMailbox, queue: EventQueue) throws(HostError) {
         try BackgroundThread.start(named: "warden-client") {
@@ -99,6 +100,7 @@ final class ClientLoop {
     private func dropConnection() {
         if let connection, !isPaused { poll.remove(connection.socket.raw) }
         connection = nil
+        waitsForRoom = false
         for token in notifySockets.keys { closeNotifySocket(token) }
         isPaused = false
     }
@@ -185,9 +187,10 @@ final class ClientLoop {
             isPaused = !mayReceive
             try setReading(mayReceive)
         }
-        if let connection, !isPaused {
-            let waits = connection.outgoing.count > 0
-            try poll.change(connection.socket.raw, Self.socketToken, waits ? .readingAndWriting : .reading)
+        if let connection, !isPaused, connection.outgoing.isWaiting != waitsForRoom {
+            waitsForRoom.toggle()
+            let interest: EventPoll.Interest = waitsForRoom ? .readingAndWriting : .reading
+            try poll.change(connection.socket.raw, Self.socketToken, interest)
         }
     }
 
@@ -200,6 +203,7 @@ final class ClientLoop {
         for (token, socket) in sockets {
             if reads { try poll.add(socket.raw, token) } else { poll.remove(socket.raw) }
         }
+        waitsForRoom = false
     }
 
     private func collectChildren() {

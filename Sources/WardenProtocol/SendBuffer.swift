@@ -11,6 +11,8 @@ package struct SendBuffer {
     private var segments: [Segment] = []
     /// How many bytes wait.
     package private(set) var count = 0
+    /// Whether something waits.
+    package var isWaiting: Bool { count > 0 }
 
     /// Nothing waits.
     package init() {}
