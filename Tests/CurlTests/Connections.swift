@@ -2,7 +2,7 @@ import Curl
 import TestSupport
 import Testing
 
-@Suite struct `a connection` {
+@Suite(.timeLimit(.minutes(1))) struct `a connection` {
     let curl: CurlMulti
 
     init() throws {
