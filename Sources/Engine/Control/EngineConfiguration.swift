@@ -15,10 +15,12 @@ package struct EngineConfiguration: Sendable {
     package var jobs: [(spec: JobSpec, place: String)]
     package var routing: Routing
     package var channels: [any Channel]
+    /// Rises for a channel whenever it was made anew; one that is the same keeps its connections.
+    package var versions: [String: Int]
 
     package init(
         path: String?, zone: String, bots: [String: BotProfile], jobs: [(spec: JobSpec, place: String)],
-        routing: Routing, channels: [any Channel]
+        routing: Routing, channels: [any Channel], versions: [String: Int] = [:]
     ) {
         self.path = path
         self.zone = zone
@@ -26,6 +28,7 @@ package struct EngineConfiguration: Sendable {
         self.jobs = jobs
         self.routing = routing
         self.channels = channels
+        self.versions = versions
     }
 
     /// The bot of that name; one that nobody described has the defaults.

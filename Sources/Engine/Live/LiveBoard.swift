@@ -86,7 +86,7 @@ package actor LiveBoard {
     /// When ``look(at:)`` has something to do; nil: not before the next report.
     package func nextLook() -> Moment? {
         lines.values
-            .flatMap { [$0.tracker.stallsAt, $0.scanner.heldUntil, $0.reader.heldUntil] }
+            .flatMap { [$0.tracker.nextLook, $0.scanner.heldUntil, $0.reader.heldUntil] }
             .compactMap { $0 }
             .min()
     }

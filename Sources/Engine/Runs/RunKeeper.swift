@@ -132,6 +132,9 @@ package actor RunKeeper {
         case .started(let key, let pid, let startTime, let moment):
             guard let run = known(key) else { return warden.send(.cancel(key, reason: "unknown run")) }
             steps.append(decider.started(run, pid: pid, startTime: startTime, at: moment))
+            // Its end may come in this very turn, and must find it started.
+            active[key.run]?.record.state = .running
+            active[key.run]?.record.startedAt = run.startedAt ?? moment
         case .refused(let key, let refusal, let text):
             guard let run = known(key) else { return }
             logger.warning(
@@ -295,8 +298,6 @@ package actor RunKeeper {
                 task(of: run), attempt: run.attempt, state: .starting, saved: nil, at: clock.now)
             warden.send(.start(order(run, spec)))
         case .run:
-            active[run.id]?.record.state = .running
-            active[run.id]?.record.startedAt = clock.now
             await board.become(.running, reason: nil, of: run.id, at: clock.now)
         case .wait:
             active[run.id] = nil

@@ -1,0 +1,63 @@
+import Delivery
+package import Ledger
+package import Logging
+package import Timeline
+
+/// Sends what is pending, each webhook-like channel by itself: one that is broken delays no other.
+package actor OutboxPump {
+    private let ledger: any Ledger
+    private let clock: any WallClock
+    private let switchboard: Switchboard
+    private let channels: ChannelBoard
+    private let logger: Logger
+
+    package init(
+        ledger: any Ledger, clock: any WallClock, switchboard: Switchboard, channels: ChannelBoard,
+        logger: Logger
+    ) {
+        self.ledger = ledger
+        self.clock = clock
+        self.switchboard = switchboard
+        self.channels = channels
+        self.logger = logger
+    }
+
+    /// Serves every channel of the configuration, and begins anew after a reload, until cancelled.
+    package func run() async throws {
+        var crew = ChannelCrew(logger: logger)
+        defer { crew.end() }
+        for await _ in switchboard.taps() {
+            let configuration = switchboard.configuration
+            let edges = configuration.channels.compactMap { $0 as? any EdgeChannel }
+            await discardOrphans(edges.map(\.name))
+            await crew.serve(
+                edges.map { channel in
+                    let line = OutboxLine(
+                        channel: channel, ledger: ledger, clock: clock, health: channels, logger: logger)
+                    return (channel.name, configuration.versions[channel.name] ?? 0, line.run)
+                })
+        }
+        try Task.checkCancellation()
+    }
+
+    /// What waits for a channel that was removed is given up.
+    private func discardOrphans(_ names: [String]) async {
+        do throws(LedgerError) {
+            let now = clock.now
+            var changes: [Change] = []
+            for entry in try await ledger.outbox(states: [.pending, .held], limit: .max)
+            where !names.contains(entry.channel) {
+                var move = OutboxMove(
+                    id: entry.id, from: entry.state, attempts: entry.attempts, to: .discarded,
+                    nextAttempts: entry.attempts)
+                move.lastError = "the channel was removed"
+                move.settledAt = now
+                changes.append(.moveOutbox(move))
+            }
+            if !changes.isEmpty { try await ledger.commit(changes) }
+        } catch {
+            logger.warning(
+                "entries of removed channels could not be given up", metadata: ["reason": "\(error)"])
+        }
+    }
+}

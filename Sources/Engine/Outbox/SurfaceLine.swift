@@ -1,0 +1,221 @@
+import Delivery
+import Grouping
+import Ledger
+import Logging
+import Timeline
+
+/// The surfaces of one channel: a level, not a queue. Whatever was missed, only the newest version is shown.
+actor SurfaceLine {
+    /// What was wanted longer ago than this is shown without a ring when the far end comes back.
+    private static let ringsWithin: Duration = .seconds(300)
+    /// What was wanted longer ago than this is not brought up any more.
+    private static let showsWithin: Duration = .seconds(12 * 3600)
+
+    private let channel: any LevelChannel
+    private let ledger: any Ledger
+    private let clock: any WallClock
+    private let switchboard: Switchboard
+    private let health: ChannelBoard
+    private let logger: Logger
+    private let alarm = Alarm()
+    private let signals = Inbox<SurfaceSignal>()
+    /// The life of the far end; nil: nobody is there.
+    private var generation: String?
+
+    init(
+        channel: any LevelChannel, ledger: any Ledger, clock: any WallClock, switchboard: Switchboard,
+        health: ChannelBoard, logger: Logger
+    ) {
+        self.channel = channel
+        self.ledger = ledger
+        self.clock = clock
+        self.switchboard = switchboard
+        self.health = health
+        self.logger = logger
+    }
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.channel.run() }
+            group.addTask {
+                for await signal in self.channel.signals {
+                    self.signals.put(signal)
+                    self.alarm.ring()
+                }
+            }
+            group.addTask {
+                for await stations in self.ledger.commits() where stations.contains(.outbox) {
+                    self.alarm.ring()
+                }
+            }
+            group.addTask { try await self.serve() }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func serve() async throws {
+        var owed: [SurfaceSignal] = []
+        while true {
+            var retryAt: Moment?
+            do throws(LedgerError) {
+                owed += signals.takeAll()
+                while let signal = owed.first {
+                    try await take(signal)
+                    owed.removeFirst()
+                }
+                if generation != nil { retryAt = try await bringUp() }
+            } catch {
+                logger.error("surfaces can't be recorded", metadata: ["reason": "\(error)"])
+                retryAt = clock.now + .seconds(1)
+            }
+            try await alarm.wait(until: retryAt, on: clock)
+        }
+    }
+
+    // MARK: What the far end says
+
+    private func take(_ signal: SurfaceSignal) async throws(LedgerError) {
+        let now = clock.now
+        switch signal {
+        case .available(let newGeneration):
+            if try await hasStale(newGeneration) {
+                try await ledger.commit([.forgetRemotes(channel: channel.name)])
+            }
+            generation = newGeneration
+            health.note(.working, of: channel.name, error: nil, at: now)
+        case .unavailable(let reason):
+            // Its ids stay: a server that only hung still knows them, and another one says so itself.
+            generation = nil
+            if health.note(.away, of: channel.name, error: reason, at: now) {
+                logger.notice(
+                    "a channel is away; what it should show waits",
+                    metadata: ["channel": "\(channel.name)", "reason": "\(reason)"])
+            }
+        case .closed(let remote, let reason):
+            guard let surface = try await ledger.surface(channel: channel.name, remote: remote) else {
+                return
+            }
+            try await closed(surface, reason, at: now)
+        case .action(let remote, let key):
+            guard let surface = try await ledger.surface(channel: channel.name, remote: remote) else {
+                return
+            }
+            try await ledger.commit([
+                receipt(.acted, of: surface, detail: key, at: now), dismissal(of: surface, at: now),
+            ])
+        }
+    }
+
+    private func hasStale(_ generation: String) async throws(LedgerError) -> Bool {
+        try await ledger.surfaces(channel: channel.name, all: true)
+            .contains { $0.remote.map { $0.generation != generation } ?? false }
+    }
+
+    private func closed(
+        _ surface: SurfaceRecord, _ reason: CloseReason, at now: Moment
+    ) async throws(LedgerError) {
+        let gone = Change.showSurface(
+            channel: channel.name, item: surface.item, revision: surface.shown, remote: nil, at: now)
+        switch reason {
+        case .dismissed:
+            // A person has put it away: it was seen, and stays away.
+            try await ledger.commit([
+                gone, .dismissSurface(channel: channel.name, item: surface.item, true),
+                receipt(.seen, of: surface, detail: "dismissed", at: now), dismissal(of: surface, at: now),
+            ])
+        case .expired, .undefined:
+            // Off the screen, still unread: the next version shows it again.
+            try await ledger.commit([gone])
+        case .closedByUs:
+            return
+        }
+    }
+
+    private func dismissal(of surface: SurfaceRecord, at now: Moment) -> Change {
+        .append(
+            NewEvent(
+                .itemDismissed, at: now, subject: surface.item, channel: channel.name,
+                detail: String(surface.shown)))
+    }
+
+    private func receipt(
+        _ kind: ReceiptKind, of surface: SurfaceRecord, detail: String, at now: Moment
+    ) -> Change {
+        .insertReceipt(
+            ReceiptRecord(
+                outbox: "\(channel.name)/\(surface.item)",
+                receipt: Receipt(at: now, kind: kind, detail: detail)))
+    }
+
+    // MARK: What it should show
+
+    /// Shows what differs.
+    ///
+    /// Returns when to try again what failed.
+    private func bringUp() async throws(LedgerError) -> Moment? {
+        for surface in try await ledger.surfaces(channel: channel.name, all: false) {
+            guard generation != nil else { return nil }
+            do throws(DeliveryError) {
+                try await bringUp(surface)
+            } catch {
+                switch error {
+                case .unreachable:
+                    // It says itself when somebody is there again.
+                    return nil
+                case .retry(_, let after, _, _):
+                    health.note(.failing, of: channel.name, error: error.detail, at: clock.now)
+                    return clock.now + (after ?? .seconds(1))
+                case .giveUp:
+                    logger.warning(
+                        "a surface can't be shown",
+                        metadata: ["channel": "\(channel.name)", "reason": "\(error.detail)"])
+                    try await settle(surface, remote: surface.remote)
+                }
+            }
+        }
+        return nil
+    }
+
+    private func bringUp(_ surface: SurfaceRecord) async throws(DeliveryError) {
+        let now = clock.now
+        let snapshot = await snapshot(of: surface)
+        let age = now - surface.wantedAt
+        guard let snapshot, age < Self.showsWithin || surface.remote != nil else {
+            if let remote = surface.remote { await channel.close(remote) }
+            return await record(surface, remote: nil)
+        }
+        let bot = switchboard.configuration.bot(snapshot.bot)
+        var notice = NoticeComposer.compose(snapshot, manner: BotManner(soundName: bot.soundName))
+        notice.ring = surface.ring && age < Self.ringsWithin
+        let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }
+        let shown = try await channel.show(notice, replacing: remote)
+        health.note(.working, of: channel.name, error: nil, at: now)
+        await record(surface, remote: shown)
+    }
+
+    private func snapshot(of surface: SurfaceRecord) async -> ItemSnapshot? {
+        guard let key = ItemKey(surface.item), let record = try? await ledger.item(key) else { return nil }
+        return shownItem(record)
+    }
+
+    private func record(_ surface: SurfaceRecord, remote: RemoteID?) async {
+        do throws(LedgerError) {
+            try await settle(surface, remote: remote)
+        } catch {
+            logger.error("a shown surface can't be recorded", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func settle(_ surface: SurfaceRecord, remote: RemoteID?) async throws(LedgerError) {
+        var changes: [Change] = [
+            .showSurface(
+                channel: channel.name, item: surface.item, revision: surface.wanted, remote: remote,
+                at: clock.now)
+        ]
+        if remote != nil, surface.remote != remote {
+            changes.append(receipt(.accepted, of: surface, detail: "", at: clock.now))
+        }
+        try await ledger.commit(changes)
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Host
+
+/// The daemon's command line.
+struct Belfryd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "belfryd",
+        abstract: "Runs bot jobs on their schedules, tracks their progress, and rings.",
+        discussion: """
+            Stays in the foreground; a service manager or `config/start` puts it to the back. \
+            SIGHUP reads the configuration anew, SIGTERM ends the daemon within 5 s; running jobs go on in \
+            the warden and are taken up by the next daemon.
+
+            Examples:
+              belfryd                               the daemon of this user
+              belfryd --system                      the daemon of the machine
+              belfryd --check --config belfry.yaml  says what is wrong in a configuration
+              belfryd listen --port 8080            shows webhooks as they arrive
+            """,
+        version: Version.text,
+        subcommands: [Listen.self])
+
+    @OptionGroup var places: Places
+
+    @Flag(help: "Check the configuration and end: 0 when it is good, 2 when it is refused.")
+    var check = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How much to log: trace, debug, info, notice, warning or error.", valueName: "level"))
+    var logLevel = "info"
+
+    @Flag(help: .hidden)
+    var drain = false
+
+    func run() async throws {
+        if drain { throw Failure("belfryd: --drain is not in this version", code: 2) }
+        Signals.ignoreBrokenPipes()
+        let paths = places.paths
+        if check {
+            try ConfigurationFiles(path: paths.config).check()
+        } else {
+            try await Daemon(paths: paths, logger: Log.make(level: logLevel)).run()
+        }
+    }
+}
+
+/// Where things are; left out, design's places for this user.
+struct Places: ParsableArguments {
+    @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The control socket.", valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The folder of the ledger and the output of runs.", valueName: "folder"))
+    var state: String?
+
+    @Flag(help: "Be the daemon of the machine: /etc/belfry, /var/lib/belfry, /run/belfry.")
+    var system = false
+
+    var paths: Paths {
+        Paths(
+            system ? .system : .user,
+            overrides: Paths.Overrides(config: config, state: state, socket: socket))
+    }
+}

@@ -1,0 +1,174 @@
+import APIServer
+import Curl
+import Engine
+import FoundationEssentials
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+import Logging
+import ServiceLifecycle
+import Settings
+import Timeline
+import WardenProtocol
+
+/// The parts of a running daemon, made in the order in which they need each other.
+struct DaemonParts {
+    let control: Control
+    private let ledger: SQLiteLedger
+    private let items: ItemKeeper
+    private let pump: OutboxPump
+    private let surfaces: SurfaceKeeper
+    private let warden: WardenClient
+    private let curl: CurlMulti
+    private let identity: DaemonIdentity
+    private let logger: Logger
+
+    init(paths: Paths, files: ConfigurationFiles, logger: Logger) async throws {
+        let clock = try SystemClock()
+        let zones = Zones()
+        let makeID: @Sendable () -> String = { UniqueID.v7(at: clock.now) }
+        let curl = try CurlMulti()
+        let channels = Channels(curl: curl, clock: clock, logger: logger)
+        let readConfiguration: @Sendable () async throws -> EngineConfiguration = {
+            let configuration: Configuration
+            do {
+                configuration = try files.read()
+            } catch let error as SettingsError {
+                throw ReloadRefusal(description: error.description)
+            } catch let failure as Failure {
+                throw ReloadRefusal(description: failure.message)
+            }
+            let (made, versions) = try await channels.channels(configuration.channels)
+            return EngineConfiguration(
+                configuration, path: files.exists ? files.path : nil, channels: made, versions: versions)
+        }
+        let configuration: EngineConfiguration
+        do {
+            configuration = try await readConfiguration()
+        } catch let refusal as ReloadRefusal {
+            throw Failure(refusal.description, code: 2)
+        }
+
+        let ledger = try SQLiteLedger(path: paths.state + "/ledger.sqlite")
+        let incarnation = try await Self.nextIncarnation(ledger)
+        let census = RunCensus()
+        let channelBoard = ChannelBoard()
+        let switchboard = Switchboard(configuration)
+        let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: logger)
+        let slots = try await SlotKeeper(
+            ledger: ledger, clock: clock, zones: { zones.rules(of: $0) }, census: census, makeID: makeID,
+            logger: logger)
+        let warden = try WardenClient(directory: paths.warden)
+        let places = RunPlaces(
+            outputFolder: paths.state + "/output", socket: paths.socket,
+            warden: WardenLaunch(executable: try WardenProgram.path(), state: paths.state),
+            boot: try Machine.bootID())
+        let runs = RunKeeper(
+            ledger: ledger, clock: clock, warden: warden, board: board, census: census,
+            limits: RunLimits(starting: 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))),
+            places: places,
+            logger: logger)
+        control = Control(
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },
+            makeID: makeID, readConfiguration: readConfiguration, logger: logger)
+        items = ItemKeeper(
+            ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
+            logger: logger)
+        pump = OutboxPump(
+            ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
+        surfaces = SurfaceKeeper(
+            ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
+        identity = DaemonIdentity(version: Version.text, pid: getpid(), state: paths.state, places: places)
+        self.ledger = ledger
+        self.warden = warden
+        self.curl = curl
+        self.logger = logger
+    }
+
+    /// How often a daemon was started on this state, this start included.
+    private static func nextIncarnation(_ ledger: any Ledger) async throws(LedgerError) -> Int64 {
+        let last = try await ledger.fact(named: "incarnation").flatMap { Int64($0) } ?? 0
+        try await ledger.commit([.setFact(name: "incarnation", value: String(last + 1))])
+        return last + 1
+    }
+
+    /// Serves until a signal ends it.
+    ///
+    /// SIGHUP reads the configuration anew.
+    func serve(paths: Paths) async throws {
+        let access: APIListener.Access = paths.owner == .system ? .group(getegid()) : .owner
+        let door = APIListener(
+            path: paths.socket, access: access, handler: DaemonHandler(control: control, identity: identity),
+            logger: logger)
+        let keepers: [(String, @Sendable () async throws -> Void)] = [
+            ("slots", control.slots.run), ("runs", control.runs.run), ("live board", control.board.run),
+            ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run),
+        ]
+        var services: [any Service] = keepers.map { KeeperService(name: $0.0, body: $0.1) }
+        services.append(KeeperService(name: "start") { try await start(paths) })
+        services.append(door)
+        var configuration = ServiceGroupConfiguration(
+            services: services.map {
+                .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+            }, logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(4)
+        let group = ServiceGroup(configuration: configuration)
+        let signals = Task { [control] in
+            for await signal in try Signals.stream() {
+                switch signal {
+                case .hangup: await Self.reload(control, logger)
+                case .interrupt, .terminate:
+                    logger.notice("stopping", metadata: ["signal": "\(signal)"])
+                    await group.triggerGracefulShutdown()
+                }
+            }
+        }
+        defer { signals.cancel() }
+        try await group.run()
+    }
+
+    /// Puts the jobs of the files in force, says so, and stays until the end.
+    private func start(_ paths: Paths) async throws {
+        let difference = try await control.takeUpJobs()
+        logger.notice(
+            "started",
+            metadata: [
+                "version": "\(Version.text)", "pid": "\(getpid())", "socket": "\(paths.socket)",
+                "state": "\(paths.state)", "config": "\(control.switchboard.configuration.path ?? "none")",
+                "jobs.added": "\(difference.added.count)", "jobs.changed": "\(difference.changed.count)",
+                "jobs.removed": "\(difference.removed.count)",
+            ])
+        try await gracefulShutdown()
+    }
+
+    private static func reload(_ control: Control, _ logger: Logger) async {
+        do {
+            _ = try await control.reload()
+        } catch {
+            logger.error("the configuration was refused; the one before stays in force\n\(error)")
+        }
+    }
+
+    /// Ends what has no loop of its own.
+    func close() async {
+        warden.close()
+        curl.close()
+        await ledger.close()
+    }
+}
+
+/// A keeper's loop as a service that ends when the group is told to.
+struct KeeperService: Service {
+    let name: String
+    let body: @Sendable () async throws -> Void
+
+    func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await body() }
+        } catch is CancellationError {
+            return
+        }
+    }
+}

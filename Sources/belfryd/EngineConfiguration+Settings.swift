@@ -1,0 +1,21 @@
+import Delivery
+import Engine
+import Settings
+
+extension EngineConfiguration {
+    /// What the files say, with the channels made of it.
+    init(
+        _ configuration: Configuration, path: String?, channels: [any Channel], versions: [String: Int]
+    ) {
+        let bots = configuration.bots.map { bot in
+            (
+                bot.name,
+                BotProfile(name: bot.name, policy: bot.policy, soundName: bot.soundName, place: bot.place)
+            )
+        }
+        self.init(
+            path: path, zone: configuration.zone, bots: Dictionary(uniqueKeysWithValues: bots),
+            jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
+            channels: channels, versions: versions)
+    }
+}

@@ -1,0 +1,24 @@
+import Host
+import Synchronization
+import Timeline
+
+/// The machine's time zones, each read once.
+final class Zones: Sendable {
+    private let files = ZoneFiles()
+    private let known = Mutex<[String: ZoneRules]>([:])
+
+    /// The machine's own zone.
+    var hostName: String { files.hostZoneName() }
+
+    /// The rules of a zone; nil when there is none of that name.
+    func rules(of name: String) -> ZoneRules? {
+        if name == "UTC" { return .utc }
+        if let rules = known.withLock({ $0[name] }) { return rules }
+        guard let bytes = try? files.bytes(of: name), let rules = try? ZoneRules(name: name, tzif: bytes)
+        else {
+            return nil
+        }
+        known.withLock { $0[name] = rules }
+        return rules
+    }
+}
