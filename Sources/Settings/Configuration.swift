@@ -31,26 +31,15 @@ package struct Configuration: Sendable {
 
     /// What is in force without a file: one bot, one desktop channel, every route to it.
     package static func standard(zone: String) -> Configuration {
-        let desk = ChannelSetting(name: "desk", form: .desktop(DesktopForm()), secrets: [], place: "")
-        return Configuration(
-            zone: zone, bots: [], jobs: [], channels: [desk],
-            routing: Routing(routes: [Route(when: Set(RouteWord.allCases), to: ["desk"])]), warnings: [])
+        Configuration(
+            zone: zone, bots: [], jobs: [], channels: standardChannels,
+            routing: Routing(routes: [Route(when: Set(RouteWord.allCases), to: standardChannels.map(\.name))]
+            ),
+            warnings: [])
     }
-}
 
-/// A channel as described, with its secrets read.
-package struct ChannelSetting: Hashable, Sendable {
-    package var name: String
-    package var form: ChannelForm
-    /// The contents of the named secrets, in their order; never shown or logged.
-    package var secrets: [String]
-    /// `FILE:LINE`.
-    package var place: String
-
-    package init(name: String, form: ChannelForm, secrets: [String], place: String) {
-        self.name = name
-        self.form = form
-        self.secrets = secrets
-        self.place = place
+    /// The channels of who describes none: the desktop, called `desk`.
+    static var standardChannels: [ChannelSetting] {
+        [ChannelSetting(name: "desk", form: .desktop(DesktopForm()), secrets: [], place: "")]
     }
 }

@@ -8,7 +8,8 @@ extension ConfigurationReader {
     /// A channel with its secrets, or nil after every fault in it was reported.
     func readChannel(_ key: Field, _ value: Field) -> ChannelSetting? {
         guard let name = key.word() else { return nil }
-        guard let kind = value.entries()?.first(where: { $0.key.scalar == "kind" })?.value else {
+        guard let entries = value.entries() else { return nil }
+        guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
             key.fault("this channel has no kind", mend: "write kind: desktop or kind: webhook")
             return nil
         }
@@ -57,7 +58,7 @@ extension ConfigurationReader {
             } else {
                 field = urlField
             }
-            field.fault("\(error)", range: error.range.flatMap { $0.isEmpty ? nil : $0 })
+            field.fault("\(error)", bytes: error.range)
             return nil
         }
     }

@@ -25,7 +25,10 @@ extension ConfigurationReader {
         var spec = JobSpec(name: name, action: action, schedule: schedule)
         if let field = fields["bot"], let bot = field.word() {
             if !bots.contains(bot) {
-                field.fault("there is no bot \"\(bot)\"", mend: "describe it under bots:")
+                let near = Spelling.nearest(to: bot, among: bots.sorted())
+                field.fault(
+                    "there is no bot \"\(bot)\"",
+                    mend: near.map { "did you mean \"\($0)\"?" } ?? "describe it under bots:")
             }
             spec.bot = bot
         }
@@ -56,28 +59,20 @@ extension ConfigurationReader {
     }
 
     private func readRules(_ fields: [String: Field], into spec: inout JobSpec) {
-        if let environment = fields["env"]?.texts() {
-            for name in environment.keys where name.isEmpty || name.contains("=") {
-                fields["env"]?.fault("\"\(name)\" is no name of an environment variable")
-            }
-            spec.environment = environment
-        }
+        if let field = fields["env"] { spec.environment = readEnvironment(field) }
         if let field = fields["cwd"], let path = field.word() {
             if !path.hasPrefix("/") { field.fault("must be an absolute path") }
             spec.directory = path
         }
-        if let field = fields["overlap"], let word = field.word() {
-            if let policy = OverlapPolicy(rawValue: word) {
-                spec.overlap = policy
-            } else if ["queue-one", "queue-all", "replace", "allow"].contains(word) {
-                field.fault("\"\(word)\" is not in this version", mend: "write skip")
-            } else {
-                field.fault("\"\(word)\" is no overlap policy", mend: "write skip")
-            }
+        let laterPolicies = ["queue-one", "queue-all", "replace", "allow"]
+        if let word = fields["overlap"]?.choice(of: ["skip"], later: laterPolicies),
+            let policy = OverlapPolicy(rawValue: word)
+        {
+            spec.overlap = policy
         }
         if let field = fields["catchUp"] { readCatchUp(field, into: &spec) }
-        if let field = fields["timeout"], let timeout = positive(field) { spec.timeout = timeout }
-        if let field = fields["grace"], let grace = field.duration() { spec.grace = grace }
+        if let timeout = fields["timeout"]?.positiveDuration() { spec.timeout = timeout }
+        if let grace = fields["grace"]?.duration() { spec.grace = grace }
         if let retry = fields["retry"]?.record(keys: ["attempts"], later: ["onLost", "backoff"]),
             let field = retry["attempts"], let attempts = field.number(in: 1...100)
         {
@@ -86,24 +81,30 @@ extension ConfigurationReader {
         }
     }
 
-    private func positive(_ field: Field) -> Duration? {
-        guard let duration = field.duration() else { return nil }
-        if duration <= .zero { field.fault("must be longer than nothing") }
-        return duration
+    private func readEnvironment(_ field: Field) -> [String: String] {
+        var environment: [String: String] = [:]
+        for (key, value) in field.entries() ?? [] {
+            guard let name = key.text(), let text = value.text() else { continue }
+            if name.isEmpty || name.contains("=") {
+                key.fault("\"\(name)\" is no name of an environment variable")
+            }
+            environment[name] = text
+        }
+        return environment
     }
 
     private func readCatchUp(_ field: Field, into spec: inout JobSpec) {
-        guard let fields = field.record(keys: ["mode", "within"], later: ["burst"]) else { return }
-        if let field = fields["mode"], let word = field.word() {
-            if let mode = CatchUpPolicy.Mode(rawValue: word) {
-                spec.catchUp.mode = mode
-            } else if word == "all" {
-                field.fault("\"all\" is not in this version", mend: "write none or latest")
-            } else {
-                field.fault("\"\(word)\" is none of none, latest")
-            }
+        guard field.isMap || field.isEmpty else {
+            field.fault("a map is expected", mend: "write catchUp: { mode: none }")
+            return
         }
-        if let within = fields["within"].flatMap(positive) { spec.catchUp.within = within }
+        guard let fields = field.record(keys: ["mode", "within"], later: ["burst"]) else { return }
+        if let word = fields["mode"]?.choice(of: ["none", "latest"], later: ["all"]),
+            let mode = CatchUpPolicy.Mode(rawValue: word)
+        {
+            spec.catchUp.mode = mode
+        }
+        if let within = fields["within"]?.positiveDuration() { spec.catchUp.within = within }
     }
 
     // MARK: Schedules
@@ -123,37 +124,23 @@ extension ConfigurationReader {
             }
             return checked(ScheduleSpec(kind: .cron, text: word, zone: zone), field, seed: seed)
         }
+        let before = field.faults.problems.count
         guard
             let fields = field.record(
                 keys: ["cron", "zone", "gap", "fold"],
                 later: ["every", "after", "at", "startup", "from", "words"])
         else { return nil }
         guard let cron = fields["cron"] else {
-            if field.faults.problems.isEmpty || fields.isEmpty {
+            if field.faults.problems.count == before {
                 field.fault("no cron expression", mend: "write schedule: { cron: \"30 2 * * *\" }")
             }
             return nil
         }
         guard let text = cron.word() else { return nil }
         var spec = ScheduleSpec(kind: .cron, text: text, zone: zone)
-        if let field = fields["zone"] {
-            guard let name = zoneName(field) else { return nil }
-            spec.zone = name
-        }
-        if let field = fields["gap"], let word = field.word() {
-            guard ["run-after", "skip"].contains(word) else {
-                field.fault("\"\(word)\" is none of run-after, skip")
-                return nil
-            }
-            spec.gap = word
-        }
-        if let field = fields["fold"], let word = field.word() {
-            guard ["first", "last", "both"].contains(word) else {
-                field.fault("\"\(word)\" is none of first, last, both")
-                return nil
-            }
-            spec.fold = word
-        }
+        if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
+        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
+        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
         return checked(spec, cron, seed: seed)
     }
 
@@ -165,9 +152,7 @@ extension ConfigurationReader {
         } catch {
             for fault in error.faults {
                 let title = fault.field.map { "\($0.title): " } ?? ""
-                let range =
-                    fault.range.isEmpty ? fault.range.lowerBound..<fault.range.lowerBound + 1 : fault.range
-                field.fault(title + fault.message, mend: fault.fix, range: range)
+                field.fault(title + fault.message, mend: fault.fix, bytes: fault.range)
             }
             return nil
         }

@@ -1,34 +1,55 @@
 import Delivery
 
+/// A route with the places of what it says.
+struct RouteField {
+    let field: Field
+    let route: Route
+    let names: [Field]
+}
+
 extension ConfigurationReader {
-    /// A route, or nil after every fault in it was reported.
-    func readRoute(_ field: Field) -> Route? {
-        guard let fields = field.record(keys: ["when", "to"], later: ["bots", "jobs", "labels", "urgency"]),
-            let when = fields["when"], let to = fields["to"]
-        else {
-            if field.isMap {
-                field.fault(
-                    "a route says when and to whom", mend: "write { when: [failed], to: [desk] }")
-            }
-            return nil
-        }
-        guard let words = when.list(), let names = to.words() else { return nil }
-        return Route(when: Set(words.compactMap { $0.choice(of: RouteWord.self) }), to: names)
+    /// Events that nothing makes yet.
+    private static let laterWords: [RouteWord] = [.late, .slow, .stuck, .flapping, .question]
+
+    /// The routes that could be read; nil when one could not, or is no list.
+    func readRoutes(_ field: Field) -> [RouteField]? {
+        guard let fields = field.list() else { return nil }
+        let routes = fields.compactMap(readRoute)
+        return routes.count == fields.count ? routes : nil
     }
 
-    /// The routing, held against the channels; without any route, everything goes to every channel.
-    func checkRoutes(_ parts: Parts, hasJobs: Bool, _ faults: Field.Faults) -> Routing {
-        let names = parts.channels.map(\.name)
-        guard let routesField = parts.routesField else {
-            return Routing(routes: [Route(when: Set(RouteWord.allCases), to: names)])
+    private func readRoute(_ field: Field) -> RouteField? {
+        guard let fields = field.record(keys: ["when", "to"], later: ["bots", "jobs", "labels", "urgency"])
+        else { return nil }
+        guard let when = fields["when"], let to = fields["to"] else {
+            field.fault("a route says when and to whom", mend: "write { when: [failed], to: [desk] }")
+            return nil
         }
-        let routing = Routing(routes: parts.routes.map(\.route))
-        guard faults.problems.isEmpty else { return routing }
-        for problem in routing.problems(channels: Set(names)) {
+        guard let wordFields = when.list(), let names = to.list() else { return nil }
+        let later = Self.laterWords.map(\.rawValue)
+        let known = RouteWord.allCases.map(\.rawValue).filter { !later.contains($0) }
+        let words = wordFields.compactMap {
+            $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
+        }
+        let texts = names.compactMap { $0.word() }
+        guard words.count == wordFields.count, texts.count == names.count else { return nil }
+        return RouteField(field: field, route: Route(when: Set(words), to: texts), names: names)
+    }
+
+    /// The routing, held against the channels; who writes no route is told everything everywhere.
+    func checkRoutes(_ fields: [RouteField]?, channels: Set<String>, ordered: [String]) -> Routing {
+        guard let fields, let last = fields.last else {
+            return Routing(routes: [Route(when: Set(RouteWord.allCases), to: ordered)])
+        }
+        let routing = Routing(routes: fields.map(\.route))
+        for problem in routing.problems(channels: channels) {
             switch problem {
-            case .failureWithoutRoute: routesField.fault("\(problem)")
-            case .unknownChannel(_, let index), .nothingToTell(let index), .nobodyToTell(let index):
-                parts.routes[index].field.fault("\(problem)")
+            case .failureWithoutRoute: last.field.fault("\(problem)")
+            case .unknownChannel(let name, let index):
+                let field = fields[index].names.first { $0.scalar == name } ?? fields[index].field
+                field.fault(
+                    "there is no channel \"\(name)\"", mend: Field.meant(name, of: channels.sorted()))
+            case .nothingToTell(let index), .nobodyToTell(let index): fields[index].field.fault("\(problem)")
             }
         }
         return routing

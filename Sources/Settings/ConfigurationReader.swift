@@ -1,7 +1,6 @@
 package import Delivery
 import Ledger
 package import Timeline
-import Yams
 
 /// Reads the configuration files, all of them and to the end, so that every fault is told at once.
 package struct ConfigurationReader {
@@ -27,28 +26,32 @@ package struct ConfigurationReader {
     package func read(_ main: SourceText, jobs others: [SourceText] = []) throws(SettingsError)
         -> Configuration
     {
-        let faults = Field.Faults()
+        let faults = Faults()
         var parts = Parts()
-        if let root = root(of: main, faults) {
+        if let root = Document(source: main, faults: faults).root() {
             readMain(root, into: &parts)
         }
         for other in others {
-            guard let root = root(of: other, faults) else { continue }
+            guard let root = Document(source: other, faults: faults).root() else { continue }
             if let jobs = root.record(keys: ["jobs"])?["jobs"] { parts.jobFields += jobs.entries() ?? [] }
         }
-        let configuration = assemble(&parts, faults)
-        guard faults.problems.isEmpty else { throw SettingsError(problems: faults.problems) }
+        let configuration = assemble(parts, faults)
+        guard faults.problems.isEmpty else {
+            throw SettingsError(problems: sorted(faults.problems, files: [main] + others))
+        }
         return configuration
     }
 
     /// What was found, before one part is held against the others.
     struct Parts {
         var zone: String?
+        var botNames: Set<String> = ["belfry"]
         var bots: [Configuration.Bot] = []
         var jobFields: [(key: Field, value: Field)] = []
+        /// Also of channels that are at fault, so that a route to one is not another fault.
+        var channelNames: Set<String> = []
         var channels: [ChannelSetting] = []
-        var routes: [(field: Field, route: Route)] = []
-        var routesField: Field?
+        var routes: [RouteField]?
     }
 
     private func readMain(_ root: Field, into parts: inout Parts) {
@@ -59,36 +62,37 @@ package struct ConfigurationReader {
         else { return }
         if let field = fields["zone"] { parts.zone = zoneName(field) }
         for (key, value) in fields["bots"]?.entries() ?? [] {
+            parts.botNames.insert(key.scalar ?? "")
             if let bot = readBot(key, value) { parts.bots.append(bot) }
         }
         parts.jobFields = fields["jobs"]?.entries() ?? []
         for (key, value) in fields["channels"]?.entries() ?? [] {
+            parts.channelNames.insert(key.scalar ?? "")
             if let channel = readChannel(key, value) { parts.channels.append(channel) }
         }
-        parts.routesField = fields["routes"]
-        for field in fields["routes"]?.list() ?? [] {
-            if let route = readRoute(field) { parts.routes.append((field, route)) }
-        }
+        if let field = fields["routes"], !field.isEmpty { parts.routes = readRoutes(field) }
     }
 
-    private func assemble(_ parts: inout Parts, _ faults: Field.Faults) -> Configuration {
-        let zone = parts.zone ?? hostZone
+    private func assemble(_ parts: Parts, _ faults: Faults) -> Configuration {
         var jobs: [Configuration.Job] = []
-        var seen: [String: String] = [:]
-        let bots = Set(parts.bots.map(\.name) + ["belfry"])
+        var places: [String: String] = [:]
         for (key, value) in parts.jobFields {
-            guard let job = readJob(key, value, zone: zone, bots: bots) else { continue }
-            if let first = seen[job.spec.name] {
+            let name = key.scalar ?? ""
+            if let first = places[name] {
                 key.fault(
-                    "there is a job \"\(job.spec.name)\" already, at \(first)", mend: "give one another name")
+                    "there is a job \"\(name)\" already, at \(first)", mend: "give one of them another name")
                 continue
             }
-            seen[job.spec.name] = job.place
-            jobs.append(job)
+            places[name] = key.place
+            let job = readJob(key, value, zone: parts.zone ?? hostZone, bots: parts.botNames)
+            if let job { jobs.append(job) }
         }
-        let routing = checkRoutes(parts, hasJobs: !jobs.isEmpty, faults)
+        // Who describes no channel has the one that needs no description.
+        let channels = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
+        let names = parts.channelNames.union(channels.map(\.name))
+        let routing = checkRoutes(parts.routes, channels: names, ordered: channels.map(\.name))
         return Configuration(
-            zone: zone, bots: parts.bots, jobs: jobs, channels: parts.channels, routing: routing,
+            zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs, channels: channels, routing: routing,
             warnings: faults.warnings)
     }
 
@@ -103,44 +107,14 @@ package struct ConfigurationReader {
         return name
     }
 
-    // MARK: YAML
-
-    private func root(of source: SourceText, _ faults: Field.Faults) -> Field? {
-        do {
-            let parser = try Parser(yaml: source.text)
-            guard let node = try parser.nextRoot() else {
-                return Field(node: Node.mapping(.init([])), path: "", source: source, faults: faults)
-            }
-            if let second = try parser.nextRoot() {
-                faults.problems.append(
-                    source.problem(
-                        line: second.mark?.line ?? 1, column: 1, "a file holds one document",
-                        mend: "remove the line \"---\" and what follows"))
-            }
-            if node.scalar?.string.isEmpty == true {
-                return Field(node: Node.mapping(.init([])), path: "", source: source, faults: faults)
-            }
-            return Field(node: node, path: "", source: source, faults: faults)
-        } catch let error as YamlError {
-            faults.problems.append(problem(for: error, in: source))
-        } catch {
-            faults.problems.append(source.problem(line: 1, column: 1, "can't be read as YAML: \(error)"))
-        }
-        return nil
-    }
-
-    private func problem(for error: YamlError, in source: SourceText) -> Problem {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            return source.problem(line: mark.line, column: mark.column, problem)
-        case .duplicatedKeysInMapping(let names, let context):
-            return source.problem(
-                line: context.mark.line, column: context.mark.column,
-                "these keys stand twice in one map: \(names.joined(separator: ", "))",
-                mend: "remove one of each")
-        default:
-            return source.problem(line: 1, column: 1, "can't be read as YAML: \(error)")
-        }
+    /// In the order in which a person reads the files; stable within a place.
+    private func sorted(_ problems: [Problem], files: [SourceText]) -> [Problem] {
+        var order: [String: Int] = [:]
+        for (index, file) in files.enumerated() where order[file.name] == nil { order[file.name] = index }
+        return problems.enumerated().sorted { left, right in
+            let (first, second) = (left.element, right.element)
+            return (order[first.file] ?? 0, first.line, first.column, left.offset)
+                < (order[second.file] ?? 0, second.line, second.column, right.offset)
+        }.map(\.element)
     }
 }

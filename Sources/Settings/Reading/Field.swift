@@ -4,45 +4,47 @@ import Yams
 /// A node of a file with the path that leads to it; every way to read one reports its faults with the place.
 struct Field {
     let node: Node
-    /// As in `jobs.backup.timeout`.
+    /// As in `jobs.backup.timeout`; empty for the whole file.
     let path: String
     let source: SourceText
     let faults: Faults
-
-    /// All faults found so far; reading goes on after each, so that a person sees them at once.
-    final class Faults {
-        var problems: [Problem] = []
-        var warnings: [Problem] = []
-    }
 
     // MARK: Pointing
 
     var line: Int { node.mark?.line ?? 1 }
 
-    /// The column of the text itself, behind an opening quote.
-    var column: Int { (node.mark?.column ?? 1) + (isQuoted ? 1 : 0) }
-
     /// `FILE:LINE`.
     var place: String { "\(source.name):\(line)" }
 
-    private var isQuoted: Bool {
-        node.scalar?.style == .singleQuoted || node.scalar?.style == .doubleQuoted
-    }
-
-    /// Reports a fault of this field; with `range`, of those characters of its text.
-    func fault(_ message: String, mend: String? = nil, range: Range<Int>? = nil) {
-        faults.problems.append(problem(message, mend: mend, range: range))
+    /// Reports a fault of this field; with `bytes`, of that part of its text.
+    func fault(_ message: String, mend: String? = nil, bytes: Range<Int>? = nil) {
+        faults.add(problem(message, mend: mend, bytes: bytes))
     }
 
     func warn(_ message: String, mend: String? = nil) {
-        faults.warnings.append(problem(message, mend: mend, range: nil))
+        faults.warnings.append(problem(message, mend: mend, bytes: nil))
     }
 
-    private func problem(_ message: String, mend: String?, range: Range<Int>?) -> Problem {
-        let shift = range?.lowerBound ?? 0
-        let width = range?.count ?? node.scalar?.string.count ?? 1
-        return source.problem(
-            line: line, column: column + shift, width: width, "\(path): \(message)", mend: mend)
+    private func problem(_ message: String, mend: String?, bytes: Range<Int>?) -> Problem {
+        let message = path.isEmpty ? message : "\(path): \(message)"
+        let column = node.mark?.column ?? 1
+        guard let text = node.scalar?.string, let indent = writtenAsItIs(text, column) else {
+            // Escapes, a block or an anchor: places in the text are not places in the file.
+            return source.problem(line: line, column: column, message, mend: mend)
+        }
+        let utf8 = Array(text.utf8)
+        let part = bytes?.clamped(to: 0..<utf8.count) ?? 0..<utf8.count
+        let before = String(decoding: utf8[..<part.lowerBound], as: UTF8.self).unicodeScalars.count
+        let width = String(decoding: utf8[part], as: UTF8.self).count
+        return source.problem(line: line, column: column + indent + before, width: width, message, mend: mend)
+    }
+
+    /// How far behind the node's mark its text stands in the file, letter for letter.
+    private func writtenAsItIs(_ text: String, _ column: Int) -> Int? {
+        let written = source.line(line).unicodeScalars.dropFirst(column - 1)
+        let isQuoted = written.first == "\"" || written.first == "'"
+        return written.dropFirst(isQuoted ? 1 : 0).starts(with: text.unicodeScalars)
+            ? (isQuoted ? 1 : 0) : nil
     }
 
     // MARK: Shape
@@ -54,15 +56,32 @@ struct Field {
 
     var isList: Bool { node.sequence != nil }
 
+    /// Whether nothing stands behind the key.
+    var isEmpty: Bool { node.scalar.map { $0.string.isEmpty && $0.style == .plain } ?? false }
+
+    private var kind: String {
+        switch node {
+        case .scalar: isEmpty ? "nothing" : "a text"
+        case .mapping: "a map"
+        case .sequence: "a list"
+        case .alias: "an alias"
+        }
+    }
+
     // MARK: Scalars
 
     /// The scalar as it was written; nil after reporting that it is none.
     func text() -> String? {
-        guard let scalar = node.scalar else {
-            fault("a \(kind) stands where a text is expected")
+        guard let text = node.scalar?.string else {
+            fault("\(kind) stands where a text is expected")
             return nil
         }
-        return scalar.string
+        // The system's calls would end such a text early.
+        guard !text.utf8.contains(0) else {
+            fault("a text holds no zero byte")
+            return nil
+        }
+        return text
     }
 
     /// A text that is not empty.
@@ -86,6 +105,16 @@ struct Field {
         }
     }
 
+    /// A duration above zero.
+    func positiveDuration() -> Duration? {
+        guard let duration = duration() else { return nil }
+        guard duration > .zero else {
+            fault("must be longer than nothing")
+            return nil
+        }
+        return duration
+    }
+
     /// A whole number within limits.
     func number(in limits: ClosedRange<Int>) -> Int? {
         guard let text = word() else { return nil }
@@ -96,26 +125,28 @@ struct Field {
         return number
     }
 
-    /// One of a few words.
-    func choice<Choice: RawRepresentable & CaseIterable>(of type: Choice.Type) -> Choice?
-    where Choice.RawValue == String {
+    /// One of a few words; those of `later` deserve another sentence than "unknown".
+    func choice(of words: [String], later: [String] = []) -> String? {
         guard let text = word() else { return nil }
-        guard let choice = Choice(rawValue: text) else {
-            let words = Choice.allCases.map(\.rawValue)
-            fault("\"\(text)\" is none of \(words.joined(separator: ", "))", mend: meant(text, of: words))
-            return nil
+        if words.contains(text) { return text }
+        if later.contains(text) {
+            fault("\"\(text)\" is not in this version", mend: Self.known(words))
+        } else {
+            fault("\"\(text)\" is not known here", mend: Self.meant(text, of: words))
         }
-        return choice
+        return nil
     }
 
     // MARK: Collections
 
-    /// The elements of a list, each with its own place.
+    /// The elements of a list, each with its own place; none when nothing stands there.
     func list() -> [Field]? {
+        if isEmpty { return [] }
         guard let sequence = node.sequence else {
-            fault("a \(kind) stands where a list is expected", mend: "write it as [a, b]")
+            fault("\(kind) stands where a list is expected", mend: "write it as [a, b]")
             return nil
         }
+        guard faults.mayVisit(sequence.count, of: self) else { return nil }
         return sequence.enumerated().map {
             Field(node: $1, path: "\(path)[\($0)]", source: source, faults: faults)
         }
@@ -126,31 +157,29 @@ struct Field {
         list()?.compactMap { $0.word() }
     }
 
-    /// The entries of a map, in the order of the file, by key.
+    /// The entries of a map, in the order of the file; none when nothing stands there.
     func entries() -> [(key: Field, value: Field)]? {
+        if isEmpty { return [] }
         guard let mapping = node.mapping else {
-            fault("a \(kind) stands where a map is expected")
+            fault("\(kind) stands where a map is expected", mend: "write it as key: value, one a line")
             return nil
         }
+        guard faults.mayVisit(mapping.count, of: self) else { return nil }
+        var names: Set<String> = []
         return mapping.compactMap { key, value in
-            let keyField = Field(node: key, path: path.isEmpty ? "key" : path, source: source, faults: faults)
+            let keyField = Field(node: key, path: path, source: source, faults: faults)
             guard let name = key.scalar?.string else {
                 keyField.fault("a key must be a text")
+                return nil
+            }
+            // The parser refuses equal keys, but takes those of different tags for different ones.
+            guard names.insert(name).inserted else {
+                keyField.fault("\"\(name)\" stands here a second time")
                 return nil
             }
             let inner = path.isEmpty ? name : "\(path).\(name)"
             return (keyField, Field(node: value, path: inner, source: source, faults: faults))
         }
-    }
-
-    /// A map of texts to texts.
-    func texts() -> [String: String]? {
-        guard let entries = entries() else { return nil }
-        var texts: [String: String] = [:]
-        for (key, value) in entries {
-            if let name = key.text(), let text = value.text() { texts[name] = text }
-        }
-        return texts
     }
 
     /// The entries of a map whose keys are known; the others are reported.
@@ -166,23 +195,17 @@ struct Field {
             } else if later.contains(name) {
                 key.fault("\"\(name)\" is not in this version")
             } else {
-                key.fault("unknown key \"\(name)\"", mend: meant(name, of: keys))
+                key.fault("unknown key \"\(name)\"", mend: Self.meant(name, of: keys))
             }
         }
         return fields
     }
 
-    private var kind: String {
-        switch node {
-        case .scalar: "text"
-        case .mapping: "map"
-        case .sequence: "list"
-        case .alias: "alias"
-        }
+    /// The mend of a word that is none of `words`.
+    static func meant(_ word: String, of words: [String]) -> String {
+        if let near = Spelling.nearest(to: word, among: words) { return "did you mean \"\(near)\"?" }
+        return known(words)
     }
 
-    private func meant(_ word: String, of words: [String]) -> String {
-        if let near = Spelling.nearest(to: word, among: words) { return "did you mean \"\(near)\"?" }
-        return "known here: \(words.joined(separator: ", "))"
-    }
+    private static func known(_ words: [String]) -> String { "known here: \(words.joined(separator: ", "))" }
 }

@@ -29,22 +29,18 @@ package struct Problem: Hashable, Sendable {
 
 extension Problem: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: message`, the line, and carets under the place.
+    ///
+    /// Of a line too long for a terminal the part around the place is shown.
     package var description: String {
         var text = "\(file):\(line):\(column): \(message)"
         if let mend { text += "; \(mend)" }
         guard !excerpt.isEmpty else { return text }
-        let lead = excerpt.prefix(column - 1).map { $0 == "\t" ? $0 : " " }
-        return text + "\n  \(excerpt)\n  " + String(lead) + String(repeating: "^", count: max(1, width))
-    }
-}
-
-/// Everything that is wrong in a configuration; never empty.
-package struct SettingsError: Error, Hashable, Sendable, CustomStringConvertible {
-    package var problems: [Problem]
-
-    package init(problems: [Problem]) {
-        self.problems = problems
+        let cut = excerpt.count > Self.longestLine ? max(0, column - 1 - Self.longestLine / 2) : 0
+        let shown = excerpt.dropFirst(cut).prefix(Self.longestLine)
+        let lead = shown.prefix(column - 1 - cut).map { $0 == "\t" ? $0 : " " }
+        let carets = String(repeating: "^", count: max(1, min(width, shown.count - lead.count)))
+        return text + "\n  \(shown)\n  " + String(lead) + carets
     }
 
-    package var description: String { problems.map(\.description).joined(separator: "\n") }
+    private static let longestLine = 100
 }

@@ -1,0 +1,23 @@
+/// All that was found to be wrong so far; reading goes on after each fault, so that a person sees them at once.
+final class Faults {
+    private(set) var problems: [Problem] = []
+    var warnings: [Problem] = []
+    private var visited = 0
+
+    /// A file of a hundred bytes can name a billion elements, through aliases of aliases.
+    private static let mostElements = 2_000_000
+
+    func add(_ problem: Problem) {
+        guard problems.count < SettingsError.longestList else { return }
+        problems.append(problem)
+    }
+
+    /// Counts elements that are about to be read; false, after saying so once, when they are too many.
+    func mayVisit(_ count: Int, of field: Field) -> Bool {
+        guard visited <= Self.mostElements else { return false }
+        visited += count
+        guard visited > Self.mostElements else { return true }
+        field.fault("the file has more than \(Self.mostElements) elements")
+        return false
+    }
+}
