@@ -108,7 +108,7 @@ let suites: [Target] = [
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(
         "SettingsTests",
-        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Settings", "TestSupport"]),
+        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Settings", "Host", "TestSupport"]),
     suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView"]),
     suite(
         "APITests",

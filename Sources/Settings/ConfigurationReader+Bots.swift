@@ -9,12 +9,7 @@ extension ConfigurationReader {
         var bot = Configuration.Bot(name: name, policy: ThreadPolicy(), soundName: nil, place: key.place)
         guard let fields = value.record(keys: ["backend", "notifications"]) else { return nil }
         if let backend = fields["backend"]?.record(keys: ["kind"]), let kind = backend["kind"] {
-            switch kind.word() {
-            case "command", nil: break
-            case "openclaw", "anthropic", "openai":
-                kind.fault("this backend is not in this version", mend: "write kind: command")
-            case .some(let word): kind.fault("\"\(word)\" is no backend", mend: "write kind: command")
-            }
+            _ = kind.choice(of: ["command"], later: ["openclaw", "anthropic", "openai"])
         }
         if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
         return bot

@@ -13,19 +13,13 @@ extension ConfigurationReader {
             key.fault("this channel has no kind", mend: "write kind: desktop or kind: webhook")
             return nil
         }
-        switch kind.word() {
+        switch kind.choice(of: ["desktop", "webhook"], later: Self.laterKinds) {
         case "desktop":
             guard value.record(keys: ["kind"], later: ["sound", "urgency"]) != nil else { return nil }
             return ChannelSetting(name: name, form: .desktop(DesktopForm()), secrets: [], place: key.place)
-        case "webhook":
-            return readWebhook(name, key, value)
-        case .some(let word) where Self.laterKinds.contains(word):
-            kind.fault("\"\(word)\" is not in this version", mend: "write desktop or webhook")
-        case .some(let word):
-            kind.fault("\"\(word)\" is no kind of channel", mend: "write desktop or webhook")
-        case nil: break
+        case "webhook": return readWebhook(name, key, value)
+        default: return nil
         }
-        return nil
     }
 
     private func readWebhook(_ name: String, _ key: Field, _ value: Field) -> ChannelSetting? {
@@ -37,6 +31,7 @@ extension ConfigurationReader {
             return nil
         }
         guard let text = urlField.word() else { return nil }
+        hideSecrets(ofAddress: text, urlField.faults)
         let sources = fields["secret"].map(secretSources) ?? []
         if fields["secret"] == nil {
             urlField.warn(
@@ -73,6 +68,18 @@ extension ConfigurationReader {
 
     // MARK: Secrets
 
+    /// What stands before an `@` or in the path may be a secret, and an error may end in a log.
+    private func hideSecrets(ofAddress text: String, _ faults: Faults) {
+        guard let scheme = text.firstRange(of: "://") else { return }
+        let host = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        let start = host.lastIndex(of: "@") ?? host.startIndex
+        func stars(_ part: Substring) -> String { String(repeating: "*", count: part.count) }
+        faults.hide(
+            text,
+            shownAs: text[..<scheme.upperBound] + stars(host[..<start]) + host[start...]
+                + stars(text[host.endIndex...]))
+    }
+
     /// One secret, or a list of them while one replaces another.
     private func secretSources(_ field: Field) -> [(field: Field, source: SecretSource)] {
         let fields = !field.isList ? [field] : field.list() ?? []
@@ -80,7 +87,8 @@ extension ConfigurationReader {
     }
 
     private func secretSource(_ field: Field) -> SecretSource? {
-        if field.scalar != nil {
+        if let text = field.scalar {
+            field.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
             field.fault(
                 "a secret never stands in this file",
                 mend: "write secret: { file: /path }, { credential: NAME } or { env: NAME }")

@@ -37,7 +37,7 @@ package struct ConfigurationReader {
         }
         let configuration = assemble(parts, faults)
         guard faults.problems.isEmpty else {
-            throw SettingsError(problems: sorted(faults.problems, files: [main] + others))
+            throw SettingsError(problems: sorted(faults.cleaned(faults.problems), files: [main] + others))
         }
         return configuration
     }
@@ -93,7 +93,7 @@ package struct ConfigurationReader {
         let routing = checkRoutes(parts.routes, channels: names, ordered: channels.map(\.name))
         return Configuration(
             zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs, channels: channels, routing: routing,
-            warnings: faults.warnings)
+            warnings: faults.cleaned(faults.warnings))
     }
 
     /// The name of a zone that exists.

@@ -23,7 +23,9 @@ enum AliasGuard {
                 if key == nil, isCollectionKey(scalars, index) { key = (number, index) }
             }
         }
-        guard let key, aliases.count(where: anchors.contains) > harmlessAliases else { return nil }
+        guard let key, aliases.count(where: { !$0.isEmpty && anchors.contains($0) }) > harmlessAliases else {
+            return nil
+        }
         return source.problem(
             line: key.line + 1, column: key.column + 1,
             "aliases and a key that is no plain text don't go together in one file",

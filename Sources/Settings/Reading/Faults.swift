@@ -3,6 +3,7 @@ final class Faults {
     private(set) var problems: [Problem] = []
     var warnings: [Problem] = []
     private var visited = 0
+    private var hidden: [(secret: String, shown: String)] = []
 
     /// A file of a hundred bytes can name a billion elements, through aliases of aliases.
     private static let mostElements = 2_000_000
@@ -10,6 +11,16 @@ final class Faults {
     func add(_ problem: Problem) {
         guard problems.count < SettingsError.longestList else { return }
         problems.append(problem)
+    }
+
+    /// Makes sure that `secret` is in no problem or warning, whatever line it stands in.
+    func hide(_ secret: String, shownAs shown: String) {
+        if !secret.isEmpty { hidden.append((secret, shown)) }
+    }
+
+    /// Problems without what is to be hidden.
+    func cleaned(_ problems: [Problem]) -> [Problem] {
+        hidden.isEmpty ? problems : problems.map { $0.hiding(hidden) }
     }
 
     /// Counts elements that are about to be read; false, after saying so once, when they are too many.

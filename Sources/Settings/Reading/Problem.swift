@@ -43,4 +43,24 @@ extension Problem: CustomStringConvertible {
     }
 
     private static let longestLine = 100
+
+    /// The same with every secret replaced by what may be shown of it, which is as long.
+    func hiding(_ secrets: [(secret: String, shown: String)]) -> Problem {
+        var problem = self
+        for (secret, shown) in secrets {
+            problem.message = Self.replace(secret, in: problem.message, by: shown)
+            problem.excerpt = Self.replace(secret, in: problem.excerpt, by: shown)
+        }
+        return problem
+    }
+
+    private static func replace(_ part: String, in text: String, by other: String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let range = rest.firstRange(of: part) {
+            result += rest[..<range.lowerBound] + other
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
 }

@@ -1,9 +1,9 @@
 /// Finds what somebody meant to write.
 enum Spelling {
-    /// The word that is at most two edits away from `word` and nearest to it; nil: none is.
+    /// The word that is nearest to `word`, at most two edits away, of a short word one; nil: none is.
     static func nearest(to word: String, among words: [String]) -> String? {
         words.map { ($0, distance(Array(word), Array($0))) }
-            .filter { $0.1 <= 2 && $0.1 < $0.0.count }
+            .filter { $0.1 <= (word.count < 5 ? 1 : 2) && $0.1 < $0.0.count }
             .min { $0.1 < $1.1 }?.0
     }
 

@@ -1,0 +1,161 @@
+import Delivery
+import Settings
+import Testing
+
+@Suite struct `a channel of a file` {
+    @Test func `is read with its secret and exceptions`() throws {
+        let configuration = try read(
+            """
+            channels:
+              hook:
+                kind: webhook
+                url: http://127.0.0.1:8080/belfry
+                secret: { file: /etc/belfry/hook.secret }
+                allow: [127.0.0.1/32]
+                timeout: 5s
+            """)
+        let channel = try #require(configuration.channels.first)
+        #expect(channel.name == "hook")
+        #expect(channel.secrets == ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
+        guard case .webhook(let form) = channel.form else {
+            Issue.record("not a webhook: \(channel.form)")
+            return
+        }
+        #expect(form.url.shown == "http://127.0.0.1")
+        #expect(form.timeout == .seconds(5))
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test func `is the desktop when none is described`() throws {
+        let configuration = try read("zone: UTC")
+        #expect(configuration.channels.map(\.name) == ["desk"])
+        #expect(configuration.routing.channels(for: "run.failed") == ["desk"])
+    }
+
+    @Test func `without a secret is allowed with a warning that points at it`() throws {
+        let configuration = try read("channels:\n  hook: { kind: webhook, url: https://example.org }")
+        #expect(
+            configuration.warnings.map(\.description) == [
+                """
+                belfry.yaml:2:31: channels.hook.url: nothing is signed: a receiver can't tell these webhooks \
+                from forged ones; write secret: { file: /path } with a line whsec_...
+                    hook: { kind: webhook, url: https://example.org }
+                                                ^^^^^^^^^^^^^^^^^^^
+                """
+            ])
+    }
+
+    @Test func `is refused when its secret can't be read`() {
+        #expect(
+            refusal(
+                """
+                channels:
+                  hook:
+                    kind: webhook
+                    url: https://example.org/hook
+                    secret: { file: /nowhere/hook.secret }
+                """) == """
+                    belfry.yaml:5:21: channels.hook.secret.file: the secret can't be read from \
+                    file /nowhere/hook.secret: no such file
+                          secret: { file: /nowhere/hook.secret }
+                                          ^^^^^^^^^^^^^^^^^^^^
+                    """)
+    }
+
+    @Test func `is refused with a secret in the text, which is not repeated`() {
+        let shown = refusal("channels:\n  hook: { kind: webhook, url: https://e.org/, secret: whsec_abc }")
+        #expect(shown.contains("channels.hook.secret: a secret never stands in this file"))
+        #expect(!shown.contains("whsec_abc"))
+        #expect(marked(shown) == "*********")
+        let open = refusal("channels:\n  hook: { kind: webhook, url: https://me:pass@e.org/, knid: 1 }")
+        #expect(open.contains("a name or password in the address would lie open here"))
+        #expect(open.contains("unknown key \"knid\""))
+        #expect(!open.contains("pass@"))
+    }
+
+    @Test func `is shown without the path of its address, which may be a token`() {
+        let shown = refusal("channels:\n  hook: { kind: webhook, url: https://e.org/hooks/T0K3N, knid: 1 }")
+        #expect(shown.contains("url: https://e.org************, knid: 1 }"))
+    }
+
+    @Test(arguments: [
+        ("{ url: https://e.org/ }", "this channel has no kind"),
+        ("{ kind: webhook }", "this webhook has no url"),
+        ("{ kind: webook }", "did you mean \"webhook\"?"),
+        ("{ kind: telegram }", "\"telegram\" is not in this version"),
+        ("{ kind: webhook, url: ftp://e.org/ }", "the address must begin with https://"),
+        ("{ kind: webhook, url: http://e.org/ }", "plain http goes only to hosts under `allow:`"),
+        ("{ kind: webhook, url: https://e.org/, timeout: 1h }", "the timeout must be above 0s and at most"),
+        ("{ kind: webhook, url: https://e.org/, allow: [a/b] }", "\"a/b\" is not a host"),
+        ("{ kind: webhook, url: https://e.org/, secret: {} }", "a secret comes from one place"),
+        ("{ kind: desktop, url: https://e.org/ }", "unknown key \"url\""),
+        ("desktop", "a text stands where a map is expected"),
+    ])
+    func `is refused when it makes no sense`(form: String, reason: String) {
+        let shown = refusal("channels:\n  hook: \(form)")
+        #expect(shown.hasPrefix("belfry.yaml:2:"))
+        #expect(shown.contains(reason))
+        #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
+    }
+
+    @Test func `has the wrong part of its address marked`() {
+        #expect(
+            marked(refusal("channels:\n  hook: { kind: webhook, url: 'https://e.org:99999/x' }")) == ":99999")
+    }
+}
+
+@Suite struct `the routes of a file` {
+    private let channels = "channels: { desk: { kind: desktop } }\n"
+
+    @Test func `tell who is to be told`() throws {
+        let routing = try read(
+            channels
+                + "routes:\n  - { when: [failed, message], to: [desk] }\n  - { when: [test], to: [desk] }"
+        ).routing
+        #expect(routing.channels(for: "run.failed") == ["desk"])
+        #expect(routing.channels(for: "run.completed").isEmpty)
+    }
+
+    @Test func `left out, tell everything everywhere`() throws {
+        let routing = try read(channels).routing
+        #expect(
+            RouteWord.allCases.filter { routing.channels(for: "run.\($0)").isEmpty }.allSatisfy { word in
+                [.message, .question, .channel, .config, .test].contains(word)
+            })
+        #expect(try read(channels + "routes:\n").routing == routing)
+    }
+
+    @Test func `are refused when a failure has none`() {
+        #expect(
+            refusal(channels + "routes:\n  - { when: [completed], to: [desk] }") == """
+                belfry.yaml:3:5: routes[0]: a failure has no route; add one with `when: [failed]`, \
+                or a job can fail with nobody told
+                    - { when: [completed], to: [desk] }
+                      ^
+                """)
+    }
+
+    @Test func `are refused when they lead to no channel`() {
+        #expect(
+            refusal(channels + "routes:\n  - when: [failed]\n    to: [desk, dsek]") == """
+                belfry.yaml:4:16: routes[0].to[1]: there is no channel "dsek"; did you mean "desk"?
+                      to: [desk, dsek]
+                                 ^^^^
+                """)
+    }
+
+    @Test(arguments: [
+        ("{ when: [faild], to: [desk] }", "did you mean \"failed\"?"),
+        ("{ when: [late, failed], to: [desk] }", "\"late\" is not in this version"),
+        ("{ when: [failed] }", "a route says when and to whom"),
+        ("{ when: failed, to: [desk] }", "a text stands where a list is expected"),
+        ("{ when: [failed], to: [] }", "the route leads nowhere"),
+        ("failed", "a text stands where a map is expected"),
+    ])
+    func `are refused when one makes no sense`(route: String, reason: String) {
+        let shown = refusal(channels + "routes:\n  - { when: [failed], to: [desk] }\n  - \(route)")
+        #expect(shown.hasPrefix("belfry.yaml:4:"))
+        #expect(shown.contains(reason))
+        #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
+    }
+}

@@ -1,0 +1,166 @@
+import Grouping
+import Ledger
+import Settings
+import Testing
+
+@Suite struct `a job of a file` {
+    @Test func `is read with all its policies`() throws {
+        let configuration = try read(
+            """
+            zone: Europe/Berlin
+            bots:
+              ops: { notifications: { sound: dialog-warning, wait: 3s, preview: 80 } }
+            jobs:
+              home-backup:
+                bot: ops
+                schedule: { cron: "30 2 * * *", zone: America/New_York, gap: skip, fold: both }
+                command: [restic, backup, --json, /home]
+                env: { RESTIC_REPOSITORY: /mnt/backup }
+                cwd: /home
+                overlap: skip
+                catchUp: { mode: none, within: 12h }
+                timeout: 2h
+                grace: 30s
+                retry: { attempts: 1 }
+            """)
+        let job = try #require(configuration.jobs.first)
+        var expected = JobSpec(
+            name: "home-backup", bot: "ops",
+            action: .command(["restic", "backup", "--json", "/home"]),
+            schedule: ScheduleSpec(
+                kind: .cron, text: "30 2 * * *", zone: "America/New_York", gap: "skip", fold: "both"))
+        expected.environment = ["RESTIC_REPOSITORY": "/mnt/backup"]
+        expected.directory = "/home"
+        expected.catchUp = CatchUpPolicy(mode: .none, within: .seconds(12 * 3600))
+        expected.timeout = .seconds(7200)
+        expected.grace = .seconds(30)
+        #expect(job.spec == expected)
+        #expect(job.place == "belfry.yaml:5")
+        #expect(configuration.bots.first?.soundName == "dialog-warning")
+        #expect(configuration.bots.first?.policy.wait == .seconds(3))
+        #expect(configuration.bots.first?.policy.previewCharacters == 80)
+    }
+
+    @Test func `needs only what it does and when`() throws {
+        let configuration = try read("jobs: { tick: { schedule: '* * * * * *', shell: date } }")
+        let expected = JobSpec(
+            name: "tick", action: .shell("date"),
+            schedule: ScheduleSpec(kind: .cron, text: "* * * * * *", zone: "Europe/Vienna"))
+        #expect(configuration.jobs.map(\.spec) == [expected])
+    }
+
+    @Test func `takes the zone of the file unless it names one`() throws {
+        let configuration = try read(
+            """
+            zone: Asia/Tokyo
+            jobs:
+              here: { schedule: "0 9 * * *", shell: date }
+              there: { schedule: { cron: "0 9 * * *", zone: UTC }, shell: date }
+              asked: { schedule: manual, shell: date }
+            """)
+        #expect(configuration.jobs.map(\.spec.schedule.zone) == ["Asia/Tokyo", "UTC", "Asia/Tokyo"])
+        #expect(configuration.jobs.map(\.spec.schedule.kind) == [.cron, .cron, .manual])
+    }
+
+    @Test func `may stand in a file of jobs.d`() throws {
+        let configuration = try read(
+            "bots: { ops: }\njobs: { a: { schedule: manual, shell: date } }",
+            jobs: ["jobs.d/more.yaml": "# more\njobs:\n  b: { bot: ops, schedule: manual, shell: date }"])
+        #expect(configuration.jobs.map(\.place) == ["belfry.yaml:2", "jobs.d/more.yaml:3"])
+    }
+
+    @Test func `is refused when another has its name, in whatever file`() {
+        let job = "{ schedule: manual, shell: date }"
+        #expect(
+            refusal("jobs:\n  a: \(job)", jobs: ["jobs.d/more.yaml": "jobs:\n  b: \(job)\n  a: \(job)"])
+                == """
+                jobs.d/more.yaml:3:3: jobs: there is a job "a" already, at belfry.yaml:2; \
+                give one of them another name
+                    a: { schedule: manual, shell: date }
+                    ^
+                """)
+        #expect(
+            refusal("jobs:\n  backup: \(job)\n  # and\n  other: \(job)\n  \"backup\": \(job)\n") == """
+                belfry.yaml:5:3: "backup" stands here a second time; the first is at belfry.yaml:2; \
+                give one another name, or remove it
+                    "backup": { schedule: manual, shell: date }
+                    ^^^^^^
+                """)
+    }
+
+    @Test func `is refused when a tag hides that its name stands twice`() {
+        let job = "{ schedule: manual, shell: date }"
+        #expect(refusal("jobs:\n  7: \(job)\n  !!int 7: \(job)").contains("\"7\" stands here a second time"))
+    }
+
+    @Test(arguments: [
+        ("Backup", "begins with a-z or 0-9"), ("back up", "holds only a-z"),
+        ("logs", "a word of the run command"),
+        ("''", "can't be empty"), ("-x", "begins with a-z or 0-9"),
+    ])
+    func `is refused with a bad name`(name: String, reason: String) {
+        let shown = refusal("jobs:\n  \(name): { schedule: manual, shell: date }")
+        #expect(shown.contains("belfry.yaml:2:"))
+        #expect(shown.contains(reason))
+    }
+
+    @Test func `is refused when it does nothing, or two things`() {
+        #expect(
+            refusal("jobs:\n  idle: { schedule: manual }") == """
+                belfry.yaml:2:3: jobs: this job does nothing; \
+                give it a command: [program, argument] or a shell: text
+                    idle: { schedule: manual }
+                    ^^^^
+                """)
+        #expect(
+            refusal("jobs:\n  torn: { schedule: manual, command: [a], shell: b }")
+                .contains("a job has a command or a shell text, not both"))
+        #expect(
+            refusal("jobs:\n  empty: { schedule: manual, command: [] }")
+                .contains("belfry.yaml:2:39: jobs.empty.command: a command has at least one word"))
+        #expect(refusal("jobs:\n  empty:").contains("belfry.yaml:2:3: jobs: this job does nothing"))
+    }
+
+    @Test func `is refused when its bot is not described`() {
+        #expect(
+            refusal("bots: { ops: }\njobs:\n  a: { bot: obs, schedule: manual, shell: date }") == """
+                belfry.yaml:3:13: jobs.a.bot: there is no bot "obs"; did you mean "ops"?
+                    a: { bot: obs, schedule: manual, shell: date }
+                              ^^^
+                """)
+    }
+
+    @Test(arguments: [
+        ("prompt: hello", "\"prompt\""), ("url: https://x", "\"url\""), ("spread: 10m", "\"spread\""),
+        ("user: nobody", "\"user\""), ("nice: 5", "\"nice\""), ("retry: { onLost: true }", "\"onLost\""),
+        ("retry: { attempts: 3 }", "more than one attempt"), ("overlap: replace", "\"replace\""),
+        ("catchUp: { mode: all }", "\"all\""), ("catchUp: { burst: 3 }", "\"burst\""),
+        ("schedule: startup", "\"startup\""), ("schedule: { every: 15m }", "\"every\""),
+    ])
+    func `says what is not in this version`(line: String, word: String) {
+        let schedule = line.hasPrefix("schedule") ? "" : "schedule: manual, "
+        let shown = refusal("jobs:\n  a: { \(schedule)shell: date, \(line) }")
+        #expect(shown.contains("\(word) is not in this version"))
+        #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
+    }
+
+    @Test(arguments: [
+        ("timeout: 10", "\"10\" is not a duration; write one as 90s, 15m, 2h or 7d"),
+        ("timeout: 0s", "must be longer than nothing"), ("grace: soon", "\"soon\" is not a duration"),
+        ("cwd: here", "must be an absolute path"), ("command: ls", "a text stands where a list is expected"),
+        ("command: [a, [b]]", "jobs.a.command[1]: a list stands where a text is expected"),
+        ("command: [a, \"b\\0c\"]", "a text holds no zero byte"),
+        ("env: [A=1]", "a list stands where a map is expected"),
+        ("env: { A=B: 1 }", "\"A=B\" is no name of an environment variable"),
+        ("overlap: skp", "\"skp\" is not known here; did you mean \"skip\"?"),
+        ("catchUp: none", "write catchUp: { mode: none }"),
+        ("retry: { attempts: many }", "\"many\" is not a whole number from 1 to 100"),
+        ("[x]: 1", "a key must be a text"),
+    ])
+    func `is refused when a value has the wrong form`(line: String, reason: String) {
+        let action = line.hasPrefix("command") ? "" : "shell: date, "
+        let shown = refusal("jobs:\n  a: { schedule: manual, \(action)\(line) }")
+        #expect(shown.contains(reason))
+        #expect(shown.hasPrefix("belfry.yaml:2:"))
+    }
+}

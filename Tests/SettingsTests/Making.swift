@@ -1,0 +1,48 @@
+import Delivery
+import Host
+import Settings
+
+/// Why a secret of these tests can't be read.
+struct Unreadable: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Reads `text` as `belfry.yaml`, with the zones of this machine and one secret, at `/etc/belfry/hook.secret`.
+func read(_ text: String, jobs others: [String: String] = [:]) throws(SettingsError) -> Configuration {
+    let zones = ZoneFiles()
+    let reader = ConfigurationReader(
+        hostZone: "Europe/Vienna", zone: { try? zones.rules(of: $0) },
+        readSecret: { source in
+            guard source == .file("/etc/belfry/hook.secret") else {
+                throw Unreadable(description: "no such file")
+            }
+            return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        })
+    let files = others.sorted { $0.key < $1.key }.map { SourceText(name: $0.key, text: $0.value) }
+    return try reader.read(SourceText(name: "belfry.yaml", text: text), jobs: files)
+}
+
+/// What a person is shown of a text that is refused; empty when it is good.
+func refusal(_ text: String, jobs others: [String: String] = [:]) -> String {
+    do throws(SettingsError) {
+        _ = try read(text, jobs: others)
+        return ""
+    } catch {
+        return error.description
+    }
+}
+
+/// A stream of numbers that is the same for the same seed (SplitMix64).
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
