@@ -112,7 +112,11 @@ let suites: [Target] = [
     suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView"]),
     suite(
         "APITests",
-        ["Timeline", "Tracking", "API", "APIClient", "APIServer", "Host", "TestSupport", .logging, .lifecycle]),
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "WardenProtocol",
+            "Engine", "Host", "API", "APIClient", "APIServer", "TestSupport", "belfry", "belfry-warden",
+            .logging, .lifecycle,
+        ]),
     suite(
         "EndToEndTests",
         ["Timeline", "Tracking", "API", "APIClient", "TestSupport", "belfryd", "belfry", "belfry-warden"]),

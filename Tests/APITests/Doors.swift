@@ -127,7 +127,7 @@ private struct Mirror: APIHandler {
                 path: path, access: .owner, handler: Mirror(), logger: Logger(label: "api"),
                 ready: { opened.yield(0) })
             let kept = folder.file("kept.sock")
-            try await whileServing(listener, ready: ready) { _ in
+            try await whileServing([listener], ready: ready) { _ in
                 #expect(unsafe link(path, kept) == 0)
                 let client = DaemonClient(socket: path)
                 try await blocking { _ = try client.ask(.status) as WireStatus }
@@ -181,7 +181,7 @@ private struct Mirror: APIHandler {
                 arrived.yield($0)
                 return 204
             })
-        let answer = try await whileServing(listener, ready: ready) { port in
+        let answer = try await whileServing([listener], ready: ready) { port in
             try await blocking {
                 try post(
                     "POST /hook?a=1 HTTP/1.1\r\nhost: x\r\nWebhook-Id: e1\r\ncontent-length: 2\r\n"
@@ -201,7 +201,7 @@ private struct Mirror: APIHandler {
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let first = HTTPListener(
             port: 0, logger: Logger(label: "listen"), ready: { opened.yield($0) }, receive: { _ in 200 })
-        try await whileServing(first, ready: ready) { port in
+        try await whileServing([first], ready: ready) { port in
             let second = HTTPListener(port: port, logger: Logger(label: "listen"), receive: { _ in 200 })
             await #expect(throws: APIServerError.self) { try await second.run() }
         }

@@ -5,12 +5,12 @@ import Logging
 import ServiceLifecycle
 import TestSupport
 
-/// Runs `listener` until `body` is done, and tells the listener to stop.
+/// Runs `services` until `body` is done, and tells them to stop.
 func whileServing<Result: Sendable>(
-    _ listener: some Service, ready: AsyncStream<Int>,
+    _ services: [any Service], ready: AsyncStream<Int>,
     _ body: @escaping @Sendable (Int) async throws -> Result
 ) async throws -> Result {
-    let group = ServiceGroup(services: [listener], logger: Logger(label: "api"))
+    let group = ServiceGroup(services: services, logger: Logger(label: "api"))
     return try await withThrowingTaskGroup(of: Result?.self) { tasks in
         tasks.addTask {
             try await group.run()
@@ -40,7 +40,7 @@ func whileServing<Result: Sendable>(
     let listener = APIListener(
         path: path, access: .owner, handler: handler, logger: Logger(label: "api"),
         ready: { opened.yield(0) })
-    return try await whileServing(listener, ready: ready) { _ in
+    return try await whileServing([listener], ready: ready) { _ in
         try await body(DaemonClient(socket: path))
     }
 }

@@ -8,10 +8,26 @@ extension DaemonHandler {
     func runJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
         let asked = try request.valueIfPresent(API.RunRequest.self) ?? API.RunRequest()
         _ = try await entry(name)
-        let run = try await asking { () async throws(EngineError) in
-            try await control.runNow(name, force: asked.force ?? false, key: asked.key)
+        let run: RunRecord
+        do throws(EngineError) {
+            run = try await control.runNow(name, force: asked.force ?? false, key: asked.key)
+        } catch {
+            throw try await named(error)
         }
         return .value(await shown(run), status: 201)
+    }
+
+    /// The refusal, with the names of the runs where the engine knows their ids.
+    private func named(_ error: EngineError) async throws(APIError) -> APIError {
+        guard case .busy(let job, let ids) = error else { return APIError(error) }
+        var names: [String] = []
+        for id in ids {
+            let run = try await reading { () async throws(LedgerError) in
+                try await control.ledger.run(id: id)
+            }
+            if let run { names.append(run.name) }
+        }
+        return APIError(EngineError.busy(job: job, runs: names.sorted()))
     }
 
     func exec(_ request: APIRequest) async throws(APIError) -> APIResponse {

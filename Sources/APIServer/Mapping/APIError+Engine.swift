@@ -27,6 +27,9 @@ extension APIError {
             self.init(.runNotEnded, "\(run) has not ended", hint: "End it first: belfry run cancel \(run)")
         case .notAllowed(let entry, let state):
             self.init(.entrySettled, "the outbox entry \(entry) is \(state)")
+        // A drawing: its carets must stand under a text that begins its line.
+        case .invalid(let text) where text.contains("\n"):
+            self.init(.badSchedule, "the schedule is refused:\n\(text)")
         case .invalid(let text): self.init(.badValue, text)
         case .nameTaken(let name):
             self.init(

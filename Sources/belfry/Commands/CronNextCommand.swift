@@ -22,7 +22,7 @@ struct CronNextCommand: ParsableCommand {
     func run() throws {
         let check = fields.check()
         guard let expression = check.expression else {
-            throw APIError(.badSchedule, check.drawing)
+            throw APIError(.badSchedule, "the expression is refused:\n\(check.drawing)")
         }
         let zone = try fields.rules(for: expression)
         let start = try from.map { try Self.moment($0, in: zone) } ?? .now

@@ -11,7 +11,6 @@ enum Zones {
     /// The rules of a zone; nil when there is none of that name.
     static func rules(_ name: String) -> ZoneRules? {
         guard name != "UTC" else { return .utc }
-        guard let bytes = try? ZoneFiles().bytes(of: name) else { return nil }
-        return try? ZoneRules(name: name, tzif: bytes)
+        return try? ZoneFiles().rules(of: name)
     }
 }

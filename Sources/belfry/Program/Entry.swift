@@ -9,6 +9,7 @@ enum Entry {
         let own = arguments.prefix { $0 != "--" }
         do {
             if let refusal = LaterVersion.refusal(of: Array(own)) { throw refusal }
+            if let refusal = unknownCommand(own.first) { throw refusal }
             var command = try Belfry.parseAsRoot(arguments)
             try command.run()
             exit(0)
@@ -26,6 +27,17 @@ enum Entry {
                 APIError(.badRequest, usage(Belfry.message(for: error)), hint: help(error)),
                 asJSON: own.contains("--json"))
         }
+    }
+
+    /// The parser calls an unknown command an unexpected argument; a person wants to know which was meant.
+    private static func unknownCommand(_ word: String?) -> APIError? {
+        guard let word, !word.hasPrefix("-"), word != "help" else { return nil }
+        let groups = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
+        let names = (Belfry.configuration.subcommands + groups).compactMap { $0.configuration.commandName }
+        guard !names.contains(word) else { return nil }
+        return APIError(
+            .badRequest, "no command \"\(word)\"",
+            hint: NearestName.hint(word, among: names) ?? "See: belfry --help")
     }
 
     private static func fail(_ error: APIError, asJSON: Bool) -> Never {

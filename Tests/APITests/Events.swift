@@ -1,0 +1,81 @@
+import API
+import APIClient
+import Ledger
+import LedgerSQLite
+import Testing
+import Timeline
+import Tracking
+
+@Suite struct `events over the socket` {
+    /// The numbers of the events from a position on, up to the one numbered `last`.
+    private static func read(_ client: DaemonClient, since: String, through last: Int64) throws -> [WireEvent]
+    {
+        var query = Query()
+        query["since"] = since
+        let feed = try EventFeed(of: client, query: query)
+        var events: [WireEvent] = []
+        while events.last?.seq != last {
+            guard case .event(let event) = try feed.next(timeout: .seconds(20)) else { continue }
+            let value = try WireCoding.decode(WireEvent.self, from: event.data.utf8)
+            #expect(event.id == "\(value.seq)" && event.name == value.type)
+            events.append(value)
+        }
+        return events
+    }
+
+    @Test func `are all there, from any position, and go on as they happen`() async throws {
+        try await House.whileStanding { house in
+            for text in ["one", "two", "three"] {
+                #expect(try await house.belfry("notify", text, "--bot", "ops").status == 0)
+            }
+            let last = try await house.ledger.lastEvent()
+            try await blocking {
+                let all = try Self.read(house.client, since: "0", through: last)
+                #expect(all.map(\.seq) == all.map(\.seq).sorted() && Set(all.map(\.seq)).count == all.count)
+                #expect(all.filter { $0.type == "message.posted" }.count == 3)
+                let rest = try Self.read(house.client, since: "1", through: last)
+                #expect(rest.map(\.seq) == all.map(\.seq).filter { $0 > 1 })
+                // A feed without a position hears what comes, and nothing that was.
+                let feed = try EventFeed(of: house.client, query: Query())
+                _ = try feed.next(timeout: .seconds(20))
+                let message: WireMessage = try house.client.ask(.notify, saying: NotifyRequest(text: "four"))
+                var subject: String?
+                while subject == nil {
+                    guard case .event(let event) = try feed.next(timeout: .seconds(20)) else { continue }
+                    let value = try WireCoding.decode(WireEvent.self, from: event.data.utf8)
+                    #expect(value.seq > last)
+                    if value.type == "message.posted" { subject = value.subject }
+                }
+                #expect(subject == message.id)
+            }
+        }
+    }
+
+    @Test func `let live states through, which rise and end`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry(
+                "job", "add", "steps", "--shell",
+                "for n in 1 2 3 4; do echo \"{\\\"progress\\\":0.$n}\" >&$PROGRESS_FD; sleep 0.2; done")
+            let followed = try await house.belfry("run", "steps", "--follow", "--json")
+            #expect(followed.status == 0, "\(followed.errors)")
+            let states = try followed.output.split(separator: "\n").map {
+                try WireCoding.decode(WireLive.self, from: $0.utf8)
+            }
+            let progress = states.compactMap(\.progress)
+            #expect(progress == progress.sorted())
+            #expect(Set(progress).count > 2)
+            #expect(states.last?.state == .completed)
+        }
+    }
+
+    @Test func `refuse a position that is none`() async throws {
+        try await House.whileStanding { house in
+            try await blocking {
+                let error = #expect(throws: APIError.self) {
+                    try house.client.open(.events, fields: [("last-event-id", "x")])
+                }
+                #expect(error?.code == .badValue)
+            }
+        }
+    }
+}

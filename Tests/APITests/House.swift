@@ -1,0 +1,132 @@
+import API
+import APIClient
+import APIServer
+import Delivery
+import Engine
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+import Logging
+import ServiceLifecycle
+import TestSupport
+import Timeline
+import WardenProtocol
+
+/// A daemon's keepers over a fresh ledger and a warden of their own, with the API in front.
+struct House: Sendable {
+    let folder: TemporaryFolder
+    let ledger: SQLiteLedger
+    let control: Control
+    let client: DaemonClient
+
+    /// Runs `body` while the house stands.
+    static func whileStanding<Result: Sendable>(
+        _ body: @escaping @Sendable (House) async throws -> Result
+    ) async throws -> Result {
+        let folder = try TemporaryFolder()
+        let socket = folder.file("belfry.sock")
+        let keepers = try await Keepers(folder: folder, socket: socket)
+        let identity = DaemonIdentity(
+            version: "0.0.0-test", pid: getpid(), state: folder.path, places: keepers.places)
+        let (ready, opened) = AsyncStream.makeStream(of: Int.self)
+        let listener = APIListener(
+            path: socket, access: .owner,
+            handler: DaemonHandler(control: keepers.control, identity: identity),
+            logger: Logger(label: "api"), ready: { opened.yield(0) })
+        let house = House(
+            folder: folder, ledger: keepers.ledger, control: keepers.control,
+            client: DaemonClient(socket: socket))
+        return try await whileServing([keepers, listener], ready: ready) { _ in try await body(house) }
+    }
+
+    /// What the command line answered.
+    struct Answer: Sendable {
+        var status: Int32
+        var output: String
+        var errors: String
+    }
+
+    /// Runs the built `belfry` with `arguments`, told of the house's socket by the environment.
+    func belfry(_ arguments: String...) async throws -> Answer {
+        try await belfry(arguments)
+    }
+
+    func belfry(_ arguments: [String], environment: [String: String] = [:]) async throws -> Answer {
+        let name = UniqueID.v4()
+        let output = folder.file("\(name).out")
+        let errors = folder.file("\(name).err")
+        var variables = Machine.environment.merging(environment) { $1 }
+        variables["BELFRY_SOCKET"] = client.socket
+        variables["TZ"] = "UTC"
+        let flags = O_CREAT | O_WRONLY | O_TRUNC
+        let pid = try ChildProgram(
+            path: BuiltProgram.path("belfry"), arguments: ["belfry"] + arguments, environment: variables,
+            folder: folder.path,
+            descriptors: [
+                Descriptor.open("/dev/null", O_RDONLY), Descriptor.open(output, flags, mode: 0o600),
+                Descriptor.open(errors, flags, mode: 0o600),
+            ]
+        ).start()
+        let status = try await blocking {
+            var status: Int32 = 0
+            unsafe waitpid(pid, &status, 0)
+            return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+        }
+        return Answer(status: status, output: try Self.text(output), errors: try Self.text(errors))
+    }
+
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try SmallFile.read(path, limit: 1 << 22), as: UTF8.self)
+    }
+}
+
+/// The keepers of the engine, as the daemon runs them.
+private struct Keepers: Service {
+    let ledger: SQLiteLedger
+    let control: Control
+    let places: RunPlaces
+    private let items: ItemKeeper
+
+    init(folder: TemporaryFolder, socket: String) async throws {
+        let logger = Logger(label: "keepers") { _ in SwiftLogNoOpLogHandler() }
+        ledger = try SQLiteLedger(path: folder.file("ledger.sqlite"))
+        let clock = try SystemClock()
+        let makeID: @Sendable () -> String = { UniqueID.v7(at: clock.now) }
+        let zones: ZoneLookup = { try? ZoneFiles().rules(of: $0) }
+        let configuration = EngineConfiguration(
+            path: nil, zone: "UTC", bots: ["belfry": BotProfile(name: "belfry")], jobs: [],
+            routing: Routing(routes: []), channels: [])
+        let switchboard = Switchboard(configuration)
+        let census = RunCensus()
+        let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: logger)
+        let warden = WardenLaunch(executable: try BuiltProgram.path("belfry-warden"), state: folder.path)
+        try PrivateFolder.make(folder.file("output"))
+        places = RunPlaces(
+            outputFolder: folder.file("output"), socket: socket, warden: warden, boot: try Machine.bootID())
+        let slots = try await SlotKeeper(
+            ledger: ledger, clock: clock, zones: zones, census: census, makeID: makeID, logger: logger)
+        let runs = RunKeeper(
+            ledger: ledger, clock: clock, warden: try WardenClient(directory: folder.file("warden")),
+            board: board, census: census, limits: RunLimits(), places: places, logger: logger)
+        items = ItemKeeper(
+            ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
+            logger: logger)
+        control = Control(
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            channels: ChannelBoard(), configurationPath: folder.file("belfry.yaml"), zones: zones,
+            makeID: makeID, readConfiguration: { throw ReloadRefusal(description: "belfry.yaml:3:1: no") },
+            logger: logger)
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await control.slots.run() }
+                group.addTask { try? await control.runs.run() }
+                group.addTask { try? await control.board.run() }
+                group.addTask { try? await items.run() }
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import API
+import TestSupport
+import Testing
+
+@Suite struct `jobs over the socket` {
+    @Test func `are added, changed, paused, shown and removed by the command line`() async throws {
+        try await House.whileStanding { house in
+            let added = try await house.belfry(
+                "job", "add", "backup", "--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--timeout", "2h",
+                "--json", "--", "/bin/echo", "two words")
+            #expect(added.status == 0, "\(added.errors)")
+            let job = try WireCoding.decode(WireJob.self, from: added.output.utf8)
+            #expect(job.name == "backup" && job.origin == "cli" && job.revision == 1)
+            #expect(job.command == ["/bin/echo", "two words"])
+            #expect(job.cwd == house.folder.path)
+            #expect(job.policies.timeoutMs == 7_200_000)
+            #expect(job.schedule.zone == "Europe/Berlin")
+            #expect(job.nextAt != nil && job.paused == .no)
+
+            let edited = try await house.belfry("job", "edit", "backup", "--zone", "UTC", "--json")
+            let changed = try WireCoding.decode(WireJob.self, from: edited.output.utf8)
+            #expect(changed.revision == 2)
+            #expect(changed.schedule.text == "30 2 * * *" && changed.schedule.zone == "UTC")
+            #expect(changed.policies.timeoutMs == 7_200_000)
+
+            #expect(try await house.belfry("job", "pause", "backup", "--note", "holiday").status == 0)
+            let shown = try await house.belfry("job", "show", "backup")
+            #expect(shown.output.contains("holiday"))
+            #expect(shown.output.contains("/bin/echo 'two words'"))
+            let list = try await house.belfry("job", "list", "--json")
+            let jobs = try WireCoding.decode([WireJob].self, from: list.output.utf8)
+            #expect(jobs.map(\.name) == ["backup"])
+            #expect(jobs.first?.paused.isPaused == true && jobs.first?.nextAt == nil)
+            let resumed = try await house.belfry("job", "resume", "backup")
+            #expect(resumed.output.contains("02:30:00"))
+
+            let slots = try await house.belfry("job", "next", "backup", "-n", "3", "--json")
+            #expect(try WireCoding.decode([Timestamp].self, from: slots.output.utf8).count == 3)
+
+            #expect(try await house.belfry("job", "rm", "backup").status == 0)
+            #expect(try await house.belfry("job", "list", "--json").output == "[]\n")
+        }
+    }
+
+    @Test func `are refused with the contract's sentences and codes`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "backup", "--", "true")
+            let typo = try await house.belfry("job", "show", "bakcup")
+            #expect(typo.status == 4)
+            #expect(typo.errors == "belfry: no job \"bakcup\". Did you mean \"backup\"?\n")
+            let asJSON = try await house.belfry("job", "show", "bakcup", "--json")
+            let error = try WireCoding.decode(APIError.self, from: asJSON.errors.utf8)
+            #expect(error.code == .noSuchJob && asJSON.status == 4)
+
+            let twice = try await house.belfry("job", "add", "backup", "--", "true")
+            #expect(twice.status == 5)
+            let reserved = try await house.belfry("job", "add", "show", "--", "true")
+            #expect(reserved.status == 2 && reserved.errors.contains("word of the run command"))
+            let broken = try await house.belfry("job", "add", "x", "--cron", "0 25 * * *", "--", "true")
+            #expect(broken.status == 2)
+            #expect(broken.errors.contains("^^ hour: 25 is outside 0-23"))
+            let zone = try await house.belfry(
+                "job", "add", "x", "--cron", "0 2 * * *", "--zone", "Mars/Base", "--", "true")
+            #expect(zone.status == 2 && zone.errors.contains("Mars/Base"))
+            #expect(try await house.belfry("job", "edit", "backup").status == 2)
+            #expect(try await house.belfry("reload").errors == "belfry: belfry.yaml:3:1: no\n")
+            #expect(try await house.belfry("reload").status == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ["job", "add", "x", "--every", "5m", "--", "true"],
+        ["job", "add", "x", "--overlap", "replace", "--", "true"],
+        ["job", "add", "x", "--catch-up", "all", "--", "true"],
+        ["job", "add", "x", "--attempts", "3", "--", "true"],
+        ["notify", "hi", "--wait"], ["exec", "--pty", "--", "true"], ["widget"], ["bot", "add", "x"],
+        ["exec", "--notify", "always", "--", "true"], ["cron", "explain", "@daily"],
+    ])
+    func `say what is not in this version`(arguments: [String]) async throws {
+        try await House.whileStanding { house in
+            let answer = try await house.belfry(arguments)
+            #expect(answer.status == 2)
+            #expect(answer.errors.contains("not in this version"))
+            #expect(answer.output.isEmpty)
+        }
+    }
+}

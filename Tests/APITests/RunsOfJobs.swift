@@ -1,0 +1,86 @@
+import API
+import APIClient
+import TestSupport
+import Testing
+import Tracking
+
+@Suite struct `runs over the socket` {
+    @Test func `are started, followed and shown, and exit as the job did`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry(
+                "job", "add", "work", "--shell", "echo out; echo err >&2; printf 'a\\0b'; exit 7")
+            let followed = try await house.belfry("run", "work", "--follow", "--json")
+            #expect(followed.status == 7, "\(followed.errors)")
+            let lines = try followed.output.split(separator: "\n").map {
+                try WireCoding.decode(WireLive.self, from: $0.utf8)
+            }
+            #expect(lines.last?.state == .failed)
+            #expect(lines.last?.status == .failed)
+            #expect(Set(lines.map(\.run)) == ["work#1"])
+
+            let shown = try await house.belfry("run", "show", "work#1", "--json")
+            let run = try WireCoding.decode(WireRun.self, from: shown.output.utf8)
+            #expect(run.state == .failed && run.reason == .exitCode && run.exitCode == 7)
+            #expect(run.kind == "manual" && run.attempts?.count == 1)
+            #expect(run.startedAt != nil && run.endedAt != nil && run.outputBytes == 11)
+
+            let logs = try await house.belfry("run", "logs", "-f", "work#1")
+            #expect(logs.output.utf8.count == 11)
+            #expect(logs.output.contains("out\n") && logs.output.contains("err\n"))
+            #expect(logs.output.contains("a\0b"))
+
+            let list = try await house.belfry("runs", "work")
+            #expect(list.output.contains("work#1") && list.output.contains("failed: exit code 7"))
+            #expect(try await house.belfry("runs", "--state", "completed", "--json").output == "[]\n")
+
+            let again = try await house.belfry("run", "retry", "work#1", "--json")
+            let second = try WireCoding.decode(WireRun.self, from: again.output.utf8)
+            #expect(second.name == "work#2" && second.retryOf == run.id)
+        }
+    }
+
+    @Test func `are one for one key, and refused while the last goes on`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "long", "--shell", "echo started; exec sleep 1000")
+            let first = try await house.belfry("run", "long", "--key", "k")
+            #expect(first.output.hasPrefix("long#1 is "))
+            #expect(try await house.belfry("run", "long", "--key", "k").output.hasPrefix("long#1 is "))
+            let busy = try await house.belfry("run", "long")
+            #expect(busy.status == 5 && busy.errors.contains("long#1"))
+            // The output is there while it runs, and follows to the end.
+            try await blocking {
+                var query = Query()
+                query["follow"] = "1"
+                let stream = try house.client.open(.logs(job: "long", ordinal: 1), query: query)
+                var text = ""
+                while !text.hasSuffix("\n"), case .bytes(let bytes) = try stream.next(timeout: .seconds(20)) {
+                    text += String(decoding: bytes, as: UTF8.self)
+                }
+                #expect(text == "started\n")
+                _ = try house.client.bytes(.cancelRun(job: "long", ordinal: 1))
+                #expect(try stream.next(timeout: .seconds(20)) == .ended)
+            }
+            let ended = try await house.belfry("run", "show", "long#1", "--json")
+            #expect(try WireCoding.decode(WireRun.self, from: ended.output.utf8).state == .canceled)
+            #expect(try await house.belfry("run", "cancel", "long#1").status == 5)
+            #expect(try await house.belfry("run", "show", "long#9").status == 4)
+        }
+    }
+
+    @Test func `of exec run here, with this environment, and exit as the command did`() async throws {
+        try await House.whileStanding { house in
+            let answer = try await house.belfry(
+                ["exec", "--name", "probe", "--", "/bin/sh", "-c", "echo $MARK $PWD $BELFRY_RUN; exit 3"],
+                environment: ["MARK": "seen"])
+            #expect(answer.status == 3, "\(answer.errors)")
+            #expect(answer.output == "seen \(house.folder.path) probe#1\n")
+            #expect(try await house.belfry("exec", "--", "/nonexistent/program").status == 127)
+            #expect(try await house.belfry("exec", "--", "/etc/passwd").status == 126)
+            #expect(try await house.belfry("exec", "--", "/bin/sh", "-c", "kill -9 $$").status == 137)
+            #expect(try await house.belfry("exec", "--", "/bin/true").status == 0)
+            let runs = try await house.belfry("runs", "--json")
+            let kinds = try WireCoding.decode([WireRun].self, from: runs.output.utf8).map(\.kind)
+            #expect(kinds == Array(repeating: "exec", count: 5))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import API
+import Delivery
+import Ledger
+import LedgerSQLite
+import Testing
+import Timeline
+
+@Suite struct `talk and delivery over the socket` {
+    @Test func `messages are said, listed, searched and read`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry(
+                "notify", "The tape is full", "--bot", "ops", "--thread", "tape", "--urgency", "critical")
+            _ = try await house.belfry("notify", "Anything else", "--bot", "desk")
+            let found = try await house.belfry("messages", "--search", "TAPE", "--json")
+            let messages = try WireCoding.decode([WireMessage].self, from: found.output.utf8)
+            #expect(messages.map(\.text) == ["The tape is full"])
+            #expect(messages.first?.bot == "ops" && messages.first?.thread == "tape")
+            #expect(messages.first?.read == false && messages.first?.from == "bot")
+            let bots = try await house.belfry("bot", "list", "--json")
+            let unread = try WireCoding.decode([WireBot].self, from: bots.output.utf8)
+            #expect(unread.first { $0.name == "ops" }?.unread == 1)
+
+            #expect(try await house.belfry("read", messages.first?.id ?? "").status == 0)
+            let read = try await house.belfry("messages", "ops", "--json")
+            #expect(try WireCoding.decode([WireMessage].self, from: read.output.utf8).first?.read == true)
+            #expect(try await house.belfry("read", "none").status == 4)
+            #expect(try await house.belfry("notify", " ").status == 2)
+            #expect(try await house.belfry("notify", "x", "--urgency", "loud").status == 2)
+            #expect(try await house.belfry("bot", "show", "dsek").errors.contains("Did you mean \"desk\"?"))
+        }
+    }
+
+    @Test func `text of others can't move the cursor`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("notify", "a\u{1B}[2Jb\rc\u{202E}d")
+            let list = try await house.belfry("messages")
+            #expect(list.output.contains("a [2Jb cd"))
+            #expect(!list.output.contains("\u{1B}") && !list.output.contains("\r"))
+        }
+    }
+
+    @Test func `entries are listed, retried and discarded`() async throws {
+        try await House.whileStanding { house in
+            let now = Moment(seconds: 1_774_746_000)
+            for (id, state) in [("e1", OutboxState.pending), ("e2", .delivered)] {
+                let entry = OutboxRecord(
+                    id: id, channel: "hook", cause: "event:1:\(id)", type: "test", reason: "asked",
+                    state: state,
+                    createdAt: now, nextAt: state == .pending ? now : nil, body: [])
+                try await house.ledger.commit([.insertOutbox(entry)])
+            }
+            let list = try await house.belfry("outbox", "list", "--state", "pending", "--json")
+            let entries = try WireCoding.decode([WireOutboxEntry].self, from: list.output.utf8)
+            #expect(entries.map(\.id) == ["e1"])
+            #expect(try await house.belfry("outbox", "--json").output.contains("\"e2\""))
+            #expect(try await house.belfry("outbox", "discard", "e1").output == "e1 is discarded.\n")
+            #expect(try await house.belfry("outbox", "retry", "e2").status == 5)
+            #expect(try await house.belfry("outbox", "retry", "e3").status == 4)
+            #expect(try await house.belfry("outbox", "list", "--state", "x").status == 2)
+        }
+    }
+
+    @Test func `a status names what is wrong, and the doctor exits 1`() async throws {
+        try await House.whileStanding { house in
+            let answer = try await house.belfry("status", "--json")
+            let status = try WireCoding.decode(WireStatus.self, from: answer.output.utf8)
+            #expect(status.version == "0.0.0-test" && status.jobs == 0)
+            #expect(status.problems.contains { $0.kind == "noConfiguration" })
+            #expect(try await house.belfry("status").output.contains("outbox   0 pending, 0 dead"))
+            #expect(try await house.belfry("doctor").status == 1)
+            #expect(try await house.belfry("channel", "list", "--json").output == "[]\n")
+            #expect(try await house.belfry("channel", "test", "hook").status == 4)
+            let config = try await house.belfry("config", "show", "--json")
+            #expect(try WireCoding.decode(WireConfig.self, from: config.output.utf8).zone == "UTC")
+        }
+    }
+}
