@@ -37,6 +37,17 @@ package enum Machine {
         return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// How many descriptors this process may have open at once.
+    ///
+    /// The corresponding C function is `getrlimit(RLIMIT_NOFILE)`.
+    package static func descriptorLimit() throws(HostError) -> Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            throw .last("getrlimit")
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Whether the kernel believes the wall clock to be in step with a time source.
     ///
     /// The corresponding C function is `adjtimex`.

@@ -17,13 +17,23 @@ package enum ProcessTable {
 
     /// Every process.
     ///
-    /// One that ends meanwhile may be missing or still listed.
+    /// One that ends meanwhile may be missing or still listed. One that is forked meanwhile is listed: the
+    /// ids are looked at again until there is no new one, or else a process that forks and ends faster than
+    /// a look takes would always be missed.
     package static func all() throws(HostError) -> [ProcessEntry] {
-        try Folder.names(in: "/proc").compactMap { Int32($0) }.compactMap(entry)
+        var entries: [ProcessEntry] = []
+        var seen: Set<Int32> = []
+        for _ in 0..<64 {
+            let new = try Folder.names(in: "/proc").compactMap { Int32($0) }.filter {
+                seen.insert($0).inserted
+            }
+            if new.isEmpty { break }
+            entries += new.compactMap(entry)
+        }
+        return entries
     }
 
     /// The ids of this process's own children, also adopted ones, zombies included.
-    ///
     ///
     /// - Source: proc(5), `/proc/pid/task/tid/children`; nil where the kernel does not offer it.
     package static func children() -> [Int32]? {
@@ -38,7 +48,13 @@ package enum ProcessTable {
     ///
     /// False also when it may not be looked at.
     package static func process(_ pid: Int32, wasStartedWith entry: String) -> Bool {
-        guard let bytes = try? SmallFile.read("/proc/\(pid)/environ", limit: 4 << 20) else { return false }
+        var bytes: [UInt8] = []
+        // While a process changes into another program the kernel shows nothing at all.
+        for _ in 0..<50 where bytes.isEmpty {
+            guard let read = try? SmallFile.read("/proc/\(pid)/environ", limit: 4 << 20) else { return false }
+            bytes = read
+            if bytes.isEmpty { sched_yield() }
+        }
         let wanted = Array(entry.utf8)
         return bytes.split(separator: 0).contains { $0.elementsEqual(wanted) }
     }

@@ -24,6 +24,7 @@ struct ProcessTree {
     let reaper: Int32?
     /// Members seen so far: found again when they left everything else behind.
     private(set) var seen: Set<Identity> = []
+    private var asked: Set<Identity> = []
 
     init(leader: Int32, startTime: UInt64, mark: String, reaper: Int32?) {
         self.leader = leader
@@ -72,12 +73,16 @@ extension ProcessTree {
         }
     }
 
-    /// Asks every member to end; stopped ones are continued, so that they can.
-    mutating func terminate() {
-        for member in look() {
+    /// Asks every member to end that was not asked yet; stopped ones are continued, so that they can.
+    ///
+    /// - Returns: how many members there are.
+    @discardableResult mutating func terminate() -> Int {
+        let members = look()
+        for member in members where asked.insert(Identity(member)).inserted {
             Self.send(SIGTERM, to: member)
             Self.send(SIGCONT, to: member)
         }
+        return members.count
     }
 
     /// Kills every member.
@@ -87,7 +92,7 @@ extension ProcessTree {
     mutating func kill() {
         var stopped: Set<Identity> = []
         var members: [ProcessEntry] = []
-        for _ in 0..<16 {
+        for _ in 0..<64 {
             members = look()
             let new = members.filter { !stopped.contains(Identity($0)) }
             if new.isEmpty { break }

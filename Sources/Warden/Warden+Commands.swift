@@ -74,6 +74,10 @@ extension Warden {
 
     private func begin(_ order: StartOrder) throws(StartRefused) {
         let key = order.key
+        guard hasRoom else {
+            throw StartRefused(
+                .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
+        }
         let record = try makeRecord(RunRecord(key: key, bootID: bootID, madeAt: .now, grace: order.grace))
         let started: RunStarter.Started
         do throws(StartRefused) {
@@ -106,6 +110,13 @@ extension Warden {
         } catch {
             throw StartRefused(error)
         }
+    }
+
+    /// Whether one more run leaves descriptors for the daemon's connections and for records.
+    ///
+    /// A run holds five, the output of one that left processes behind two.
+    private var hasRoom: Bool {
+        5 * (runs.count + 1) + 2 * leftovers.count + 64 <= descriptorLimit
     }
 
     private func watchPipes(of run: Run) {

@@ -46,7 +46,9 @@ extension Warden {
         guard let exit = run.exit, runs[run.key] === run else { return }
         var survivors = 0
         if run.ladder.isStopping {
-            survivors = run.tree.look().count
+            // One that was forked while the others were asked is asked now, not only killed later.
+            let isAsking = if case .asked = run.ladder.rung { true } else { false }
+            survivors = isAsking ? run.tree.terminate() : run.tree.look().count
             if survivors > 0, run.ladder.rung != .given { return }
             drainOutput(of: run, rounds: 64)
         } else {

@@ -26,6 +26,11 @@ package final class Warden {
 
     let options: WardenOptions
     let bootID: String
+    /// How many descriptors this process may have open.
+    ///
+    /// Not raised: jobs inherit it, and some programs
+    /// break on a large one.
+    let descriptorLimit: Int
     let store: RecordStore
     var starter: RunStarter
     var runs: [RunKey: Run] = [:]
@@ -65,6 +70,7 @@ package final class Warden {
         lock = try StateLock(folder: options.directory)
         guard clinux_set_child_subreaper() == 0 else { throw .last("prctl") }
         bootID = try Machine.bootID()
+        descriptorLimit = try Machine.descriptorLimit()
         store = try RecordStore(directory: options.directory, state: options.state)
         starter = try RunStarter(directory: options.directory, environment: Machine.environment)
         poll = try EventPoll()

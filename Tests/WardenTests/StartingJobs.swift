@@ -113,6 +113,24 @@ import WardenProtocol
         #expect(try Folder.names(in: warden.folder.file("w/n")).isEmpty)
     }
 
+    @Test func `that would take the warden's last descriptors is refused, and may be tried again`()
+        async throws
+    {
+        // Room for two runs beside what the warden needs for itself.
+        let warden = try await WardenAtWork(descriptors: 74)
+        let keys = (0..<3).map { RunKey(run: "r\($0)", attempt: 1) }
+        for key in keys { warden.client.send(.start(warden.order(.shell("exec sleep 1000"), run: key.run))) }
+        try await warden.until { event in
+            guard case .refused(let key, let reason, _) = event else { return false }
+            #expect(key == keys[2])
+            #expect(reason == .exhausted)
+            return true
+        }
+        warden.client.send(.cancel(keys[0], reason: "requested"))
+        try await warden.end(of: keys[0])
+        #expect(try await warden.run(warden.order(.command(["true"]), run: "r2")).exitCode == 0)
+    }
+
     static let refusals: [(StartOrder.Work, String?, Refusal)] = [
         (.command(["no-such-program-here"]), nil, .notFound),
         (.command(["./missing"]), nil, .notFound),

@@ -15,9 +15,16 @@ final class WardenAtWork {
     private var events: AsyncStream<WardenEvent>.Iterator
     private var started: Set<Int32> = []
 
-    init() async throws {
+    /// `descriptors` is the limit the warden is started with; nil for the machine's usual one.
+    init(descriptors: Int? = nil) async throws {
         folder = try TemporaryFolder()
-        launch = WardenLaunch(executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"))
+        var executable = try BuiltProgram.path("belfry-warden")
+        if let descriptors {
+            let script = "#!/bin/sh\nulimit -n \(descriptors)\nexec \(executable) \"$@\"\n"
+            executable = folder.file("limited")
+            try SmallFile.replace(executable, with: Array(script.utf8), mode: 0o700)
+        }
+        launch = WardenLaunch(executable: executable, state: folder.file("state"))
         try PrivateFolder.make(folder.file("state"))
         client = try WardenClient(directory: folder.file("w"))
         events = client.events.makeAsyncIterator()
