@@ -11,8 +11,7 @@ import Timeline
 
     /// Two years of minutes with both changes, for a handful of expressions, both ways.
     @Test(arguments: [
-        "30 2 * * *", "0,30 1-3 * * *", "*/20 * * * *", "*/15 1-3 L * *", "0 0 * * 0", "15 2 1-7 * 1",
-        "59 23 31 * *",
+        "0,30 1-3 * * *", "*/20 * * * *", "15 2 1-7 * 1", "59 23 L * *",
     ]) func `over two years`(text: String) throws {
         let zone = try ZoneFiles.zone("America/New_York")
         let expression = try CronExpression(text)

@@ -251,7 +251,7 @@ import Timeline
         var maker = RandomExpressions(random: SeededGenerator(state: 6))
         let now = Moment(seconds: 1_774_429_620)
         var read = 0
-        for _ in 0..<4000 {
+        for _ in 0..<2000 {
             let expression = try CronExpression(maker.expression(seconds: false))
             guard !expression.neverFires else { continue }
             let words = expression.words
@@ -269,7 +269,7 @@ import Timeline
                 #expect(isSame, "\(expression.text): \"\(words)\" became \(again)")
             }
         }
-        #expect(read > 300)
+        #expect(read > 150)
     }
 
     @Test func `end for any words`() {
@@ -282,7 +282,7 @@ import Timeline
         ]
         var random = SeededGenerator(state: 8)
         let now = Moment(seconds: 1_774_429_620)
-        for _ in 0..<30_000 {
+        for _ in 0..<12_000 {
             let phrase = (0..<Int.random(in: 1...9, using: &random))
                 .map { _ in words[Int.random(in: 0..<words.count, using: &random)] }.joined(separator: " ")
             do {

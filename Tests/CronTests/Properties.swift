@@ -28,7 +28,7 @@ import Timeline
     }
 
     @Test func `moves strictly forward and strictly backward`() throws {
-        try forEachCase(8000, seed: 1) { expression, zone, moment, words in
+        try forEachCase(4000, seed: 1) { expression, zone, moment, words in
             if let next = expression.next(after: moment, in: zone) {
                 #expect(next > moment, words)
                 #expect(expression.contains(next, in: zone), words)
@@ -58,7 +58,7 @@ import Timeline
     }
 
     @Test func `is equal to what its canonical text says`() throws {
-        try forEachCase(6000, seed: 3) { expression, _, _, _ in
+        try forEachCase(3000, seed: 3) { expression, _, _, _ in
             let options = CronOptions(gap: expression.gap, overlap: expression.overlap)
             let again = try CronExpression(expression.description, options: options)
             #expect(again.plan.masks == expression.plan.masks, "\(expression.text) became \(expression)")
@@ -72,7 +72,7 @@ import Timeline
     @Test func `means the same to a check as to a parse`() throws {
         var maker = RandomExpressions(random: SeededGenerator(state: 9))
         let alphabet = Array("0123456789*/,- 7".utf8)
-        for round in 0..<12_000 {
+        for round in 0..<6000 {
             var bytes = Array(maker.expression().utf8)
             if round % 2 == 1 {
                 bytes[maker.number(0, bytes.count - 1)] = maker.pick(alphabet)
@@ -93,7 +93,7 @@ import Timeline
 
     @Test func `never fires exactly when no day of 400 years matches`() throws {
         var maker = RandomExpressions(random: SeededGenerator(state: 4))
-        for _ in 0..<3000 {
+        for _ in 0..<1500 {
             let text = "0 0 \(maker.monthDay()) \(maker.field(1, 12, openIn: 2)) \(maker.weekday())"
             let expression = try CronExpression(text)
             let found = expression.next(after: .distantPast, in: .utc)
@@ -110,7 +110,7 @@ import Timeline
         var random = SeededGenerator(state: 5)
         var good = 0
         let alphabet = Array("0123456789*/,-?LWH#+ \t@CRON_TZ=UTCMONJANabz.;\u{A0}é".utf8)
-        for _ in 0..<60_000 {
+        for _ in 0..<25_000 {
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 0...40, using: &random) {
                 bytes.append(alphabet[Int.random(in: 0..<alphabet.count, using: &random)])
@@ -126,7 +126,7 @@ import Timeline
                 _ = expression.next(after: Moment(seconds: 1_800_000_000), in: .utc)
             }
         }
-        for _ in 0..<20_000 {
+        for _ in 0..<10_000 {
             var maker = RandomExpressions(random: random)
             var bytes = Array(maker.expression().utf8)
             random = maker.random
@@ -139,6 +139,6 @@ import Timeline
                 _ = expression.next(after: Moment(seconds: 1_800_000_000), in: .utc)
             }
         }
-        #expect(good > 1000)
+        #expect(good > 500)
     }
 }

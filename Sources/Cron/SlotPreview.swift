@@ -1,0 +1,105 @@
+public import Timeline
+
+/// One line of a preview: a slot, or a local time that has none because the clock skipped it.
+public struct SlotPreview: Hashable, Sendable {
+    /// What a change of the clock does at this line.
+    public enum Note: Hashable, Sendable {
+        /// The clock skips `from`, so it runs at the first moment after the gap.
+        case moved(from: CivilTime)
+
+        /// The clock shows this local time twice; it is the first or the second pass, and the other one runs
+        /// too or not.
+        case repeated(pass: Int, runsBoth: Bool)
+
+        /// The clock skips `count` matching local times from `first` on, and nothing runs for them.
+        case skipped(first: CivilTime, count: Int)
+    }
+
+    /// The slot; for skipped times the moment at which the clock jumps.
+    public var moment: Moment
+
+    /// What is special about it; `nil` on ordinary days.
+    public var note: Note?
+
+    /// Whether something runs at ``moment``.
+    public var isSlot: Bool {
+        if case .skipped = note { false } else { true }
+    }
+
+    /// The note in words, for the end of a line; `nil` where there is none.
+    public var noteWords: String? {
+        switch note {
+        case nil: nil
+        case .moved(let time): "moved from \(time.clockText), which the clock skips"
+        case .repeated(1, true): "first of two, the clock goes back"
+        case .repeated(_, true): "second of two, the clock goes back"
+        case .repeated(let pass, false):
+            "the \(pass == 1 ? "first" : "second") pass only, the clock goes back"
+        case .skipped(let time, 1): "\(time.clockText) does not exist, nothing runs"
+        case .skipped(let time, let count):
+            "\(time.clockText) and \(count - 1) more do not exist, nothing runs"
+        }
+    }
+}
+
+extension Schedule {
+    /// The next `count` slots after `moment`, with what changes of the clock do to them.
+    ///
+    /// Lines for skipped times come in between and are not counted. Empty when no clock decides.
+    public func preview(after moment: Moment, in zone: ZoneRules, count: Int) -> [SlotPreview] {
+        guard case .cron(let expression, _) = self else {
+            return slots(after: moment, through: .distantFuture, in: zone, limit: count).map {
+                SlotPreview(moment: $0, note: nil)
+            }
+        }
+        var lines: [SlotPreview] = []
+        var current = moment
+        for slot in expression.occurrences(after: moment, in: zone).prefix(count) {
+            lines += expression.skipped(after: current, through: slot, in: zone)
+            lines.append(SlotPreview(moment: slot, note: expression.note(at: slot, in: zone)))
+            current = slot
+        }
+        return lines
+    }
+}
+
+extension CivilTime {
+    /// `02:30`, with seconds where they are not zero.
+    fileprivate var clockText: String { CronWords.clock(hour, minute, second == 0 ? nil : second) }
+}
+
+extension CronExpression {
+    /// The note of an occurrence.
+    fileprivate func note(at slot: Moment, in zone: ZoneRules) -> SlotPreview.Note? {
+        let local = CivilTime(slot, in: zone)
+        if plan.next(from: local.localSeconds) != local.localSeconds {
+            // It does not match as shown, so it stands for a time that was skipped.
+            let gap = zone.interval(atSeconds: slot.seconds - 1)
+            let skipped = slot.seconds + Int64(gap.offsetSeconds)
+            return plan.next(from: skipped).map { .moved(from: CivilTime(localSeconds: $0)) }
+        }
+        guard case .overlap(let first, let second) = zone.instants(of: local) else { return nil }
+        return .repeated(
+            pass: slot == first ? 1 : 2,
+            runsBoth: contains(first, in: zone) && contains(second, in: zone))
+    }
+
+    /// The gaps in (`moment`, `slot`] whose matching times are made up for by no run.
+    fileprivate func skipped(after moment: Moment, through slot: Moment, in zone: ZoneRules) -> [SlotPreview]
+    {
+        var lines: [SlotPreview] = []
+        var current = moment
+        while let change = zone.nextTransition(after: current), change <= slot {
+            let before = change.seconds + Int64(zone.interval(atSeconds: change.seconds - 1).offsetSeconds)
+            let after = change.seconds + Int64(zone.interval(atSeconds: change.seconds).offsetSeconds)
+            if before < after, let first = plan.next(from: before), first < after {
+                let isMadeUp = isFixedTime && gap == .runAfter && after - before <= ZoneWalk.longestGap
+                let count = plan.count(in: before..<after)
+                let note = SlotPreview.Note.skipped(first: CivilTime(localSeconds: first), count: count)
+                if !isMadeUp { lines.append(SlotPreview(moment: change, note: note)) }
+            }
+            current = change
+        }
+        return lines
+    }
+}

@@ -1,0 +1,64 @@
+import Cron
+import Testing
+import Timeline
+
+@Suite struct `a preview` {
+    private func lines(
+        _ text: String, _ start: String, _ count: Int, options: CronOptions = CronOptions()
+    ) throws -> [String] {
+        let zone = try ZoneFiles.zone("America/New_York")
+        let schedule = Schedule.cron(try CronExpression(text, options: options), zone: zone.name)
+        return schedule.preview(after: try Moment(iso8601: start, in: zone), in: zone, count: count).map {
+            line in
+            let time = line.moment.iso8601(in: zone)
+            return (line.isSlot ? time : "(\(time))") + (line.noteWords.map { " " + $0 } ?? "")
+        }
+    }
+
+    @Test func `says where a run was moved`() throws {
+        let found = try lines("30 2 * * *", "2025-03-08T00:00", 3)
+        #expect(
+            found == [
+                "2025-03-08T02:30:00-05:00",
+                "2025-03-09T03:00:00-04:00 moved from 02:30, which the clock skips",
+                "2025-03-10T02:30:00-04:00",
+            ])
+    }
+
+    @Test func `says where a run is skipped`() throws {
+        let found = try lines("30 2 * * *", "2025-03-08T12:00", 1, options: CronOptions(gap: .skip))
+        #expect(
+            found == [
+                "(2025-03-09T03:00:00-04:00) 02:30 does not exist, nothing runs", "2025-03-10T02:30:00-04:00",
+            ])
+        let often = try lines("*/15 * * * *", "2025-03-09T01:40", 2)
+        #expect(
+            often == [
+                "2025-03-09T01:45:00-05:00",
+                "(2025-03-09T03:00:00-04:00) 02:00 and 3 more do not exist, nothing runs",
+                "2025-03-09T03:00:00-04:00",
+            ])
+    }
+
+    @Test func `says where a time comes twice`() throws {
+        let once = try lines("30 1 * * *", "2025-11-02T00:00", 2)
+        #expect(
+            once == [
+                "2025-11-02T01:30:00-04:00 the first pass only, the clock goes back",
+                "2025-11-03T01:30:00-05:00",
+            ])
+        let twice = try lines("30 * * * *", "2025-11-02T01:00", 3)
+        #expect(
+            twice == [
+                "2025-11-02T01:30:00-04:00 first of two, the clock goes back",
+                "2025-11-02T01:30:00-05:00 second of two, the clock goes back", "2025-11-02T02:30:00-05:00",
+            ])
+    }
+
+    @Test func `of a grid has no notes`() {
+        let schedule = Schedule.every(.seconds(60), anchor: Moment(seconds: 0))
+        let found = schedule.preview(after: Moment(seconds: 30), in: .utc, count: 2)
+        #expect(found.map(\.moment.seconds) == [60, 120] && found.allSatisfy { $0.note == nil && $0.isSlot })
+        #expect(Schedule.manual.preview(after: Moment(seconds: 0), in: .utc, count: 5).isEmpty)
+    }
+}
