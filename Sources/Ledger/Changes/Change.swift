@@ -6,8 +6,8 @@ package import Tracking
 
 /// One change of the ledger, with its guard.
 ///
-/// A list of them is one transaction.
-package enum Change: Sendable {
+/// A list of them is one transaction. Indirect, so that a list of ten thousand is small to hand around.
+package indirect enum Change: Sendable {
     // MARK: Jobs
 
     /// Inserts the job or makes `job` its new revision, and keeps the revision's spec for its runs.
@@ -34,7 +34,7 @@ package enum Change: Sendable {
     /// Inserts a run under the next ordinal of its job. A run of the same (job, cause) is there already:
     /// ignored when `orIgnore`, else the guard fails.
     case insertRun(RunRecord, orIgnore: Bool)
-    /// Moves a run. Guard: its state is one of `move.from` and its attempt is `move.attempt`.
+    /// Moves a run. Guard: its state is one of `move.from` and no end, and its attempt is `move.attempt`.
     case moveRun(RunMove)
     /// Inserts or replaces the attempt (run, n). Guard: the run exists.
     case putAttempt(AttemptRecord)

@@ -32,13 +32,6 @@ extension Migration {
                 FOREIGN KEY (name, revision) REFERENCES revision (job, revision)
             ) STRICT, WITHOUT ROWID;
 
-            -- The next ordinal of a job as its ended runs leave it; runs that have not ended are counted on
-            -- top. So the insertion of a run writes nothing here, and the number survives their removal.
-            CREATE TABLE ordinal (
-                job TEXT PRIMARY KEY,
-                next INTEGER NOT NULL
-            ) STRICT, WITHOUT ROWID;
-
             CREATE TABLE run (
                 number INTEGER PRIMARY KEY,
                 id TEXT NOT NULL UNIQUE,
@@ -75,11 +68,20 @@ extension Migration {
                 -- The cause comes first: slots of one moment stand together, at the end of the index.
                 UNIQUE (cause, job)
             ) STRICT;
-            -- Runs that have not ended, in the order they were inserted.
+            -- Runs that have not ended, in the order they were inserted. They are few: this finds them by job too.
             CREATE INDEX run_open ON run (state) WHERE state < 20;
-            -- By job; the great one, of history, is written when a run ends, not when it is decided.
-            CREATE INDEX run_open_job ON run (job, ordinal) WHERE state < 20;
-            CREATE INDEX run_ended_job ON run (job, ordinal) WHERE state >= 20;
+            -- History by job; written when a run ends, not when it is decided.
+            CREATE INDEX run_ended ON run (job, ordinal) WHERE state >= 20;
+
+            -- The next ordinal of a job whose newest runs were removed; the others count by their runs.
+            CREATE TABLE ordinal (
+                job TEXT PRIMARY KEY,
+                next INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE TRIGGER run_removed AFTER DELETE ON run BEGIN
+                INSERT INTO ordinal (job, next) VALUES (old.job, old.ordinal + 1)
+                ON CONFLICT DO UPDATE SET next = max(next, excluded.next);
+            END;
 
             CREATE TABLE attempt (
                 run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,

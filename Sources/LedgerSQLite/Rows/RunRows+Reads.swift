@@ -18,7 +18,7 @@ extension RunRows {
     static func run(job: String, ordinal: Int, in database: Database) throws(StoreFailure) -> RunRecord? {
         let statement = try Prepared(
             """
-            SELECT \(columns) FROM run WHERE job = ?1 AND ordinal = ?2 AND state < 20
+            SELECT \(columns) FROM run INDEXED BY run_open WHERE job = ?1 AND ordinal = ?2 AND state < 20
             UNION ALL SELECT \(columns) FROM run WHERE job = ?1 AND ordinal = ?2 AND state >= 20
             """, in: database)
         return try statement.first(
@@ -59,11 +59,11 @@ extension RunRows {
         var rest = ""
         if !codes.isEmpty { rest += " AND state IN (\(codes.map(String.init).joined(separator: ", ")))" }
         if filter.since != nil { rest += " AND queued_at >= ?2" }
-        // Within a job the ordinal rises with the number, and the two indexes by job hold it in order.
+        // Within a job the ordinal rises with the number.
         let query =
             if filter.job != nil {
                 """
-                SELECT \(columns) FROM run WHERE job = ?3 AND state < 20\(rest)
+                SELECT \(columns) FROM run INDEXED BY run_open WHERE job = ?3 AND state < 20\(rest)
                 UNION ALL SELECT \(columns) FROM run WHERE job = ?3 AND state >= 20\(rest)
                 ORDER BY ordinal DESC LIMIT ?1
                 """
@@ -83,17 +83,24 @@ extension RunRows {
             }, record)
     }
 
-    /// The newest run of each job: of those that ended, as the ordinals say, or of those that have not.
+    /// The newest run of each job, found by leaping from name to name in the history, and among the open ones.
     static func last(in database: Database) throws(StoreFailure) -> [RunRecord] {
         let statement = try Prepared(
             """
-            SELECT \(columns) FROM run WHERE number IN (
-                SELECT max(number) FROM (
-                    SELECT run.job, run.number FROM ordinal
-                    JOIN run ON run.job = ordinal.job AND run.ordinal = ordinal.next - 1 AND run.state >= 20
-                    UNION ALL
-                    SELECT job, number FROM run INDEXED BY run_open WHERE state < 20)
-                GROUP BY job)
+            WITH RECURSIVE name (job) AS (
+                SELECT min(job) FROM run INDEXED BY run_ended WHERE state >= 20
+                UNION ALL
+                SELECT (SELECT min(job) FROM run INDEXED BY run_ended WHERE state >= 20 AND job > name.job)
+                FROM name WHERE job IS NOT NULL
+            ), newest (job, number) AS (
+                SELECT job, (
+                    SELECT number FROM run INDEXED BY run_ended
+                    WHERE job = name.job AND state >= 20 ORDER BY ordinal DESC LIMIT 1)
+                FROM name WHERE job IS NOT NULL
+                UNION ALL
+                SELECT job, number FROM run INDEXED BY run_open WHERE state < 20
+            )
+            SELECT \(columns) FROM run WHERE number IN (SELECT max(number) FROM newest GROUP BY job)
             ORDER BY job
             """, in: database)
         return try statement.all({ _ in }, record)

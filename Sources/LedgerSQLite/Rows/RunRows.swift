@@ -5,31 +5,20 @@ import Tracking
 
 /// Runs: how they are inserted, moved and saved.
 struct RunRows {
-    private let ordinal: Prepared
+    private let ordinals: Ordinals
     private let insert: Prepared
     private let move: Prepared
     private let saveLive: Prepared
-    private let keepOrdinal: Prepared
     private let putAttempt: Prepared
 
-    init(in database: Database) throws(StoreFailure) {
-        ordinal = try Prepared(
-            """
-            SELECT max(
-                coalesce((SELECT next FROM ordinal WHERE job = ?1), 1),
-                coalesce((SELECT max(ordinal) + 1 FROM run WHERE job = ?1 AND state < 20), 1))
-            """, in: database)
+    init(in database: Database, ordinals: Ordinals) throws(StoreFailure) {
+        self.ordinals = ordinals
         insert = try Prepared(Self.insertion, in: database)
         move = try Prepared(Self.step, in: database)
         saveLive = try Prepared(
             """
             UPDATE run SET live = ?1, live_attempt = ?2, live_seq = ?3 WHERE id = ?4
             AND (live IS NULL OR (live_attempt, live_seq) <= (?2, ?3))
-            """, in: database)
-        keepOrdinal = try Prepared(
-            """
-            INSERT INTO ordinal (job, next) SELECT job, ordinal + 1 FROM run WHERE id = ?
-            ON CONFLICT DO UPDATE SET next = max(next, excluded.next)
             """, in: database)
         putAttempt = try Prepared(
             """
@@ -43,7 +32,7 @@ struct RunRows {
 
     /// Returns the ordinal the run was given; nil when its cause has one already.
     func insert(_ run: RunRecord, orIgnore: Bool) throws(StoreFailure) -> Int? {
-        let ordinal = try ordinal.first({ $0.put(run.job) }) { row in row.int() } ?? 1
+        let ordinal = try ordinals.next(of: run.job)
         let spec = if let spec = run.spec { try JSONText.encode(spec) } else { String?.none }
         let live = if let live = run.live { try JSONText.encode(StoredLive(live)) } else { String?.none }
         let inserted = try insert.run {
@@ -53,16 +42,15 @@ struct RunRows {
             if orIgnore { return nil }
             throw .fenced
         }
-        if run.state.isEnded { try keepOrdinal.run { $0.put(run.id) } }
+        ordinals.give(ordinal, to: run.job)
         return ordinal
     }
 
     func move(_ step: RunMove) throws(StoreFailure) {
         var from: Int64 = 0
-        for state in step.from { from |= 1 << StoredState.code(of: state) }
+        for state in step.from where !state.isEnded { from |= 1 << StoredState.code(of: state) }
         let changed = try move.run { Self.bind(step, from: from, to: &$0) }
         if changed == 0 { throw .fenced }
-        if step.to.isEnded { try keepOrdinal.run { $0.put(step.run) } }
     }
 
     func saveLive(_ live: LiveState, of run: String) throws(StoreFailure) {

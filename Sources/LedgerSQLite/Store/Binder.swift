@@ -7,9 +7,12 @@ import Timeline
 @safe struct Binder {
     private let handle: OpaquePointer
     private var place: Int32 = 0
+    /// Where short texts stand until the statement has run, so that the library need not copy each one.
+    private var shelf: UnsafeMutableRawBufferPointer
 
-    init(of handle: OpaquePointer) {
+    init(of handle: OpaquePointer, shelf: UnsafeMutableRawBufferPointer) {
         unsafe self.handle = handle
+        unsafe self.shelf = shelf
     }
 
     mutating func put(_ value: Int64?) {
@@ -38,10 +41,18 @@ import Timeline
         place += 1
         guard var value else { return }
         value.withUTF8 { bytes in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
-                _ = unsafe sqlite3_bind_text(
-                    handle, place, characters.baseAddress, Int32(characters.count), copied)
-            }
+            guard unsafe bytes.count <= shelf.count else { return unsafe bind(bytes, copied) }
+            let text = unsafe UnsafeMutableRawBufferPointer(rebasing: shelf[..<bytes.count])
+            unsafe text.copyMemory(from: UnsafeRawBufferPointer(bytes))
+            unsafe shelf = UnsafeMutableRawBufferPointer(rebasing: shelf[bytes.count...])
+            unsafe bind(UnsafeBufferPointer(text.assumingMemoryBound(to: UInt8.self)), nil)
+        }
+    }
+
+    private func bind(_ text: UnsafeBufferPointer<UInt8>, _ owner: sqlite3_destructor_type?) {
+        unsafe text.withMemoryRebound(to: CChar.self) { characters in
+            _ = unsafe sqlite3_bind_text(
+                handle, place, characters.baseAddress, Int32(characters.count), owner)
         }
     }
 

@@ -10,12 +10,21 @@ import GRDBSQLite
     private let statement: Statement
     private let handle: OpaquePointer
     private let connection: OpaquePointer?
+    /// Room for the short texts of one row; see ``Binder``.
+    private let shelf: UnsafeMutableRawBufferPointer
 
     /// Compiles `sql`, or takes what the connection compiled before.
     init(_ sql: String, in database: Database) throws(StoreFailure) {
         do { statement = try database.cachedStatement(sql: sql) } catch { throw StoreFailure(error) }
         unsafe handle = statement.sqliteStatement
         unsafe connection = database.sqliteConnection
+        unsafe shelf = .allocate(byteCount: 256, alignment: 1)
+    }
+
+    deinit {
+        // The connection keeps the statement; it must not keep the address.
+        unsafe sqlite3_clear_bindings(handle)
+        unsafe shelf.deallocate()
     }
 
     /// Runs it for its effect.
@@ -61,7 +70,7 @@ import GRDBSQLite
 
     private func begin(_ bind: (inout Binder) -> Void) {
         unsafe sqlite3_clear_bindings(handle)
-        var binder = unsafe Binder(of: handle)
+        var binder = unsafe Binder(of: handle, shelf: shelf)
         bind(&binder)
     }
 

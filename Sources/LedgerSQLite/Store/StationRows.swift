@@ -11,10 +11,10 @@ struct StationRows {
     private let surfaces: SurfaceRows
     private let events: EventRows
 
-    init(in database: Database) throws(StoreFailure) {
+    init(in database: Database, ordinals: Ordinals) throws(StoreFailure) {
         jobs = try JobRows(in: database)
         slots = try SlotRows(in: database)
-        runs = try RunRows(in: database)
+        runs = try RunRows(in: database, ordinals: ordinals)
         talk = try TalkRows(in: database)
         outbox = try OutboxRows(in: database)
         surfaces = try SurfaceRows(in: database)

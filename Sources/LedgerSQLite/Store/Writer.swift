@@ -11,6 +11,7 @@ final class Writer: @unchecked Sendable {
     private let path: String
     private let feed: CommitFeed
     private var rows: StationRows?
+    private var ordinals: Ordinals?
     private var savepoint: (open: Prepared, release: Prepared, undo: Prepared)?
     private var lastEvent: Int64 = 0
     private var log = LogUpkeep()
@@ -24,7 +25,9 @@ final class Writer: @unchecked Sendable {
 
     /// Compiles every statement; once, before any work.
     func prepare(in database: Database) throws(StoreFailure) {
-        rows = try StationRows(in: database)
+        let ordinals = try Ordinals(in: database)
+        rows = try StationRows(in: database, ordinals: ordinals)
+        self.ordinals = ordinals
         savepoint = (
             try Prepared("SAVEPOINT list", in: database), try Prepared("RELEASE list", in: database),
             try Prepared("ROLLBACK TO list", in: database)
@@ -50,6 +53,7 @@ final class Writer: @unchecked Sendable {
     /// Lets the statements go, so that the connection can be closed.
     func finish(in database: Database) {
         rows = nil
+        ordinals = nil
         savepoint = nil
         LogUpkeep.truncate(database)
     }
@@ -73,11 +77,13 @@ final class Writer: @unchecked Sendable {
                 lists = joining(batch.changes)
             }
             try commit(database)
+            ordinals?.keep()
             return (batch, nil)
         } catch {
             // Some failures end the transaction by themselves; then there is nothing to roll back.
             try? database.rollback()
             lastEvent = before
+            ordinals?.undo(to: 0)
             let error = error.error(path: path)
             batch.fail(error)
             return (batch, error)
@@ -90,8 +96,10 @@ final class Writer: @unchecked Sendable {
     private func apply(
         _ changes: [Change], isFirst: Bool, in database: Database
     ) throws(StoreFailure) -> Result<Commit, LedgerError> {
-        guard let rows, let savepoint else { return .failure(.closed) }
+        guard let rows, let savepoint, let ordinals else { return .failure(.closed) }
         var commit = Commit(lastEvent: lastEvent)
+        let given = ordinals.given
+        if changes.count > 64 { commit.ordinals.reserveCapacity(changes.count) }
         if !isFirst { try savepoint.open.run() }
         var index = 0
         do {
@@ -101,6 +109,7 @@ final class Writer: @unchecked Sendable {
             }
         } catch {
             guard error.concernsOneList else { throw error }
+            ordinals.undo(to: given)
             if isFirst {
                 try? database.rollback()
                 try begin(database)

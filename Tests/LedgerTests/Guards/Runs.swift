@@ -83,6 +83,8 @@ import Tracking
                 let stored = try await ledger.run(job: "backup", ordinal: 2)
                 #expect(stored?.id == "r2")
                 #expect(stored?.state == state)
+                guard state.isEnded else { return }
+                await expectFenced(ledger, [.move("r1", from: Set(RunState.allCases), to: .queued)])
             }
         }
     }

@@ -1,0 +1,64 @@
+import GRDB
+
+/// The next ordinal of every job, without a row that would have to be written for each run.
+///
+/// A job's runs count themselves: those that ended by the index of history, the open ones in memory. Belongs
+/// to the writer; what a refused list was given is taken back.
+final class Ordinals {
+    private let ended: Prepared
+    private let open: Prepared
+    /// The next ordinal of each job that has an open run, and of some that had one lately.
+    private var next: [String: Int] = [:]
+    /// What the transaction gave, with what was known before.
+    private var journal: [(job: String, before: Int?)] = []
+    /// How many jobs are remembered before those without an open run are forgotten.
+    private var room = 0
+
+    private static let leastRoom = 16_384
+
+    init(in database: Database) throws(StoreFailure) {
+        ended = try Prepared(
+            """
+            SELECT max(
+                coalesce((SELECT next FROM ordinal WHERE job = ?1), 1),
+                coalesce((SELECT max(ordinal) + 1 FROM run INDEXED BY run_ended
+                    WHERE job = ?1 AND state >= 20), 1))
+            """, in: database)
+        open = try Prepared(
+            "SELECT job, max(ordinal) + 1 FROM run INDEXED BY run_open WHERE state < 20 GROUP BY job",
+            in: database)
+        try reload()
+    }
+
+    /// The ordinal the next run of `job` gets.
+    func next(of job: String) throws(StoreFailure) -> Int {
+        if let next = next[job] { return next }
+        return try ended.first({ $0.put(job) }) { row in row.int() } ?? 1
+    }
+
+    /// A run of `job` was inserted under `ordinal`.
+    func give(_ ordinal: Int, to job: String) {
+        journal.append((job, next.updateValue(ordinal + 1, forKey: job)))
+    }
+
+    /// How many were given in this transaction, for ``undo(to:)``.
+    var given: Int { journal.count }
+
+    /// Takes back all but the first `count` of this transaction.
+    func undo(to count: Int) {
+        while journal.count > count, let last = journal.popLast() { next[last.job] = last.before }
+    }
+
+    /// The transaction is committed.
+    func keep() {
+        journal.removeAll()
+        // Forgetting is no duty: if it fails, the next transaction tries again.
+        if next.count > room { try? reload() }
+    }
+
+    private func reload() throws(StoreFailure) {
+        let pairs = try open.all { row in (row.text(), row.int()) }
+        next = Dictionary(uniqueKeysWithValues: pairs)
+        room = max(Self.leastRoom, 2 * next.count)
+    }
+}
