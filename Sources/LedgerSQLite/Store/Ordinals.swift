@@ -33,7 +33,7 @@ final class Ordinals {
     /// The ordinal the next run of `job` gets.
     func next(of job: String) throws(StoreFailure) -> Int {
         if let next = next[job] { return next }
-        return try ended.first({ $0.put(job) }) { row in row.int() } ?? 1
+        return try nextAfterEnded(of: job)
     }
 
     /// A run of `job` was inserted under `ordinal`.
@@ -57,8 +57,16 @@ final class Ordinals {
     }
 
     private func reload() throws(StoreFailure) {
-        let pairs = try open.all { row in (row.text(), row.int()) }
-        next = Dictionary(uniqueKeysWithValues: pairs)
-        room = max(Self.leastRoom, 2 * next.count)
+        var fresh: [String: Int] = [:]
+        for (job, next) in try open.all({ _ in }, { row in (row.text(), row.int()) }) {
+            // A newer run may have ended before an older one.
+            fresh[job] = max(next, try nextAfterEnded(of: job))
+        }
+        next = fresh
+        room = max(Self.leastRoom, 2 * fresh.count)
+    }
+
+    private func nextAfterEnded(of job: String) throws(StoreFailure) -> Int {
+        try ended.first({ $0.put(job) }) { row in row.int() } ?? 1
     }
 }

@@ -1,0 +1,120 @@
+import Delivery
+import Ledger
+import Timeline
+import Tracking
+
+extension ModelLedger {
+    mutating func put(_ job: JobRecord, replacing old: Int?) throws(Refused) {
+        try require(jobs[job.name]?.revision == old)
+        if let known = specs[job.name]?[job.revision] {
+            try require(old == job.revision && known == job.spec)
+        }
+        specs[job.name, default: [:]][job.revision] = job.spec
+        var job = job
+        if let stored = jobs[job.name] { job.pause = stored.pause }
+        jobs[job.name] = job
+    }
+
+    mutating func record(_ span: SlotSpan, follows: Moment?) {
+        if let follows,
+            let index = spans.firstIndex(where: {
+                $0.job == span.job && $0.era == span.era && $0.state == span.state
+                    && $0.reason == span.reason && $0.last == follows
+            })
+        {
+            spans[index].last = span.last
+            spans[index].count += span.count
+        } else if !spans.contains(where: {
+            $0.job == span.job && $0.era == span.era && $0.first == span.first
+        }) {
+            spans.append(span)
+        }
+    }
+
+    mutating func insert(_ run: RunRecord, orIgnore: Bool) throws(Refused) -> RunRecord? {
+        if runs.contains(where: { $0.job == run.job && $0.cause == run.cause }) {
+            try require(orIgnore)
+            return nil
+        }
+        try require(!runs.contains { $0.id == run.id })
+        var run = run
+        run.ordinal = (runs.filter { $0.job == run.job }.map(\.ordinal).max() ?? 0) + 1
+        runs.append(run)
+        return run
+    }
+
+    mutating func move(_ move: RunMove) throws(Refused) {
+        guard let index = runs.firstIndex(where: { $0.id == move.run }) else { throw Refused() }
+        var run = runs[index]
+        try require(move.from.contains(run.state) && !run.state.isEnded && run.attempt == move.attempt)
+        run.state = move.to
+        run.reason = move.reason
+        run.notBefore = move.notBefore
+        run.attempt = move.nextAttempt ?? run.attempt
+        run.startedAt = move.startedAt ?? run.startedAt
+        run.endedAt = move.endedAt ?? run.endedAt
+        run.exitCode = move.exitCode ?? run.exitCode
+        run.signal = move.signal ?? run.signal
+        run.queueDelay = move.queueDelay ?? run.queueDelay
+        run.outputBytes = move.outputBytes ?? run.outputBytes
+        run.cpu = move.cpu ?? run.cpu
+        run.maxRssKb = move.maxRssKb ?? run.maxRssKb
+        run.process = move.process ?? run.process
+        runs[index] = run
+    }
+
+    mutating func move(_ move: OutboxMove) throws(Refused) {
+        guard let index = outbox.firstIndex(where: { $0.id == move.id }) else { throw Refused() }
+        var entry = outbox[index]
+        try require(entry.state == move.from && entry.attempts == move.attempts)
+        entry.state = move.to
+        entry.attempts = move.nextAttempts
+        entry.nextAt = move.nextAt
+        entry.lastError = move.lastError ?? entry.lastError
+        entry.status = move.status ?? entry.status
+        entry.settledAt = move.settledAt
+        outbox[index] = entry
+    }
+
+    func surfaceIndex(_ channel: String, _ item: String) -> Int? {
+        surfaces.firstIndex { $0.record.channel == channel && $0.record.item == item }
+    }
+
+    mutating func surfaceIndex(_ channel: String, _ item: String, at moment: Moment) -> Int {
+        if let index = surfaceIndex(channel, item) { return index }
+        surfaces.append(
+            ModelSurface(
+                record: SurfaceRecord(channel: channel, item: item, wanted: 0, ring: false, wantedAt: moment))
+        )
+        return surfaces.count - 1
+    }
+}
+
+/// A surface, and which revision still has to ring.
+struct ModelSurface {
+    var record: SurfaceRecord
+    var rings: Int64?
+
+    mutating func want(_ revision: Int64, ring: Bool, at moment: Moment) {
+        record.wanted = revision
+        record.wantedAt = moment
+        if ring {
+            rings = revision
+            record.dismissed = false
+        }
+        record.ring = rings != nil
+    }
+
+    mutating func show(_ revision: Int64, _ remote: RemoteID?) {
+        record.shown = revision
+        record.remote = remote
+        if let pending = rings, pending <= revision { rings = nil }
+        record.ring = rings != nil
+    }
+
+    mutating func forget() {
+        if record.remote == nil { return }
+        record.remote = nil
+        record.shown = 0
+    }
+}

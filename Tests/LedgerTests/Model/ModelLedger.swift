@@ -1,0 +1,132 @@
+import Delivery
+import Grouping
+import Ledger
+import Timeline
+import Tracking
+
+// A state machine: the whole change language once more, over arrays, as slow and plain as can be.
+
+/// What a ledger must be, in memory: the store is compared with it after every list.
+struct ModelLedger {
+    /// Why a change was refused; nothing else is known about it.
+    struct Refused: Error {}
+
+    var jobs: [String: JobRecord] = [:]
+    var specs: [String: [Int: JobSpec]] = [:]
+    var facts: [String: String] = [:]
+    var watermark: Watermark?
+    var spans: [SlotSpan] = []
+    /// In the order they were inserted, as are messages and entries.
+    var runs: [RunRecord] = []
+    var attempts: [AttemptRecord] = []
+    var messages: [MessageRecord] = []
+    var items: [ItemKey: ItemRecord] = [:]
+    var outbox: [OutboxRecord] = []
+    var surfaces: [ModelSurface] = []
+    var receipts: [ReceiptRecord] = []
+    var channels: [String: ChannelRecord] = [:]
+    var events: [EventRecord] = []
+    var cursors: [String: Int64] = [:]
+
+    /// The outcome of a list: the commit, or the place of the change that was refused.
+    mutating func commit(_ changes: [Change]) -> Result<Commit, RefusedAt> {
+        var next = self
+        var commit = Commit(lastEvent: Int64(events.count))
+        for (index, change) in changes.enumerated() {
+            do {
+                if let run = try next.apply(change) { commit.ordinals[run.id] = run.ordinal }
+            } catch {
+                return .failure(RefusedAt(index: index))
+            }
+        }
+        self = next
+        commit.lastEvent = Int64(events.count)
+        return .success(commit)
+    }
+
+    struct RefusedAt: Error, Equatable {
+        var index: Int
+    }
+
+    /// Returns the run it inserted, if it did.
+    private mutating func apply(_ change: Change) throws(Refused) -> RunRecord? {
+        switch change {
+        case .putJob(let job, let old): try put(job, replacing: old)
+        case .removeJob(let name, let revision):
+            try require(jobs[name]?.revision == revision)
+            jobs[name] = nil
+        case .pauseJob(let name, let pause):
+            try require(jobs[name] != nil)
+            jobs[name]?.pause = pause
+        case .moveWatermark(let old, let new):
+            try require(watermark == nil || watermark == old)
+            watermark = new
+        case .recordSpan(let span, let follows): record(span, follows: follows)
+        case .insertRun(let run, let orIgnore): return try insert(run, orIgnore: orIgnore)
+        case .moveRun(let move): try self.move(move)
+        case .putAttempt(let attempt):
+            try require(runs.contains { $0.id == attempt.run })
+            attempts.removeAll { $0.run == attempt.run && $0.n == attempt.n }
+            attempts.append(attempt)
+        case .saveLive(let id, let live):
+            for index in runs.indices where runs[index].id == id {
+                if let stored = runs[index].live, (stored.attempt, stored.seq) > (live.attempt, live.seq) {
+                    break
+                }
+                runs[index].live = live
+            }
+        case .insertMessage(let record):
+            if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }
+        case .markRead(let bot, let thread, let moment):
+            for index in messages.indices {
+                let message = messages[index].message
+                if message.itemKey == .thread(bot: bot, thread: thread), message.at <= moment {
+                    messages[index].read = true
+                }
+            }
+        case .pinMessage(let id, let pinned):
+            guard let index = messages.firstIndex(where: { $0.message.id == id }) else { throw Refused() }
+            messages[index].pinned = pinned
+        case .putItem(let item, let old):
+            try require(items[item.key]?.revision == old)
+            items[item.key] = item
+        case .insertOutbox(let entry):
+            if outbox.contains(where: { $0.cause == entry.cause }) { break }
+            try require(!outbox.contains { $0.id == entry.id })
+            outbox.append(entry)
+        case .moveOutbox(let move): try self.move(move)
+        case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
+            guard let index = outbox.firstIndex(where: { $0.id == id }) else { throw Refused() }
+            try require(outbox[index].state == .pending && outbox[index].attempts == 0)
+            outbox[index].reason = reason
+            outbox[index].body = body
+            outbox[index].item = item
+            outbox[index].nextAt = nextAt
+        case .wantSurface(let channel, let item, let revision, let ring, let at):
+            let index = surfaceIndex(channel, item, at: at)
+            surfaces[index].want(revision, ring: ring, at: at)
+        case .showSurface(let channel, let item, let revision, let remote, _):
+            guard let index = surfaceIndex(channel, item) else { throw Refused() }
+            surfaces[index].show(revision, remote)
+        case .dismissSurface(let channel, let item, let dismissed):
+            guard let index = surfaceIndex(channel, item) else { throw Refused() }
+            surfaces[index].record.dismissed = dismissed
+        case .forgetRemotes(let channel):
+            for index in surfaces.indices where surfaces[index].record.channel == channel {
+                surfaces[index].forget()
+            }
+        case .insertReceipt(let receipt): receipts.append(receipt)
+        case .putChannel(let channel): channels[channel.name] = channel
+        case .append(let event): events.append(EventRecord(seq: Int64(events.count) + 1, event: event))
+        case .moveConsumer(let name, let old, let new):
+            try require(cursors[name, default: 0] == old)
+            cursors[name] = new
+        case .setFact(let name, let value): facts[name] = value
+        }
+        return nil
+    }
+
+    func require(_ isTrue: Bool) throws(Refused) {
+        if !isTrue { throw Refused() }
+    }
+}

@@ -1,0 +1,218 @@
+import Delivery
+import Grouping
+import Ledger
+import Timeline
+import Tracking
+
+/// Lists of changes over a world so small that guards often hold and often fail.
+struct RandomChanges {
+    private var numbers: SeededNumbers
+    private var made = 0
+
+    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
+
+    /// One to six changes that are possible, or nearly so, in `model`.
+    mutating func list(for model: ModelLedger) -> [Change] {
+        (0..<Int.random(in: 1...6, using: &numbers)).map { _ in change(for: model) }
+    }
+
+    private mutating func change(for model: ModelLedger) -> Change {
+        made += 1
+        switch Int.random(in: 0..<25, using: &numbers) {
+        case 0, 1: return putJob(model)
+        case 2: return .removeJob(name: job(), revision: Int.random(in: 1...4, using: &numbers))
+        case 3:
+            return .pauseJob(name: job(), maybe { Pause(since: $0.moment(), note: $0.maybe { _ in "n" }) })
+        case 4: return moveWatermark(model)
+        case 5: return recordSpan(model)
+        case 6, 7, 8: return .insertRun(run(), orIgnore: flip())
+        case 9, 10, 11: return moveRun(model)
+        case 12: return putAttempt(model)
+        case 13: return saveLive(model)
+        case 14: return .insertMessage(message())
+        case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
+        case 16: return .pinMessage(id: pick(model.messages.map(\.message.id) + ["none"]), flip())
+        case 17: return putItem(model)
+        case 18: return .insertOutbox(entry())
+        case 19: return moveOutbox(model)
+        case 20:
+            return .rewriteOutbox(
+                id: pick(model.outbox.map(\.id) + ["none"]), reason: "again\(made)",
+                body: [UInt8(made & 255)],
+                item: maybe { $0.pick(["job:a", "job:b"]) }, nextAt: moment())
+        case 21: return surface()
+        case 22:
+            return flip()
+                ? .insertReceipt(
+                    ReceiptRecord(
+                        outbox: pick(["o1", "o2"]),
+                        receipt: Receipt(at: moment(), kind: pick(ReceiptKind.allCases), status: made)))
+                : .putChannel(
+                    ChannelRecord(
+                        name: pick(["hook", "x"]), circuit: [UInt8(made & 255)], updatedAt: moment()))
+        case 23:
+            return .append(
+                NewEvent(pick(EventType.allCases), at: moment(), job: maybe { $0.job() }, detail: "\(made)"))
+        default:
+            if flip() { return .setFact(name: pick(["zone", "boot"]), value: maybe { "v\($0.made)" }) }
+            let name = pick(["items", "outbox"])
+            let stored = model.cursors[name, default: 0]
+            return .moveConsumer(name: name, from: mostly(stored, or: 3), to: stored + 1)
+        }
+    }
+
+    private mutating func putJob(_ model: ModelLedger) -> Change {
+        let name = job()
+        let stored = model.jobs[name]?.revision
+        let newest = model.specs[name]?.keys.max() ?? 0
+        let revision = flip() ? newest + 1 : max(1, stored ?? newest)
+        var record = JobRecord.sample(name, revision: revision, command: pick(["a", "b"]))
+        record.place = maybe { "file:\($0.made)" }
+        record.pause = maybe { Pause(since: $0.moment()) }
+        record.since = moment()
+        return .putJob(record, replacing: mostly(stored, or: 1))
+    }
+
+    private mutating func moveWatermark(_ model: ModelLedger) -> Change {
+        let other = Watermark(decidedUntil: at(1), era: 9)
+        let next = Watermark(decidedUntil: moment(), era: Int.random(in: 0...1, using: &numbers))
+        return .moveWatermark(from: mostly(model.watermark ?? other, or: other), to: next)
+    }
+
+    private mutating func recordSpan(_ model: ModelLedger) -> Change {
+        let name = job()
+        // As the decider does it: each span begins after all before it.
+        let newest = model.spans.filter { $0.job == name }.map(\.last).max() ?? at(0)
+        let again = model.spans.filter { $0.job == name }.last?.first
+        let first = again.map { mostly(newest + .seconds(60), or: $0) } ?? newest + .seconds(60)
+        let isAgain = first == again
+        let count = Int.random(in: 1...3, using: &numbers)
+        let last = isAgain ? first : first + .seconds(60 * Int64(count - 1))
+        let span = SlotSpan(
+            job: name, era: 0, first: first, last: last, count: count, state: pick([.skipped, .missed]),
+            reason: pick([.overlap, .paused]))
+        return .recordSpan(span, follows: isAgain ? nil : maybe { _ in newest })
+    }
+
+    private mutating func run() -> RunRecord {
+        var run = RunRecord.sample(
+            "r\(made)", job: job(), slot: Double(Int.random(in: 0..<40, using: &numbers)))
+        run.state = pick([.queued, .queued, .queued, .scheduled, .running, .canceled])
+        run.spec = maybe { .sample($0.job()) }
+        return run
+    }
+
+    private mutating func moveRun(_ model: ModelLedger) -> Change {
+        let run = pick(model.runs + [.sample("none")])
+        var move = RunMove(
+            run: run.id, from: mostly([run.state], or: [.running, .completed]),
+            attempt: mostly(run.attempt, or: 7), to: pick(RunState.allCases),
+            reason: maybe { $0.pick(RunReason.allCases) })
+        move.nextAttempt = maybe { _ in run.attempt + 1 }
+        move.notBefore = maybe { $0.moment() }
+        move.startedAt = maybe { $0.moment() }
+        move.endedAt = maybe { $0.moment() }
+        move.exitCode = maybe { $0.made }
+        move.signal = maybe { $0.made }
+        move.queueDelay = maybe { .microseconds(Int64($0.made)) }
+        move.outputBytes = maybe { Int64($0.made) }
+        move.cpu = maybe { .microseconds(Int64($0.made)) }
+        move.maxRssKb = maybe { Int64($0.made) }
+        move.process = maybe { ProcessMark(pid: Int32($0.made), startTime: 1, boot: "b") }
+        return .moveRun(move)
+    }
+
+    private mutating func putAttempt(_ model: ModelLedger) -> Change {
+        var attempt = AttemptRecord(
+            run: pick(model.runs.map(\.id) + ["none"]), n: Int.random(in: 1...3, using: &numbers),
+            state: pick(RunState.allCases))
+        attempt.reason = maybe { $0.pick(RunReason.allCases) }
+        attempt.startedAt = maybe { $0.moment() }
+        attempt.exitCode = maybe { $0.made }
+        return .putAttempt(attempt)
+    }
+
+    private mutating func saveLive(_ model: ModelLedger) -> Change {
+        let id = pick(model.runs.map(\.id) + ["none"])
+        var live = LiveState.sample(
+            id, attempt: Int.random(in: 1...2, using: &numbers), seq: Int64.random(in: 1...5, using: &numbers)
+        )
+        live.message = "m\(made)"
+        return .saveLive(run: id, live)
+    }
+
+    private mutating func message() -> MessageRecord {
+        let id = "m\(Int.random(in: 0..<60, using: &numbers))"
+        let text = pick(["hello", "HELLO there", "grüße"])
+        var record = MessageRecord.sample(
+            id, bot: pick(["ops", "web"]), thread: pick(["main", "b"]), text: text)
+        record.message.at = moment()
+        record.run = maybe { "r\($0.made)" }
+        return record
+    }
+
+    private mutating func putItem(_ model: ModelLedger) -> Change {
+        let key = pick([ItemKey.job("a"), .job("b"), .thread(bot: "ops", thread: "main")])
+        let stored = model.items[key]?.revision
+        let item = ItemRecord(
+            key: key, revision: (stored ?? 0) + 1, state: [UInt8(made & 255)], flushAt: maybe { $0.moment() },
+            updatedAt: moment())
+        return .putItem(item, replacing: mostly(stored, or: 1))
+    }
+
+    private mutating func entry() -> OutboxRecord {
+        let number = Int.random(in: 0..<40, using: &numbers)
+        var entry = OutboxRecord.sample("o\(made)", channel: pick(["hook", "x"]), cause: "event:\(number)")
+        if made % 17 == 0 { entry.id = "o1" }
+        entry.item = maybe { $0.pick(["job:a", "job:b"]) }
+        entry.state = pick([.pending, .pending, .held])
+        entry.nextAt = moment()
+        return entry
+    }
+
+    private mutating func moveOutbox(_ model: ModelLedger) -> Change {
+        let entry = pick(model.outbox + [.sample("none")])
+        var move = OutboxMove(
+            id: entry.id, from: mostly(entry.state, or: .dead), attempts: mostly(entry.attempts, or: 9),
+            to: pick(OutboxState.allCases), nextAttempts: entry.attempts + 1)
+        move.nextAt = maybe { $0.moment() }
+        move.lastError = maybe { "e\($0.made)" }
+        move.status = maybe { $0.made }
+        move.settledAt = maybe { $0.moment() }
+        return .moveOutbox(move)
+    }
+
+    private mutating func surface() -> Change {
+        let (channel, item) = (pick(["desk", "tv"]), pick(["job:a", "job:b"]))
+        let revision = Int64.random(in: 1...9, using: &numbers)
+        switch Int.random(in: 0..<7, using: &numbers) {
+        case 0, 1, 2:
+            return .wantSurface(channel: channel, item: item, revision: revision, ring: flip(), at: moment())
+        case 3, 4:
+            let remote = maybe { RemoteID(generation: $0.pick([":1", ":2"]), id: "\(item)-\(channel)") }
+            return .showSurface(
+                channel: channel, item: item, revision: revision, remote: remote, at: moment())
+        case 5: return .dismissSurface(channel: channel, item: item, flip())
+        default: return .forgetRemotes(channel: channel)
+        }
+    }
+
+    private mutating func job() -> String { pick(["a", "b", "c"]) }
+
+    private mutating func moment() -> Moment { at(Double(Int.random(in: 0..<1000, using: &numbers))) }
+
+    private mutating func flip() -> Bool { Bool.random(using: &numbers) }
+
+    private mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: values.indices, using: &numbers)]
+    }
+
+    private mutating func maybe<Value>(_ make: (inout Self) -> Value) -> Value? {
+        flip() ? make(&self) : nil
+    }
+
+    /// `value` nine times in ten.
+    private mutating func mostly<Value>(_ value: Value, or other: Value) -> Value {
+        Int.random(in: 0..<10, using: &numbers) > 0 ? value : other
+    }
+}
