@@ -72,7 +72,7 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host",
+            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", .sqlite,
         ]),
 ]
 
