@@ -45,6 +45,15 @@ package enum LocalSocket {
         try bind(SOCK_DGRAM, path)
     }
 
+    /// Sends datagrams to `path`; one that begins with `@` is a name in the abstract name space.
+    package static func connectDatagram(_ path: String) throws(HostError) -> Descriptor {
+        let made = try make(SOCK_DGRAM, path, isBlocking: true)
+        guard unsafe try withAddress(path, { unsafe Glibc.connect(made.raw, $0, $1) }) == 0 else {
+            throw .last("connect", path)
+        }
+        return made
+    }
+
     /// The next connection that waits at `listener`, nil when none does.
     package static func accept(_ listener: Descriptor) throws(HostError) -> Descriptor? {
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -135,10 +144,17 @@ package enum LocalSocket {
     ) throws(HostError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        var size = MemoryLayout<sockaddr_un>.size
+        var bytes = Array(path.utf8)
+        if bytes.first == UInt8(ascii: "@") {
+            // An abstract name begins with a zero byte and ends where its length says.
+            bytes[0] = 0
+            size = MemoryLayout<sa_family_t>.size + bytes.count
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                unsafe body($0, socklen_t(size))
             }
         }
     }
