@@ -1,3 +1,5 @@
+package import Host
+
 /// What `belfry-warden` was called with.
 package struct WardenOptions: Hashable, Sendable {
     /// `--directory`: the warden's own folder.
@@ -15,6 +17,8 @@ package struct WardenOptions: Hashable, Sendable {
     package enum Request: Hashable, Sendable {
         /// Do the work.
         case run(WardenOptions)
+        /// Do it in the folders of a daemon, see ``WardenOptions/placed(for:environment:)``.
+        case serve(Paths.Owner, WardenOptions)
         /// Print ``usage`` and end.
         case help
         /// The arguments make no sense; why, as a sentence.
@@ -23,19 +27,22 @@ package struct WardenOptions: Hashable, Sendable {
 
     /// How to call it.
     package static let usage = """
-        usage: belfry-warden --directory DIR [--state DIR] [--until-idle] [--ready-fd N]
+        usage: belfry-warden [--system | --directory DIR [--state DIR]] [--until-idle] [--ready-fd N]
         Starts jobs for belfryd and outlives it. TERM ends it as soon as it has no run.
+        Without a folder it serves this user's daemon, with --system the machine's.
 
         """
 
     /// Reads the arguments that follow the program's name.
     package static func parse(_ arguments: [String]) -> Request {
         var options = WardenOptions(directory: "")
+        var owner: Paths.Owner?
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": return .help
             case "--until-idle": options.endsWhenIdle = true
+            case "--system": owner = .system
             case "--directory", "--state", "--ready-fd":
                 guard let value = rest.popFirst() else { return .refuse("\(argument) needs a value") }
                 switch argument {
@@ -50,8 +57,28 @@ package struct WardenOptions: Hashable, Sendable {
             default: return .refuse("unknown argument \"\(argument)\"")
             }
         }
+        if options.directory.isEmpty {
+            guard options.state == nil else { return .refuse("--state needs a --directory, too") }
+            return .serve(owner ?? .user, options)
+        }
+        guard owner == nil else { return .refuse("--system and --directory exclude each other") }
         guard options.directory.hasPrefix("/") else { return .refuse("--directory needs an absolute path") }
         guard options.state?.hasPrefix("/") ?? true else { return .refuse("--state needs an absolute path") }
         return .run(options)
+    }
+
+    /// The same in the folders where a daemon of `owner` looks for its warden.
+    ///
+    /// Makes the daemon's folders where they are missing, since the warden's is named after the real path
+    /// of the state.
+    package func placed(
+        for owner: Paths.Owner, environment: [String: String] = Machine.environment
+    ) throws(HostError) -> WardenOptions {
+        let paths = Paths(owner, environment: environment)
+        try paths.makeFolders()
+        var options = self
+        options.directory = paths.warden
+        options.state = paths.state
+        return options
     }
 }

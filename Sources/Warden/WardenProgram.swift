@@ -15,10 +15,11 @@ package enum WardenProgram {
             say("belfry-warden: \(reason)\n\(WardenOptions.usage)", to: 2)
             exit(2)
         case .run(let options): work(options)
+        case .serve(let owner, let options): work(options, for: owner)
         }
     }
 
-    private static func work(_ options: WardenOptions) -> Never {
+    private static func work(_ options: WardenOptions, for owner: Paths.Owner? = nil) -> Never {
         // Descriptors 0 to 2 exist from here on, so that no pipe of a job ever gets their numbers.
         while true {
             let filler = unsafe clinux_open("/dev/null", O_RDWR, 0)
@@ -27,8 +28,11 @@ package enum WardenProgram {
         }
         var ready = options.readyDescriptor.map(Descriptor.init(owning:))
         do throws(HostError) {
+            var options = options
+            if let owner { options = try options.placed(for: owner) }
             let warden = try Warden(options)
             try? ready?.writeAll([0x0A])
+            if ready == nil { try? ServiceManager.sayReady() }
             ready = nil
             try warden.run()
             exit(0)

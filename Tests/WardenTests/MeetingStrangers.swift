@@ -54,7 +54,11 @@ import WardenProtocol
     }
 
     @Test func `is refused by the arguments, too`() {
-        #expect(WardenOptions.parse([]) == .refuse("--directory needs an absolute path"))
+        #expect(WardenOptions.parse(["--directory", "d"]) == .refuse("--directory needs an absolute path"))
+        #expect(WardenOptions.parse(["--state", "/s"]) == .refuse("--state needs a --directory, too"))
+        #expect(
+            WardenOptions.parse(["--system", "--directory", "/d"])
+                == .refuse("--system and --directory exclude each other"))
         #expect(WardenOptions.parse(["--directory"]) == .refuse("--directory needs a value"))
         #expect(
             WardenOptions.parse(["--directory", "/d", "--ready-fd", "1"])
@@ -65,6 +69,26 @@ import WardenProtocol
         options.state = "/s"
         options.endsWhenIdle = true
         #expect(WardenOptions.parse(["--directory", "/d", "--until-idle", "--state", "/s"]) == .run(options))
+    }
+
+    @Test func `is no daemon of this user, which finds the warden's folder by the same rule`() throws {
+        guard case .serve(.user, let options) = WardenOptions.parse([]) else {
+            Issue.record("without a folder it serves the user's daemon")
+            return
+        }
+        let folder = try TemporaryFolder()
+        let environment = [
+            "HOME": folder.path, "XDG_RUNTIME_DIR": folder.file("run"), "XDG_STATE_HOME": folder.file("link"),
+        ]
+        // The state is reached by a link: both must resolve it.
+        try PrivateFolder.make(folder.file("state"))
+        unsafe symlink(folder.file("state"), folder.file("link"))
+        let placed = try options.placed(for: .user, environment: environment)
+        let daemon = Paths(.user, environment: environment)
+        #expect(placed.directory == daemon.warden)
+        #expect(placed.directory.hasPrefix(folder.file("run/belfry/")))
+        #expect(placed.state == folder.file("link/belfry"))
+        #expect(WardenOptions.parse(["--system"]) == .serve(.system, WardenOptions(directory: "")))
     }
 
     private func expectHangUp(_ warden: WardenAtWork, after bytes: [UInt8]) throws {
