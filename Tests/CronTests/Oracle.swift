@@ -33,7 +33,7 @@ import Timeline
         let zone = name == "UTC" ? ZoneRules.utc : try ZoneFiles.zone(name)
         let seed: UInt64 = 20_261
         var maker = RandomExpressions(random: SeededGenerator(state: seed ^ UInt64(name.utf8.count)))
-        for _ in 0..<120 {
+        for _ in 0..<50 {
             let text = maker.expression(seconds: false)
             let expression = try CronExpression(text, options: maker.options())
             let year = maker.number(2008, 2040)
