@@ -81,7 +81,7 @@ let suites: [Target] = [
         name: "TestSupport", dependencies: ["Timeline", "Host"], path: "Tests/TestSupport",
         swiftSettings: strict()),
     suite("TimelineTests", ["Timeline"]),
-    suite("CronTests", ["Timeline", "Cron"], resources: []),
+    suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
     suite("TrackingTests", ["Timeline", "Tracking"]),
     suite("GroupingTests", ["Timeline", "Tracking", "Grouping"]),
     suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery"]),
