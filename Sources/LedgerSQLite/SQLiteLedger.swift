@@ -60,14 +60,18 @@ package final class SQLiteLedger: Ledger {
         guard queue.shut() else { return }
         await queue.drain()
         feed.end()
-        await withCheckedContinuation { done in
+        let mayClose = await withCheckedContinuation { done in
             pool.asyncWriteWithoutTransaction { [writer] database in
-                writer.finish(in: database)
-                done.resume()
+                done.resume(returning: writer.finish(in: database))
             }
         }
-        // A connection that can't be closed now is closed with the pool.
-        try? pool.close()
+        if mayClose {
+            // A connection that can't be closed now is closed with the pool.
+            try? pool.close()
+        } else {
+            // Left to the end of the process: the file is not synced once more on the way out.
+            _ = unsafe Unmanaged.passRetained(pool)
+        }
         file.release()
     }
 

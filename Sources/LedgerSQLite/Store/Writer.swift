@@ -15,6 +15,7 @@ final class Writer: @unchecked Sendable {
     private var savepoint: (open: Prepared, release: Prepared, undo: Prepared)?
     private var lastEvent: Int64 = 0
     private var log = LogUpkeep()
+    private var hasGivenUp = false
     /// Transactions committed so far.
     let transactions = Atomic<Int>(0)
 
@@ -41,21 +42,31 @@ final class Writer: @unchecked Sendable {
             let lists = queue.next()
             if lists.isEmpty { return }
             let (batch, failure) = write(lists, in: database) { queue.join(after: $0) }
-            if case .syncFailed = failure { queue.fail(.syncFailed(detail: "\(path) must be opened again")) }
+            if case .syncFailed = failure { giveUp(queue, failure) }
             batch.answer()
             feed.publish(batch.touched)
             if failure == nil, let failure = log.look(after: database, isIdle: queue.isIdle) {
-                queue.fail(failure.error(path: path))
+                giveUp(queue, failure.error(path: path))
             }
         }
     }
 
     /// Lets the statements go, so that the connection can be closed.
-    func finish(in database: Database) {
+    ///
+    /// - Returns: false when closing, which syncs, would ask a disk again that failed to sync.
+    func finish(in database: Database) -> Bool {
         rows = nil
         ordinals = nil
         savepoint = nil
+        if hasGivenUp { return false }
         LogUpkeep.truncate(database)
+        return true
+    }
+
+    /// A sync failed: what is on the disk is not known, and asking again would prove nothing.
+    private func giveUp(_ queue: CommitQueue, _ failure: LedgerError?) {
+        hasGivenUp = true
+        if let failure { queue.fail(failure) }
     }
 
     /// One transaction of `lists` and of those that join while it is filled.
