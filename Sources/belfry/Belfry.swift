@@ -13,8 +13,8 @@ struct Belfry: ParsableCommand {
               belfry run backup --follow
               belfry watch
 
-            Exit codes: 0 ok, 1 failed, 2 usage or a refused config, 3 no daemon, 4 not found,
-            5 refused by policy, 6 timed out. Every listing takes --json.
+            Exit codes: 0 ok, 1 failed, 2 usage or a refused config, 3 no daemon,
+            4 not found, 5 refused by policy, 6 timed out. Listings take --json.
             """,
         version: Version.text,
         groupedSubcommands: [

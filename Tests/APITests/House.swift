@@ -53,6 +53,13 @@ struct House: Sendable {
     }
 
     func belfry(_ arguments: [String], environment: [String: String] = [:]) async throws -> Answer {
+        try await run(try BuiltProgram.path("belfry"), arguments, environment: environment)
+    }
+
+    /// Runs a program with `arguments`, told of the house's socket by the environment.
+    func run(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> Answer {
         let name = UniqueID.v4()
         let output = folder.file("\(name).out")
         let errors = folder.file("\(name).err")
@@ -61,7 +68,7 @@ struct House: Sendable {
         variables["TZ"] = "UTC"
         let flags = O_CREAT | O_WRONLY | O_TRUNC
         let pid = try ChildProgram(
-            path: BuiltProgram.path("belfry"), arguments: ["belfry"] + arguments, environment: variables,
+            path: program, arguments: [program] + arguments, environment: variables,
             folder: folder.path,
             descriptors: [
                 Descriptor.open("/dev/null", O_RDONLY), Descriptor.open(output, flags, mode: 0o600),

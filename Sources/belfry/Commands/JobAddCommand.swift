@@ -8,7 +8,7 @@ struct JobAddCommand: ParsableCommand {
         discussion: """
             Without --cron the job runs only when asked: belfry run NAME.
 
-              belfry job add backup --cron "30 2 * * *" --zone Europe/Berlin --timeout 2h -- restic backup /home
+              belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
               belfry job add disk --cron "*/15 * * * *" --shell 'df -h / | tail -1'
             """)
 

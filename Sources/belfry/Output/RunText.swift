@@ -18,8 +18,8 @@ enum RunText {
         if run.state == .completed { return nil }
         if run.reason == .exitCode, let code = run.exitCode { return "exit code \(code)" }
         if run.reason == .signal, let signal = run.signal { return "signal \(signal)" }
-        if run.state == .timedOut { return nil }
-        return run.reason?.words
+        let isSaid = run.state == .timedOut || run.reason?.rawValue == run.state.rawValue
+        return isSaid ? nil : run.reason?.words
     }
 
     /// From the start to the end, or to now.

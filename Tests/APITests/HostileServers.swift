@@ -1,0 +1,71 @@
+import API
+import APIClient
+import Glibc
+import Host
+import TestSupport
+import Testing
+
+@Suite struct `a client` {
+    /// Answers every connection with the next of `answers`, whatever it asks, and hangs up.
+    private static func whileAnswering(
+        _ answers: [[UInt8]], _ body: @escaping @Sendable (DaemonClient) throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("false.sock")
+        let listener = try Descriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0), call: "socket")
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(listener.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(bound == 0 && listen(listener.raw, 16) == 0)
+        try BackgroundThread.start(named: "false daemon") {
+            for answer in answers {
+                guard let connection = try? Descriptor(accept(listener.raw, nil, nil), call: "accept")
+                else { return }
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                _ = try? connection.read(into: &buffer)
+                // The client may have hung up already: it heard enough.
+                _ = unsafe answer.withUnsafeBytes {
+                    unsafe send(connection.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
+        try await blocking { try body(DaemonClient(socket: path)) }
+    }
+
+    @Test func `says so, whatever something that is no daemon answers`() async throws {
+        var random = SeededRandom(seed: 3)
+        let beginnings = ["", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"]
+        let answers = (0..<200).map { round in
+            Array(beginnings[round % 3].utf8) + random.bytes(Int(random.next() % 200))
+        }
+        try await Self.whileAnswering(answers) { client in
+            for round in answers.indices {
+                let error = #expect(throws: APIError.self, "answer \(round)") {
+                    try client.ask(.status) as WireStatus
+                }
+                #expect(error?.code == .notBelfry || error?.code == .connectionLost, "answer \(round)")
+            }
+        }
+    }
+
+    @Test func `reports a refusal without a reason by its status`() async throws {
+        try await Self.whileAnswering([Array("HTTP/1.1 418 Teapot\r\ncontent-length: 0\r\n\r\n".utf8)]) {
+            client in
+            let error = #expect(throws: APIError.self) { try client.ask(.status) as WireStatus }
+            #expect(error?.message == "the daemon answered with status 418 and no reason")
+        }
+    }
+
+    @Test func `does not take another answer for an event stream`() async throws {
+        try await Self.whileAnswering([Array("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]".utf8)]) {
+            client in
+            let error = #expect(throws: APIError.self) { try EventFeed(of: client, query: Query()) }
+            #expect(error?.code == .notBelfry)
+        }
+    }
+}

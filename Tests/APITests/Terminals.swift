@@ -1,0 +1,130 @@
+import API
+import APIClient
+import Glibc
+import Host
+import TestSupport
+import Testing
+import Tracking
+
+@Suite struct `the command line on a terminal` {
+    /// Runs `belfry` on a pseudo-terminal and returns all it wrote there; `act` is called with its process
+    /// id once `sign` was seen.
+    private static func onTerminal(
+        _ house: House, _ arguments: [String], when sign: String = "",
+        _ act: @escaping @Sendable (Int32) -> Void = { _ in }
+    ) async throws -> (status: Int32, text: String) {
+        try await blocking {
+            let master = try Descriptor.open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            var unlocked: Int32 = 0
+            var number: Int32 = -1
+            var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+            // What unlockpt(3) and ptsname(3) do; the Glibc module lacks them. TIOCSPTLCK, TIOCGPTN.
+            #expect(unsafe ioctl(master.raw, 0x4004_5431, &unlocked) == 0)
+            #expect(unsafe ioctl(master.raw, 0x8004_5430, &number) == 0)
+            #expect(unsafe ioctl(master.raw, UInt(TIOCSWINSZ), &size) == 0)
+            let name = "/dev/pts/\(number)"
+            var environment = Machine.environment
+            for name in ["CI", "NO_COLOR", "ACCESSIBLE"] { environment[name] = nil }
+            environment["BELFRY_SOCKET"] = house.client.socket
+            environment["TERM"] = "xterm-256color"
+            environment["LANG"] = "C.UTF-8"
+            environment["LC_ALL"] = nil
+            let pid = try {
+                let slave = try Descriptor.open(name, O_RDWR | O_NOCTTY)
+                return try ChildProgram(
+                    path: BuiltProgram.path("belfry"), arguments: ["belfry"] + arguments,
+                    environment: environment, descriptors: [slave, slave, slave]
+                ).start()
+            }()
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            var hasActed = false
+            // The read fails once nobody holds the other end any more.
+            while case .bytes(let count)? = try? master.read(into: &buffer) {
+                bytes += buffer[..<count]
+                if !hasActed, String(decoding: bytes, as: UTF8.self).contains(sign) {
+                    hasActed = true
+                    act(pid)
+                }
+            }
+            var status: Int32 = 0
+            _ = unsafe waitpid(pid, &status, 0)
+            return ((status >> 8) & 0xFF, String(decoding: bytes, as: UTF8.self))
+        }
+    }
+
+    @Test func `shows a run as one row, and leaves one line of its end`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry(
+                "job", "add", "steps", "--shell",
+                "for n in 1 2 3 4; do echo \"{\\\"progress\\\":0.$n}\" >&$PROGRESS_FD; sleep 0.2; done; exit 3"
+            )
+            let shown = try await Self.onTerminal(house, ["run", "steps", "--follow"])
+            #expect(shown.status == 3)
+            #expect(shown.text.contains("steps#1"))
+            #expect(shown.text.contains("failed after 0s: exit code 3") || shown.text.contains("exit code 3"))
+            #expect(shown.text.components("\u{1B}[?25l") == shown.text.components("\u{1B}[?25h"))
+            #expect(shown.text.hasSuffix("\u{1B}[?25h"))
+            #expect(shown.text.contains("\u{1B}[31m"))
+            let plain = try await Self.onTerminal(
+                house, ["run", "steps", "--follow", "--progress", "plain", "--color", "never"])
+            #expect(!plain.text.contains("\u{1B}") && plain.text.contains("steps#2"))
+        }
+    }
+
+    @Test func `takes its rows away when it is interrupted, and the run goes on`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "long", "--shell", "exec sleep 1000")
+            let shown = try await Self.onTerminal(
+                house, ["run", "long", "--follow"], when: "long#1", { _ = kill($0, SIGINT) })
+            #expect(shown.status == 130)
+            #expect(shown.text.hasSuffix("\u{1B}[?25h"))
+            let run: String = try await house.belfry("run", "show", "long#1", "--json").output
+            #expect(try WireCoding.decode(WireRun.self, from: run.utf8).state == .running)
+            #expect(try await house.belfry("run", "cancel", "long#1").status == 0)
+        }
+    }
+
+    @Test func `ends what exec runs when it is interrupted`() async throws {
+        try await House.whileStanding { house in
+            let shown = try await Self.onTerminal(
+                house, ["exec", "--name", "probe", "--", "/bin/sh", "-c", "echo ready; exec sleep 1000"],
+                when: "ready", { _ = kill($0, SIGINT) })
+            #expect(shown.status == 128 + SIGTERM)
+            let run: String = try await house.belfry("run", "show", "probe#1", "--json").output
+            #expect(try WireCoding.decode(WireRun.self, from: run.utf8).state == .canceled)
+        }
+    }
+
+    @Test func `lets the shell complete names that the daemon knows`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "backup", "--", "true")
+            _ = try await house.belfry("job", "add", "digest", "--", "true")
+            let script = """
+                PATH=$1:$PATH; source <(belfry --generate-completion-script bash)
+                COMP_WORDS=(belfry job show ""); COMP_CWORD=3; COMP_LINE="belfry job show "; COMP_POINT=16
+                _belfry; echo "${COMPREPLY[*]}"
+                """
+            let programs = SmallFile.parent(of: try BuiltProgram.path("belfry"))
+            let answer = try await house.run("/bin/bash", ["-c", script, "bash", programs])
+            #expect(answer.output == "backup digest\n", "\(answer.errors)")
+            for shell in ["zsh", "fish"] {
+                let text = try await house.belfry("--generate-completion-script", shell)
+                #expect(text.status == 0 && text.output.contains("belfry"))
+            }
+        }
+    }
+}
+
+extension String {
+    /// How often `part` occurs.
+    fileprivate func components(_ part: String) -> Int {
+        var count = 0
+        var rest = self[...]
+        while let range = rest.firstRange(of: part) {
+            count += 1
+            rest = rest[range.upperBound...]
+        }
+        return count
+    }
+}
