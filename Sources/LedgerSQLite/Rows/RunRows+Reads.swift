@@ -55,10 +55,9 @@ extension RunRows {
     }
 
     static func runs(_ filter: RunFilter, in database: Database) throws(StoreFailure) -> [RunRecord] {
-        let codes = filter.states.map(StoredState.code).sorted()
-        var rest = ""
-        if !codes.isEmpty { rest += " AND state IN (\(codes.map(String.init).joined(separator: ", ")))" }
-        if filter.since != nil { rest += " AND queued_at >= ?2" }
+        // One bit for each state, so that the same few statements serve every filter.
+        let mask = filter.states.isEmpty ? -1 : StoredState.mask(of: filter.states)
+        let rest = " AND (?4 >> state) & 1" + (filter.since == nil ? "" : " AND queued_at >= ?2")
         // Within a job the ordinal rises with the number.
         let query =
             if filter.job != nil {
@@ -67,7 +66,7 @@ extension RunRows {
                 UNION ALL SELECT \(columns) FROM run WHERE job = ?3 AND state >= 20\(rest)
                 ORDER BY ordinal DESC LIMIT ?1
                 """
-            } else if let last = codes.last, last < StoredState.firstEnd {
+            } else if !filter.states.isEmpty, !filter.states.contains(where: \.isEnded) {
                 """
                 SELECT \(columns) FROM run INDEXED BY run_open
                 WHERE state < 20\(rest) ORDER BY number DESC LIMIT ?1
@@ -79,7 +78,8 @@ extension RunRows {
             {
                 $0.put(filter.limit)
                 $0.put(filter.since)
-                if let job = filter.job { $0.put(job) }
+                $0.put(filter.job)
+                $0.put(mask)
             }, record)
     }
 

@@ -47,8 +47,7 @@ struct RunRows {
     }
 
     func move(_ step: RunMove) throws(StoreFailure) {
-        var from: Int64 = 0
-        for state in step.from where !state.isEnded { from |= 1 << StoredState.code(of: state) }
+        let from = StoredState.mask(of: step.from.filter { !$0.isEnded })
         let changed = try move.run { Self.bind(step, from: from, to: &$0) }
         if changed == 0 { throw .fenced }
     }

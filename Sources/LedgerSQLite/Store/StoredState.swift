@@ -3,9 +3,13 @@ import Tracking
 /// How a run's state is stored: a small number, so that "has not ended" is one comparison an index can use.
 ///
 /// The numbers are the file format; none may change its meaning.
+///
+/// The ends begin at 20: `state < 20` is "has not ended" in the schema and in every query.
 enum StoredState {
-    /// The first number of a state that is an end.
-    static let firstEnd: Int64 = 20
+    /// One bit for each of `states`, at the place of its number.
+    static func mask(of states: Set<RunState>) -> Int64 {
+        states.reduce(0) { $0 | 1 << code(of: $1) }
+    }
 
     static func code(of state: RunState) -> Int64 {
         switch state {

@@ -4,9 +4,8 @@ import Ledger
 import Synchronization
 
 /// The one who writes: takes lists from the queue, commits them together, and answers.
-///
-/// SAFE: unchecked, because everything but the counter is touched only on the writer connection's serial
-/// queue, where GRDB runs `work(on:in:)`.
+// SAFE: unchecked, because everything but the counter is touched only on the writer connection's serial
+// queue, where GRDB runs `prepare`, `work` and `finish`.
 final class Writer: @unchecked Sendable {
     private let path: String
     private let feed: CommitFeed

@@ -24,6 +24,25 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `keeps counting where a newer run ended before an older one`(
+        _ backend: LedgerBackend
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let first = try backend.open(in: folder)
+        try await first.commit([
+            .run("r1", slot: 1), .run("r2", slot: 2), .run("other", job: "other", slot: 1),
+            .move("r2", from: [.queued], to: .completed), .move("other", from: [.queued], to: .completed),
+        ])
+        await first.close()
+        let second = try backend.open(in: folder)
+        let commit = try await second.commit([
+            .run("r3", slot: 3), .run("r4", slot: 4), .run("again", job: "other", slot: 2),
+        ])
+        #expect(commit.ordinals == ["r3": 3, "r4": 4, "again": 2])
+        await second.close()
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `refuses whatever comes later`(_ backend: LedgerBackend) async throws {
         let folder = try TemporaryFolder()
         let ledger = try backend.open(in: folder)
