@@ -10,6 +10,9 @@ import Testing
 
 /// Answers with what it was asked; enough to see both ends of the wire.
 private struct Mirror: APIHandler {
+    /// Never yields, and ends with the task that waits for it.
+    private let never = AsyncStream.makeStream(of: Never.self)
+
     func respond(to request: APIRequest) async -> APIResponse {
         switch request.route {
         case .status: .value(Samples.status)
@@ -26,7 +29,7 @@ private struct Mirror: APIHandler {
         case .items:
             .stream(contentType: "text/plain") { writer in
                 try await writer.write(Array("waiting".utf8))
-                try await Task.sleep(for: .seconds(86_400))
+                for await _ in never.stream {}
             }
         case .live:
             .stream(contentType: "application/json") { writer in

@@ -1,5 +1,5 @@
 import API
-import Glibc
+import FoundationEssentials
 import HTTPTypes
 import HummingbirdCore
 package import Logging
@@ -71,20 +71,20 @@ package struct APIListener: Service {
         } catch {
             throw APIServerError.listen(address: path, detail: "\(error)")
         }
-        _ = unsafe unlink(path)
+        // Gone already is just as well.
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     private func admit() throws(APIServerError) {
-        var mode: mode_t = 0o600
+        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         if case .group(let group) = access {
-            guard unsafe chown(path, uid_t.max, group) == 0 else { throw refusal() }
-            mode = 0o660
+            attributes = [.posixPermissions: 0o660, .groupOwnerAccountID: Int(group)]
         }
-        guard unsafe chmod(path, mode) == 0 else { throw refusal() }
-    }
-
-    private func refusal() -> APIServerError {
-        .access(path: path, detail: unsafe String(cString: strerror(errno)))
+        do {
+            try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+        } catch {
+            throw .access(path: path, detail: "\(error)")
+        }
     }
 
     @concurrent
