@@ -7,7 +7,9 @@ package struct HTTPAnswerHead: Hashable, Sendable {
 
     /// A name with its value.
     package struct Field: Hashable, Sendable {
+        /// In lower case.
         package var name: String
+        /// Without the blanks around it.
         package var value: String
     }
 

@@ -4,6 +4,7 @@ package import Engine
 package struct DaemonIdentity: Hashable, Sendable {
     /// Such as `0.1.0`.
     package var version: String
+    /// Its process.
     package var pid: Int32
     /// The state folder.
     package var state: String

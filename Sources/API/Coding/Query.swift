@@ -5,7 +5,9 @@ package struct Query: Hashable, Sendable {
 
     /// A name with its value.
     package struct Pair: Hashable, Sendable {
+        /// Decoded.
         package var name: String
+        /// Decoded; empty when there is no `=`.
         package var value: String
     }
 

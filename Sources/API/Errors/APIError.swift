@@ -29,6 +29,7 @@ extension APIError: Codable {
     private enum Envelope: String, CodingKey { case error }
     private enum Key: String, CodingKey { case code, kind, message, hint }
 
+    /// Reads the wire's form.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Envelope.self)
             .nestedContainer(keyedBy: Key.self, forKey: .error)
@@ -37,6 +38,7 @@ extension APIError: Codable {
         hint = try container.decodeIfPresent(String.self, forKey: .hint)
     }
 
+    /// Writes the wire's form.
     package func encode(to encoder: any Encoder) throws {
         var envelope = encoder.container(keyedBy: Envelope.self)
         var container = envelope.nestedContainer(keyedBy: Key.self, forKey: .error)

@@ -1,7 +1,10 @@
 /// What a reload of the configuration changed.
 package struct ReloadDifference: Hashable, Sendable, Codable {
+    /// The jobs of files.
     package var jobs: WireChanges
+    /// The bots that are described.
     package var bots: WireChanges
+    /// The channels; one that only changed is not named.
     package var channels: WireChanges
     /// Whether the routes differ.
     package var routes: Bool
@@ -23,8 +26,11 @@ package struct ReloadDifference: Hashable, Sendable, Codable {
 
 /// Names that came, changed, or went, each in order of the alphabet.
 package struct WireChanges: Hashable, Sendable, Codable {
+    /// In the new configuration only.
     package var added: [String]
+    /// In both, and different.
     package var changed: [String]
+    /// In the old configuration only.
     package var removed: [String]
 
     /// Changes, none unless given.

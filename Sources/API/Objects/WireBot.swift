@@ -1,5 +1,6 @@
 /// Somebody who speaks.
 package struct WireBot: Hashable, Sendable, Codable {
+    /// What identifies it.
     package var name: String
     /// Its backend: `command`.
     package var kind: String

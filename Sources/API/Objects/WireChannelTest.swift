@@ -1,5 +1,6 @@
 /// What came of a test notice.
 package struct WireChannelTest: Hashable, Sendable, Codable {
+    /// The name of the channel.
     package var channel: String
     /// `delivered`, `failed`, or `pending` when nothing is known yet.
     package var outcome: String

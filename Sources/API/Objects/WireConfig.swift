@@ -4,9 +4,13 @@ package struct WireConfig: Hashable, Sendable, Codable {
     package var file: String?
     /// The zone of schedules that name none.
     package var zone: String
+    /// The bots that are described, and those that jobs name.
     package var bots: [WireBot]
+    /// The jobs of files.
     package var jobs: [WireJob]
+    /// Every channel.
     package var channels: [WireChannel]
+    /// In the order in which they are written.
     package var routes: [WireRoute]
 
     /// A configuration of nothing but a zone.

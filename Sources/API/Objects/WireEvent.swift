@@ -4,15 +4,19 @@ package struct WireEvent: Hashable, Sendable, Codable {
     package var seq: Int64
     /// `run.started`, `message.group` and so on.
     package var type: String
+    /// When it became true.
     package var at: Timestamp
     /// Why, in one word.
     package var reason: String?
+    /// The job it tells of.
     package var job: String?
     /// The id of the run it tells of.
     package var run: String?
+    /// The bot it tells of.
     package var bot: String?
     /// The message or item it tells of.
     package var subject: String?
+    /// The channel it tells of.
     package var channel: String?
     /// What else there is to know, as JSON text.
     package var detail: String?

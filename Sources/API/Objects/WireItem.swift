@@ -1,10 +1,14 @@
 /// What a person sees as one thing: a thread of a bot, or a job.
 package struct WireItem: Hashable, Sendable, Codable {
+    /// What identifies it, such as `job:backup`.
     package var key: String
     /// `thread` or `job`.
     package var kind: String
+    /// Whose it is.
     package var bot: String?
+    /// Of a thread: its name.
     package var thread: String?
+    /// Of a job: its name.
     package var job: String?
     /// How many messages nobody has read, or how many failures in a row.
     package var count: Int

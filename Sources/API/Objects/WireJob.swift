@@ -1,14 +1,18 @@
 /// A job: what to do, when, and by which rules.
 package struct WireJob: Hashable, Sendable, Codable {
+    /// What identifies it.
     package var name: String
     /// Who made it: `file`, `cli` or `import`.
     package var origin: String
     /// `FILE:LINE` of a job from a file.
     package var at: String?
+    /// The bot it belongs to.
     package var bot: String
     /// What it does: `command`, `shell`, `prompt` or `url`.
     package var kind: String
+    /// When it runs.
     package var schedule: WireSchedule
+    /// Whether a person holds it still.
     package var paused: WirePause
     /// 1 for the first; every edit adds one.
     package var revision: Int
@@ -16,6 +20,7 @@ package struct WireJob: Hashable, Sendable, Codable {
     package var nextAt: Timestamp?
     /// Its newest run; absent before the first.
     package var lastRun: WireRun?
+    /// The rules it runs by.
     package var policies: WirePolicies
     /// The program and its arguments, of a `command`.
     package var command: [String]?

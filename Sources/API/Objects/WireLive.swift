@@ -5,23 +5,31 @@ package import Tracking
 package struct WireLive: Hashable, Sendable, Codable {
     /// The run's id.
     package var taskId: String
+    /// The name that identifies the bot.
     package var botId: String
     /// `JOB#N`.
     package var run: String
     /// From 1.
     package var attempt: Int
+    /// The job's name for people.
     package var taskName: String
+    /// The bot's name for people.
     package var botName: String
     /// The part done, 0...1; absent until known.
     package var progress: Double?
     /// The state in the model's three words.
     package var status: RunState.WireStatus
+    /// Where the run is in its life.
     package var state: RunState
+    /// What it waits for, when it is blocked.
     package var blockedKind: BlockedKind?
+    /// The stretch of work it is in.
     package var phase: String?
+    /// The last line for people.
     package var message: String?
     /// Seconds until the expected finish; absent until known.
     package var timeRemaining: Int64?
+    /// When the attempt was started.
     package var startedAt: Timestamp?
     /// The expected finish; absent until known.
     package var etaAt: Timestamp?
@@ -29,6 +37,7 @@ package struct WireLive: Hashable, Sendable, Codable {
     package var etaLow: Timestamp?
     /// The late end of the 80 % band.
     package var etaHigh: Timestamp?
+    /// When the job last said something, or the state last changed.
     package var updatedAt: Timestamp
     /// From when on the progress is old.
     package var staleAt: Timestamp?

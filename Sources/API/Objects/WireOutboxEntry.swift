@@ -2,6 +2,7 @@
 package struct WireOutboxEntry: Hashable, Sendable, Codable {
     /// Also the `webhook-id` of every attempt.
     package var id: String
+    /// Where it goes.
     package var channel: String
     /// The event's type.
     package var type: String
@@ -17,7 +18,9 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     package var lastError: String?
     /// The HTTP status of the last answer.
     package var status: Int?
+    /// When it was made.
     package var createdAt: Timestamp
+    /// When it ended.
     package var settledAt: Timestamp?
     /// The run it tells of.
     package var run: String?

@@ -12,6 +12,7 @@ package enum WirePause: Hashable, Sendable {
 extension WirePause: Codable {
     private enum Key: String, CodingKey { case since, note }
 
+    /// Reads `null` or an object.
     package init(from decoder: any Decoder) throws {
         if try decoder.singleValueContainer().decodeNil() {
             self = .no
@@ -23,6 +24,7 @@ extension WirePause: Codable {
             note: try container.decodeIfPresent(String.self, forKey: .note))
     }
 
+    /// Writes `null` or an object.
     package func encode(to encoder: any Encoder) throws {
         switch self {
         case .no:

@@ -2,9 +2,11 @@
 package struct WireReceipt: Hashable, Sendable, Codable {
     /// The outbox entry's id.
     package var outbox: String
+    /// When it came.
     package var at: Timestamp
     /// `accepted`, `shown`, `seen` or `acted`.
     package var kind: String
+    /// What the other side said with it.
     package var detail: String?
 
     /// A receipt of a kind.

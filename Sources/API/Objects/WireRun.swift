@@ -8,7 +8,9 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var id: String?
     /// `JOB#N`.
     package var name: String?
+    /// The job it does.
     package var job: String
+    /// The bot the job belongs to.
     package var bot: String?
     /// `scheduled`, `manual`, `exec`, `reply` or `hook`.
     package var kind: String?
@@ -20,7 +22,9 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var lastSlot: Timestamp?
     /// How many slots a span holds.
     package var count: Int?
+    /// Where it is, or how it ended.
     package var state: RunState
+    /// Why, where there is more to say than the state does.
     package var reason: RunReason?
     /// The attempt it is at, from 1.
     package var attempt: Int?
@@ -30,10 +34,15 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var retryOf: String?
     /// While it waits for its next attempt: not before this.
     package var notBefore: Timestamp?
+    /// When its row was written.
     package var queuedAt: Timestamp?
+    /// When its process was started.
     package var startedAt: Timestamp?
+    /// When it ended.
     package var endedAt: Timestamp?
+    /// What the process exited with; absent when a signal ended it.
     package var exitCode: Int?
+    /// The signal that ended the process.
     package var signal: Int?
     /// From the slot to the durable row, milliseconds.
     package var latenessMs: Int64?
@@ -41,6 +50,7 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var queueDelayMs: Int64?
     /// Where it is right now, or where it ended.
     package var live: WireLive?
+    /// How much it printed, kept or not.
     package var outputBytes: Int64?
     /// Processor time, milliseconds.
     package var cpuMs: Int64?

@@ -2,7 +2,9 @@
 package struct JobDraft: Hashable, Sendable, Codable {
     /// Needed to add; the path names the job of an edit.
     package var name: String?
+    /// The bot it belongs to.
     package var bot: String?
+    /// When it runs; `zone` absent: that of the configuration.
     package var schedule: WireSchedule?
     /// The program and its arguments; not together with `shell`.
     package var command: [String]?
@@ -12,6 +14,7 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var cwd: String?
     /// Added to the environment.
     package var env: [String: String]?
+    /// What a slot does while the last run goes on: `skip`.
     package var overlap: String?
     /// `none` or `latest`.
     package var catchUp: String?
@@ -21,6 +24,7 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var timeoutMs: Int64?
     /// From TERM to KILL, milliseconds.
     package var graceMs: Int64?
+    /// How often a run is tried: 1.
     package var attempts: Int?
 
     /// A draft that says nothing.

@@ -1,6 +1,8 @@
 /// Asks that something be said to the person.
 package struct NotifyRequest: Hashable, Sendable, Codable {
+    /// What to say; not only blanks.
     package var text: String
+    /// A line above it.
     package var title: String?
     /// Who says it; absent: `belfry`.
     package var bot: String?

@@ -25,7 +25,9 @@ package struct HTTPListener: Service {
 
     /// A header field.
     package struct Field: Hashable, Sendable {
+        /// In lower case.
         package var name: String
+        /// As it was sent.
         package var value: String
     }
 

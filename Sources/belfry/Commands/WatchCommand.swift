@@ -20,7 +20,13 @@ struct WatchCommand: ParsableCommand {
     func run() throws {
         let client = try common.client()
         let watcher = try LiveWatcher(client, common, progress)
-        guard let run = target else { return try watcher.watch() }
+        guard let run = target else {
+            let isQuiet = common.json || progress == .json || progress == .quiet
+            if !isQuiet, try client.ask(.live, as: [WireLive].self).isEmpty {
+                StandardError.print("Nothing is under way; what starts is shown here. Ctrl-C ends.")
+            }
+            return try watcher.watch()
+        }
         let known: WireRun = try client.ask(.run(job: run.job, ordinal: run.ordinal))
         throw ExitCode(OutcomeCode.of(try watcher.follow(known)))
     }
