@@ -72,7 +72,7 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", .sqlite,
+            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", .sqlite, .logging,
         ]),
 ]
 
@@ -113,7 +113,8 @@ let suites: [Target] = [
     suite(
         "APITests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "WardenProtocol",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite",
+            "WardenProtocol",
             "Engine", "Host", "API", "APIClient", "APIServer", "TestSupport", "belfry", "belfry-warden",
             .logging, .lifecycle,
         ]),

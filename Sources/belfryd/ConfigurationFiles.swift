@@ -54,24 +54,8 @@ struct ConfigurationFiles: Sendable {
     /// `jobs.d/*.yaml`, by name.
     private func jobFiles() throws -> [String] {
         let folder = SmallFile.parent(of: path) + "/jobs.d"
-        return Folder.names(in: folder).filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted()
+        let names = (try? Folder.names(in: folder)) ?? []
+        return names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted()
             .map { "\(folder)/\($0)" }
-    }
-}
-
-/// The names in a folder; none when it can't be read.
-enum Folder {
-    static func names(in path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            // SAFE: readdir ends d_name with a NUL within its array.
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            names.append(name)
-        }
-        return names
     }
 }

@@ -9,7 +9,10 @@ final class BenchProcess {
     }
 
     private let program: String
-    private var pid: pid_t = 0
+    private(set) var pid: pid_t = 0
+
+    /// Its number.
+    var processID: Int32 { pid }
     private var output: Int32 = -1
 
     /// Starts `program`, found in PATH, with `environment` on top of ours.

@@ -1,0 +1,76 @@
+import Engine
+import Host
+import Ledger
+import LedgerSQLite
+import Logging
+import Synchronization
+import Timeline
+
+/// Many jobs whose slots fall on one second: from the second to the last durable row.
+enum HerdBench {
+    static func run(arguments: [String]) async throws {
+        let count = arguments.first.flatMap { Int($0) } ?? 10_000
+        var ours: [Double] = []
+        var bare: [Double] = []
+        for _ in 0..<5 {
+            bare.append(try bareCommit(count))
+            ours.append(try await herd(count))
+        }
+        let (peer, taken) = (Figures(bare).median, Figures(ours).median)
+        print("  one bare SQLite commit of \(count) rows: \((peer * 1000).short) ms (median of 5)")
+        report(
+            "\(count) slots due in one second, all durable",
+            "\((taken * 1000).short) ms, \((taken / peer).short) x", limit: "<= 2 x",
+            isKept: taken <= 2 * peer)
+    }
+
+    /// The same number of rows, of what a run holds, in plain C.
+    private static func bareCommit(_ count: Int) throws -> Double {
+        let folder = try BenchFolder()
+        let table = try BareTable(path: folder.path + "/bare.db", width: .wide)
+        let jobs = (0..<count).map { "job-\($0)" }
+        let ids = (0..<count).map { UniqueID.v7(at: Moment(microseconds: 1_800_000_000_000_000 + Int64($0))) }
+        let watch = Stopwatch()
+        try table.insert(jobs, slot: 1_800_003_600_000_000, ids: ids, cause: "slot:0:1800003600000000")
+        return watch.seconds
+    }
+
+    private static func herd(_ count: Int) async throws -> Double {
+        let folder = try BenchFolder()
+        let start = Moment(seconds: 1_800_000_000)
+        let clock = BenchClock(start)
+        var quiet = Logger(label: "bench")
+        quiet.logLevel = .critical
+        let ledger = try SQLiteLedger(path: folder.path + "/ledger.sqlite")
+        let ids = Mutex<UInt64>(0)
+        let keeper = try await SlotKeeper(
+            ledger: ledger, clock: clock, zones: { $0 == "UTC" ? .utc : nil }, census: RunCensus(),
+            makeID: {
+                let number = ids.withLock { number in
+                    number += 1
+                    return number
+                }
+                return UniqueID.v7(at: Moment(microseconds: start.microseconds + Int64(number)))
+            }, logger: quiet)
+        let serving = Task { try await keeper.run() }
+        defer { serving.cancel() }
+        _ = try await keeper.change(
+            (0..<count).map { number in
+                .put(
+                    JobSpec(
+                        name: "job-\(number)", action: .command(["true"]),
+                        schedule: ScheduleSpec(kind: .cron, text: "0 * * * *", zone: "UTC")),
+                    origin: .cli, place: nil)
+            })
+        let commits = ledger.commits()
+        await clock.waitForSleeper()
+        let watch = Stopwatch()
+        clock.advance(to: Moment(seconds: (start.seconds / 3600 + 1) * 3600))
+        for await stations in commits where stations.contains(.runs) {
+            if try await ledger.runs(RunFilter(limit: count)).count == count { break }
+        }
+        let seconds = watch.seconds
+        await ledger.close()
+        return seconds
+    }
+}

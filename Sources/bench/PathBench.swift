@@ -1,0 +1,80 @@
+import Curl
+import Delivery
+import Engine
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+import Logging
+import Timeline
+import WebhookChannel
+
+/// From a committed event to the request at the receiver, nothing else waiting.
+enum PathBench {
+    static func run(arguments: [String]) async throws {
+        let count = arguments.first.flatMap { Int($0) } ?? 300
+        let folder = try BenchFolder()
+        let sync = try syncTimes(in: folder.path, count: count)
+        let taken = try await path(in: folder.path, count: count)
+        let syncAgain = try syncTimes(in: folder.path, count: count)
+        let disk = min(sync.median, syncAgain.median)
+        print("  fdatasync of 4 KiB here: \(sync.milliseconds); again \(syncAgain.milliseconds)")
+        report(
+            "event to webhook", taken.milliseconds, limit: "p50 <= fdatasync + 0.3 ms",
+            isKept: taken.median <= disk + 0.0003)
+    }
+
+    private static func syncTimes(in folder: String, count: Int) throws -> Figures {
+        let file = try Descriptor.open(folder + "/sync", O_RDWR | O_CREAT, mode: 0o600)
+        let page = [UInt8](repeating: 7, count: 4096)
+        return Figures(
+            try (0..<count).map { _ in
+                let watch = Stopwatch()
+                try file.writeAll(page[...])
+                guard fdatasync(file.raw) == 0 else { throw HostError.last("fdatasync") }
+                return watch.seconds
+            })
+    }
+
+    private static func path(in folder: String, count: Int) async throws -> Figures {
+        let clock = try SystemClock()
+        let receiver = try BareReceiver()
+        let curl = try CurlMulti()
+        let form = try WebhookForm(
+            url: try WebhookURL("http://127.0.0.1:\(receiver.port)/hook"),
+            allow: [try WebhookException("127.0.0.1")])
+        let channel = WebhookChannel(
+            name: "hook", target: try WebhookTarget(form),
+            secrets: [try WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")], userAgent: "Belfry/bench",
+            curl: curl)
+        var quiet = Logger(label: "bench")
+        quiet.logLevel = .critical
+        let ledger = try SQLiteLedger(path: folder + "/ledger.sqlite")
+        let switchboard = Switchboard(
+            EngineConfiguration(
+                path: nil, zone: "UTC", bots: [:], jobs: [],
+                routing: Routing(routes: [Route(when: [.failed, .test], to: ["hook"])]), channels: [channel]))
+        let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: quiet)
+        let items = ItemKeeper(
+            ledger: ledger, clock: clock, board: board, switchboard: switchboard,
+            makeID: { UniqueID.v7(at: clock.now) }, logger: quiet)
+        let pump = OutboxPump(
+            ledger: ledger, clock: clock, switchboard: switchboard, channels: ChannelBoard(), logger: quiet)
+        let serving = [Task { try await items.run() }, Task { try await pump.run() }]
+        defer { serving.forEach { $0.cancel() } }
+        var times: [Double] = []
+        for number in 0..<count + 20 {
+            let watch = Stopwatch()
+            try await ledger.commit([
+                .append(NewEvent(.test, at: clock.now, reason: "bench", channel: "hook"))
+            ])
+            while receiver.count <= number { usleep(20) }
+            // The first ones pay for the connection and cold caches.
+            if number >= 20 { times.append(watch.seconds) }
+            while try await ledger.outboxCounts()[.pending, default: 0] > 0 { usleep(200) }
+        }
+        curl.close()
+        await ledger.close()
+        return Figures(times)
+    }
+}

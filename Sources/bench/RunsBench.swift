@@ -1,0 +1,90 @@
+import Engine
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+import Logging
+import Timeline
+import WardenProtocol
+
+/// How many runs of `/bin/true` a second go through ledger, keeper and warden, each with its whole history.
+enum RunsBench {
+    static func run(arguments: [String]) async throws {
+        let count = arguments.first.flatMap { Int($0) } ?? 2000
+        let bare = try spawnRate(count: count, inFlight: 4)
+        let ours = try await ledgerRate(count: count)
+        let after = try spawnRate(count: count, inFlight: 4)
+        let peer = max(bare, after)
+        print("  posix_spawn, 4 in flight: \(bare.short) and \(after.short) a second")
+        report(
+            "runs with full history", "\(ours.short) a second, \((ours / peer * 100).short) % of posix_spawn",
+            limit: ">= 60 %", isKept: ours >= 0.6 * peer)
+    }
+
+    /// The machine's own limit.
+    private static func spawnRate(count: Int, inFlight: Int) throws -> Double {
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe [unsafe strdup("/bin/true"), nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        let watch = Stopwatch()
+        var started = 0
+        var ended = 0
+        while ended < count {
+            while started < count, started - ended < inFlight {
+                var pid: pid_t = 0
+                guard unsafe posix_spawn(&pid, "/bin/true", nil, nil, &words, environ) == 0 else {
+                    throw HostError.last("posix_spawn")
+                }
+                started += 1
+            }
+            if unsafe waitpid(-1, nil, 0) > 0 { ended += 1 }
+        }
+        return Double(count) / watch.seconds
+    }
+
+    private static func ledgerRate(count: Int) async throws -> Double {
+        let folder = try BenchFolder()
+        let clock = try SystemClock()
+        let ledger = try SQLiteLedger(path: folder.path + "/ledger.sqlite")
+        var quiet = Logger(label: "bench")
+        quiet.logLevel = .critical
+        let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: quiet)
+        let census = RunCensus()
+        let warden = try WardenClient(directory: folder.path + "/warden")
+        let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfry-warden"
+        let keeper = RunKeeper(
+            ledger: ledger, clock: clock, warden: warden, board: board, census: census,
+            limits: RunLimits(running: 64, starting: 16),
+            places: RunPlaces(
+                outputFolder: folder.path + "/output", socket: folder.path + "/none.sock",
+                warden: WardenLaunch(executable: program), boot: try Machine.bootID()),
+            logger: quiet)
+        var spec = JobSpec(
+            name: "true", action: .command(["/bin/true"]),
+            schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+        spec.directory = "/"
+        try await ledger.commit([
+            .putJob(JobRecord(spec: spec, origin: .cli, revision: 1, since: clock.now), replacing: nil)
+        ])
+        let serving = Task { try await keeper.run() }
+        defer { serving.cancel() }
+        let commits = ledger.commits()
+        let watch = Stopwatch()
+        try await ledger.commit(
+            (0..<count).map { number in
+                let run = RunRecord(
+                    id: UniqueID.v7(at: clock.now), job: "true", bot: "belfry", kind: .manual,
+                    cause: RunCause.key("\(number)"), queuedAt: clock.now, revision: 1)
+                return .insertRun(run, orIgnore: false)
+            })
+        for await _ in commits {
+            if try await ledger.activeRuns().isEmpty { break }
+        }
+        let seconds = watch.seconds
+        let ended = try await ledger.runs(RunFilter(states: [.completed], limit: count)).count
+        guard ended == count else {
+            throw HostError.malformed(path: folder.path, problem: "\(ended) of \(count) completed")
+        }
+        await ledger.close()
+        return Double(count) / seconds
+    }
+}

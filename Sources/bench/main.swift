@@ -1,0 +1,34 @@
+// Numbers, not tests: each bench prints what it measured beside its limit, measured in the same run.
+
+import Glibc
+import Host
+
+let benches: [(name: String, about: String, run: ([String]) async throws -> Void)] = [
+    ("idle", "memory and wake-ups of belfryd and belfry-warden with nothing to do", IdleBench.run),
+    ("status", "`belfry status` as a whole process, beside an empty program", StatusBench.run),
+    ("runs", "runs of /bin/true a second with full history, beside posix_spawn", RunsBench.run),
+    ("herd", "10,000 slots due together, beside one SQLite commit of 10,000 rows", HerdBench.run),
+    ("path", "event to webhook, beside fdatasync of the same disk", PathBench.run),
+    ("cron", "next, previous and parse", { CronBench.run(arguments: $0) }),
+    ("ledger", "commits", LedgerBench.run),
+    ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
+    ("dbus", "Notify calls a second", DBusBench.run),
+    ("webhook", "posts a second", WebhookBench.run),
+]
+
+let words = Array(CommandLine.arguments.dropFirst())
+guard let name = words.first, name != "--help" else {
+    print("usage: bench NAME [ARGUMENTS], or bench all\n")
+    for bench in benches { print("  " + bench.name.padded(to: 10) + bench.about) }
+    exit(words.isEmpty ? 2 : 0)
+}
+let chosen = benches.filter { name == "all" || $0.name == name }
+guard !chosen.isEmpty else {
+    print("bench: there is no bench \"\(name)\"; bench --help lists them")
+    exit(2)
+}
+print("# \(Machine.summary)")
+for bench in chosen {
+    print("\n## \(bench.name): \(bench.about)")
+    try await bench.run(Array(words.dropFirst()))
+}
