@@ -37,6 +37,10 @@ extension CronParser {
             return nil
         }
         guard !hasFault(from: start) else { return nil }
+        guard position < end else {
+            fail(.unexpected, in: field, at: position..<position, "the text ends where a value is expected")
+            return nil
+        }
         if isLetter(bytes[position]), field == .month || field == .dayOfWeek {
             return parseName(field, bytes, &position, end)
         }

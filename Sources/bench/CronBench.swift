@@ -10,7 +10,7 @@ enum CronBench {
         "0 0 * * 0", "0 0 1 * *", "0 12 13 * 5", "0 0 1 1 *", "0 0 29 2 *", "0 0 L * *", "0 0 * * 5#3",
     ]
 
-    /// Prints the tables: `bench cron`.
+    /// Prints the tables of our figures and of the peers installed here: `bench cron`.
     static func run(arguments: [String]) {
         guard let data = try? Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/America/New_York")),
             let newYork = try? ZoneRules(name: "America/New_York", tzif: Array(data))
@@ -19,37 +19,64 @@ enum CronBench {
             return
         }
         let parsed = expressions.compactMap { try? CronExpression($0) }
-        print("cron: ns per call, least of 15 rounds of 1,000 (the leap day: 200)")
-        table(parsed, newYork)
+        let peers = CronPeers.measure()
+        print(
+            "cron: ns per call, least of 15 rounds of 1,000 (the leap day: 200); ! = another answer than ours"
+        )
+        let utc = search(parsed, in: .utc, "UTC", peers.map { ($0.name, $0.utc, $0.utcSums) })
+        let named = search(
+            parsed, in: newYork, "New York", peers.map { ($0.name, $0.newYork, $0.newYorkSums) })
+        let parse = parses(peers)
+        judge("next in UTC", utc.next, limit: 25)
+        judge("next in New York", named.next, limit: 60)
+        judge("previous in New York", named.previous, limit: named.next * 1.3)
+        judge("parse", parse, limit: 100)
         never()
         million(parsed, newYork)
-    }
-
-    private static func table(_ parsed: [CronExpression], _ newYork: ZoneRules) {
-        print(column("expression", 22), "next UTC", "prev UTC", " next NY", " prev NY", "   parse")
-        var columns = [[Double]](repeating: [], count: 5)
-        for (text, expression) in zip(expressions, parsed) {
-            let utc = ZoneRules.utc
-            let starts = makeStarts(text == "0 0 29 2 *" ? 200 : 1000)
-            let figures = [
-                time(starts) { expression.next(after: $0, in: utc)?.microseconds ?? 0 },
-                time(starts) { expression.previous(before: $0, in: utc)?.microseconds ?? 0 },
-                time(starts) { expression.next(after: $0, in: newYork)?.microseconds ?? 0 },
-                time(starts) { expression.previous(before: $0, in: newYork)?.microseconds ?? 0 },
-                time(starts) { _ in read(text) },
-            ]
-            for (number, figure) in figures.enumerated() { columns[number].append(figure) }
-            print(
-                column(text, 22), figures.map { column(rounded($0), 8, right: true) }.joined(separator: " "))
+        for peer in peers where peer.name == "robfig" {
+            let mean = geometricMean(peer.newYork.filter { $0 > 0 })
+            print("cron: \(rounded(mean / named.next)) times as fast as robfig in New York, limit 10")
         }
-        let means = columns.map { geometricMean($0) }
-        print(
-            column("geometric mean", 22),
-            means.map { column(rounded($0), 8, right: true) }.joined(separator: " "))
-        print("limits: next UTC 25, next NY 60, parse 100; previous within 1.3 of next")
     }
 
-    /// 1 when `text` is an expression.
+    private static func search(
+        _ parsed: [CronExpression], in zone: ZoneRules, _ name: String,
+        _ peers: [(name: String, figures: [Double], sums: [Int64])]
+    ) -> (next: Double, previous: Double) {
+        print("\n" + row(name, ["next", "previous"] + peers.map(\.name)))
+        var next: [Double] = []
+        var previous: [Double] = []
+        for (number, expression) in parsed.enumerated() {
+            let starts = makeStarts(expressions[number] == "0 0 29 2 *" ? 200 : 1000)
+            var sum: Int64 = 0
+            for start in starts { sum &+= expression.next(after: start, in: zone)?.seconds ?? 0 }
+            next.append(time(starts) { expression.next(after: $0, in: zone)?.microseconds ?? 0 })
+            previous.append(time(starts) { expression.previous(before: $0, in: zone)?.microseconds ?? 0 })
+            let others = peers.map { peer in
+                peer.figures[number] == 0
+                    ? "-" : rounded(peer.figures[number]) + (peer.sums[number] == sum ? " " : "!")
+            }
+            print(row(expressions[number], [rounded(next[number]), rounded(previous[number])] + others))
+        }
+        let means = [geometricMean(next), geometricMean(previous)]
+        let others = peers.map { rounded(geometricMean($0.figures.filter { $0 > 0 })) + " " }
+        print(row("geometric mean", means.map(rounded) + others))
+        return (means[0], means[1])
+    }
+
+    private static func parses(_ peers: [CronPeers.Figures]) -> Double {
+        print("\n" + row("parse", ["Belfry"] + peers.map(\.name)))
+        let starts = makeStarts(1000)
+        let ours = expressions.map { text in time(starts) { _ in read(text) } }
+        for (number, text) in expressions.enumerated() {
+            print(row(text, [rounded(ours[number])] + peers.map { rounded($0.parse[number]) }))
+        }
+        let others = peers.map { rounded(geometricMean($0.parse.filter { $0 > 0 })) }
+        print(row("geometric mean", [rounded(geometricMean(ours))] + others) + "\n")
+        return geometricMean(ours)
+    }
+
+    /// 1 when `text` is an expression that fires.
     private static func read(_ text: String) -> Int64 {
         do {
             return try CronExpression(text).neverFires ? 0 : 1
@@ -60,79 +87,75 @@ enum CronBench {
 
     private static func never() {
         for text in ["0 0 31 2 *", "0 0 31 4,6,9,11 *", "0 0 1 * +MON#2"] {
-            let starts = makeStarts(1000)
-            let parse = time(starts) { _ in read(text) }
-            print("never: \(column(text, 18)) parse and decide \(rounded(parse)) ns, limit 1000")
+            judge("never, parse and decide \(text)", time(makeStarts(1000)) { _ in read(text) }, limit: 1000)
         }
     }
 
     /// A million schedules, each asked for its next run in a zone.
     private static func million(_ parsed: [CronExpression], _ newYork: ZoneRules) {
         let now = Moment(seconds: 1_780_000_000)
-        var schedules: [CronExpression] = []
-        for number in 0..<1_000_000 { schedules.append(parsed[number % parsed.count]) }
-        let clock = ContinuousClock()
+        let schedules = (0..<1_000_000).map { parsed[$0 % parsed.count] }
         var best = Duration.seconds(100)
         var sum: Int64 = 0
         for _ in 0..<3 {
-            best = min(
-                best,
-                clock.measure {
-                    for schedule in schedules { sum &+= schedule.next(after: now, in: newYork)?.seconds ?? 0 }
-                })
+            let elapsed = ContinuousClock().measure {
+                for schedule in schedules { sum &+= schedule.next(after: now, in: newYork)?.seconds ?? 0 }
+            }
+            best = min(best, elapsed)
         }
-        print("1,000,000 schedules recomputed in a zone: \(best.milliseconds) ms, limit 100 (sum \(sum))")
+        precondition(sum > 0)
+        judge("a million schedules recomputed in New York, ms", Double(best.milliseconds), limit: 100)
     }
 
     // MARK: Measuring
 
-    static func makeStarts(_ count: Int) -> [Moment] {
+    private static func makeStarts(_ count: Int) -> [Moment] {
         var state: UInt64 = 42
-        let first: Int64 = 1_767_225_600
         return (0..<count).map { _ in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Moment(seconds: first + Int64(state >> 33) % 315_532_800)
+            return Moment(seconds: 1_767_225_600 + Int64(state >> 33) % 315_532_800)
         }
     }
 
     /// The least nanoseconds per call over 15 rounds.
-    static func time(_ starts: [Moment], _ body: (Moment) -> Int64) -> Double {
-        let clock = ContinuousClock()
+    private static func time(_ starts: [Moment], _ body: (Moment) -> Int64) -> Double {
         var best = Double.infinity
         var sum: Int64 = 0
         for _ in 0..<15 {
-            let elapsed = clock.measure {
+            let elapsed = ContinuousClock().measure {
                 for start in starts { sum &+= body(start) }
             }
-            let nanoseconds = Double(elapsed.components.attoseconds) / 1e9
-            best = min(best, nanoseconds / Double(starts.count))
+            best = min(best, Double(elapsed.components.attoseconds) / 1e9 / Double(starts.count))
         }
         precondition(sum != 1)
         return best
     }
 
+    /// The root of the product, found by halving.
     private static func geometricMean(_ values: [Double]) -> Double {
-        // Without a logarithm: the product of the nth roots would need one, so halve in pairs of products.
-        var product = 1.0
-        for value in values { product *= value }
-        var low = 0.0
-        var high = 1_000_000.0
-        for _ in 0..<200 {
+        var (low, high) = (0.0, values.max() ?? 0)
+        for _ in 0..<100 {
             let middle = (low + high) / 2
-            var power = 1.0
-            for _ in values { power *= middle }
-            if power < product { low = middle } else { high = middle }
+            if values.reduce(1.0, { $0 * middle / $1 }) < 1 { low = middle } else { high = middle }
         }
         return low
+    }
+
+    // MARK: Printing
+
+    private static func judge(_ what: String, _ figure: Double, limit: Double) {
+        let verdict = figure <= limit ? "within" : "OVER"
+        print("cron: \(what): \(rounded(figure)), \(verdict) the limit of \(rounded(limit))")
+    }
+
+    private static func row(_ title: String, _ cells: [String]) -> String {
+        func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
+        return title + blanks(20 - title.count)
+            + cells.map { blanks(11 - $0.count) + $0 }.joined()
     }
 
     private static func rounded(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    private static func column(_ text: String, _ width: Int, right: Bool = false) -> String {
-        let blanks = String(repeating: " ", count: max(0, width - text.count))
-        return right ? blanks + text : text + blanks
     }
 }

@@ -55,6 +55,10 @@ import Timeline
         ("0 0 1,15W * *", .misplaced, .dayOfMonth, 8..<9),
         ("0 0 1-15W * *", .unexpected, .dayOfMonth, 8..<9),
         ("H * * * *", .seedMissing, .minute, 0..<1),
+        ("0 0 1 1 H(", .unexpected, .dayOfWeek, 10..<10),
+        ("0 0 1 1 H(1", .unexpected, .dayOfWeek, 8..<11),
+        ("0 0 1 1 H(1-", .unexpected, .dayOfWeek, 11..<12),
+        ("0 0 1 1 H(1-3", .unexpected, .dayOfWeek, 8..<13),
         ("0 0 * * ¹", .unexpected, .dayOfWeek, 8..<10),
         ("٣ * * * *", .unexpected, .minute, 0..<2),
     ]) func `names its field and its bytes`(

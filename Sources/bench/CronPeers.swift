@@ -1,0 +1,169 @@
+import FoundationEssentials
+
+/// Other programs that search cron expressions, measured in the same run where they are installed: robfig/cron
+/// (Debian's golang-go and golang-github-robfig-cron-dev), cronsim and croniter (the tests' Python packages).
+struct CronPeers {
+    /// One program's figures, one element an expression.
+    struct Figures {
+        var name: String
+        /// Nanoseconds a search in UTC and in New York, and a parse.
+        var utc: [Double] = []
+        var newYork: [Double] = []
+        var parse: [Double] = []
+        /// The sum of all answers in seconds: equal sums are equal answers.
+        var utcSums: [Int64] = []
+        var newYorkSums: [Int64] = []
+    }
+
+    /// What can be measured on this machine; the others are named on standard output.
+    static func measure() -> [Figures] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "belfry-bench-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(golang.utf8).write(to: folder.appending(path: "main.go"))
+        } catch {
+            print("cron: no folder for the peers")
+            return []
+        }
+        let python = ".build/venv/bin/python"
+        let candidates = [
+            ("robfig", "go", ["run", folder.appending(path: "main.go").path]),
+            ("cronsim", python, ["-c", snake, "cronsim"]), ("croniter", python, ["-c", snake, "croniter"]),
+        ]
+        return candidates.compactMap { name, program, arguments in
+            guard let figures = try? run(name, program, arguments) else {
+                print("cron: \(name) is not installed, so it is not measured")
+                return nil
+            }
+            return figures
+        }
+    }
+
+    /// Reads a line an expression: nanoseconds and sum in UTC, the same in New York, nanoseconds a parse.
+    private static func run(_ name: String, _ program: String, _ arguments: [String]) throws -> Figures {
+        let process = try BenchProcess(
+            program, arguments,
+            environment: ["GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": ""])
+        defer { process.end() }
+        var figures = Figures(name: name)
+        for _ in CronBench.expressions {
+            let words = try process.firstLine().split(separator: " ")
+            guard words.count == 5, let utc = Double(words[0]), let utcSum = Int64(words[1]),
+                let newYork = Double(words[2]), let newYorkSum = Int64(words[3]), let parse = Double(words[4])
+            else { throw BenchProcess.Failed(program: program) }
+            figures.utc.append(utc)
+            figures.utcSums.append(utcSum)
+            figures.newYork.append(newYork)
+            figures.newYorkSums.append(newYorkSum)
+            figures.parse.append(parse)
+        }
+        return figures
+    }
+
+    private static let list = CronBench.expressions.map { "\"\($0)\"" }.joined(separator: ", ")
+
+    private static let snake = """
+        import sys, time
+        from datetime import datetime, timezone
+        from zoneinfo import ZoneInfo
+        if sys.argv[1] == "cronsim":
+            from cronsim import CronSim
+            parse = lambda text, start: CronSim(text, start)
+            find = lambda text, start: next(CronSim(text, start))
+        else:
+            from croniter import croniter
+            parse = lambda text, start: croniter(text, start)
+            find = lambda text, start: croniter(text, start).get_next(datetime)
+        def starts(count, zone):
+            state, result = 42, []
+            for _ in range(count):
+                state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+                result.append(datetime.fromtimestamp(1767225600 + (state >> 33) % 315532800, zone))
+            return result
+        def measure(text, action, moments):
+            best, total = float("inf"), 0
+            for _ in range(2):
+                begin, total = time.perf_counter_ns(), 0
+                for moment in moments:
+                    total += action(text, moment)
+                best = min(best, (time.perf_counter_ns() - begin) / len(moments))
+            return best, total
+        seconds = lambda text, start: int(find(text, start).timestamp())
+        nothing = lambda text, start: 0 if parse(text, start) else 0
+        for text in [\(list)]:
+            count = 200 if text == "0 0 29 2 *" else 1000
+            row = []
+            try:
+                for zone in (timezone.utc, ZoneInfo("America/New_York")):
+                    row += measure(text, seconds, starts(count, zone))
+                row.append(measure(text, nothing, starts(200, timezone.utc))[0])
+            except Exception:
+                row = [0, 0, 0, 0, 0]
+            print(*row, flush=True)
+        """
+
+    private static let golang = """
+        package main
+
+        import (
+            "fmt"
+            "time"
+
+            "github.com/robfig/cron"
+        )
+
+        func main() {
+            newYork, _ := time.LoadLocation("America/New_York")
+            parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
+            for _, text := range []string{\(list)} {
+                schedule, err := parser.Parse(text)
+                if err != nil {
+                    fmt.Println("0 0 0 0 0")
+                    continue
+                }
+                count := 1000
+                if text == "0 0 29 2 *" {
+                    count = 200
+                }
+                utc, utcSum := measure(schedule, count, time.UTC)
+                zoned, zonedSum := measure(schedule, count, newYork)
+                best := 1e18
+                for round := 0; round < 15; round++ {
+                    begin := time.Now()
+                    for i := 0; i < 1000; i++ {
+                        parser.Parse(text)
+                    }
+                    best = min(best, float64(time.Since(begin).Nanoseconds())/1000)
+                }
+                fmt.Println(utc, utcSum, zoned, zonedSum, best)
+            }
+        }
+
+        func measure(schedule cron.Schedule, count int, zone *time.Location) (float64, int64) {
+            state := uint64(42)
+            starts := []time.Time{}
+            for i := 0; i < count; i++ {
+                state = state*6364136223846793005 + 1442695040888963407
+                starts = append(starts, time.Unix(1767225600+int64(state>>33)%315532800, 0).In(zone))
+            }
+            best, total := 1e18, int64(0)
+            for round := 0; round < 15; round++ {
+                begin := time.Now()
+                total = 0
+                for _, start := range starts {
+                    total += schedule.Next(start).Unix()
+                }
+                best = min(best, float64(time.Since(begin).Nanoseconds())/float64(count))
+            }
+            return best, total
+        }
+
+        func min(a, b float64) float64 {
+            if a < b {
+                return a
+            }
+            return b
+        }
+        """
+}
