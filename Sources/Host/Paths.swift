@@ -68,12 +68,7 @@ package struct Paths: Hashable, Sendable {
     /// The folder of the one warden of this state: named by a hash of the state's path, so that two
     /// states of one user never meet.
     package var warden: String {
-        var resolved = state
-        if let real = unsafe realpath(state, nil) {
-            resolved = unsafe String(cString: real)
-            unsafe free(real)
-        }
-        return runtime + "/" + Self.hash(resolved)
+        runtime + "/" + Self.hash(Self.resolved(state))
     }
 
     /// The sockets a client tries, in order: `$BELFRY_SOCKET` alone, else the user's, then the machine's.
@@ -109,6 +104,16 @@ package struct Paths: Hashable, Sendable {
     private static func defaultRuntime(_ userID: UInt32) -> String {
         let session = "/run/user/\(userID)"
         return (try? PrivateFolder.isOurs(session)) == true ? session : "/tmp/belfry-\(userID)"
+    }
+
+    /// `path` without links, as far as it exists: it is the same before and after its folder is made.
+    private static func resolved(_ path: String) -> String {
+        if let real = unsafe realpath(path, nil) {
+            defer { unsafe free(real) }
+            return unsafe String(cString: real)
+        }
+        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return path }
+        return resolved(SmallFile.parent(of: path)) + path[slash...]
     }
 
     /// FNV-1a, 64 bits, as 16 hexadecimal digits: short, for a socket's path, and the same everywhere.

@@ -80,11 +80,7 @@ final class Run {
         case .canceled(let reason):
             record.cause = .canceled
             record.cancelReason = reason
-        case nil: break
-        }
-        if pipes == nil {
-            record.cause = .lost
-            record.elapsed = nil
+        case nil: if pipes == nil { record.cause = .lost }
         }
         return record
     }

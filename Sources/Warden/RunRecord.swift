@@ -10,6 +10,8 @@ struct RunRecord {
         var pid: Int32
         var startTime: UInt64
         var at: Moment
+        /// Since boot, for what is left of its time.
+        var instant: Duration
     }
 
     var key: RunKey
@@ -17,15 +19,17 @@ struct RunRecord {
     var bootID: String
     /// When it was made: just before the start.
     var madeAt: Moment
+    var timeout: Duration?
     var grace: Duration
     /// Nil when the warden ended between making the record and starting the process, or just after.
     var started: Started?
     var ended: ExitRecord?
 
-    init(key: RunKey, bootID: String, madeAt: Moment, grace: Duration) {
+    init(key: RunKey, bootID: String, madeAt: Moment, timeout: Duration?, grace: Duration) {
         self.key = key
         self.bootID = bootID
         self.madeAt = madeAt
+        self.timeout = timeout
         self.grace = grace
     }
 
@@ -38,6 +42,7 @@ struct RunRecord {
         else { return nil }
         self.init(
             key: key, bootID: bootID, madeAt: Moment(microseconds: Int64(madeAt)),
+            timeout: made.optionalNumber(5).map { .microseconds($0) },
             grace: .microseconds(made.optionalNumber(4) ?? 10_000_000))
         while let frame = try? buffer.next() {
             switch frame.kind {
@@ -55,6 +60,7 @@ struct RunRecord {
         fields.put(2, bootID)
         fields.put(3, Int(madeAt.microseconds))
         fields.put(4, Int(grace.microseconds))
+        fields.put(5, ifKnown: timeout.map { Int($0.microseconds) })
         return fields.frame()
     }
 
@@ -71,14 +77,17 @@ extension RunRecord.Started {
         fields.put(1, Int(pid))
         fields.put(2, Int(truncatingIfNeeded: startTime))
         fields.put(3, Int(at.microseconds))
+        fields.put(4, Int(instant.microseconds))
         return fields.frame()
     }
 
     fileprivate init?(_ bytes: ArraySlice<UInt8>) {
         guard let fields = try? Fields(kind: 2, bytes), let pid = try? fields.processID(1),
-            let startTime = fields.optionalNumber(2), let at = fields.optionalNumber(3)
+            let startTime = fields.optionalNumber(2), let at = fields.optionalNumber(3),
+            let instant = fields.optionalNumber(4)
         else { return nil }
         self.init(
-            pid: pid, startTime: UInt64(bitPattern: Int64(startTime)), at: Moment(microseconds: Int64(at)))
+            pid: pid, startTime: UInt64(bitPattern: Int64(startTime)), at: Moment(microseconds: Int64(at)),
+            instant: .microseconds(instant))
     }
 }

@@ -78,7 +78,9 @@ extension Warden {
             throw StartRefused(
                 .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
         }
-        let record = try makeRecord(RunRecord(key: key, bootID: bootID, madeAt: .now, grace: order.grace))
+        let record = try makeRecord(
+            RunRecord(
+                key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace))
         let started: RunStarter.Started
         do throws(StartRefused) {
             started = try starter.start(order)
@@ -98,7 +100,8 @@ extension Warden {
         runs[key] = run
         keys[run.pid] = key
         // The record may fail from here on; the process runs, and the memory knows it.
-        let begun = RunRecord.Started(pid: run.pid, startTime: run.startTime, at: run.startedAt)
+        let begun = RunRecord.Started(
+            pid: run.pid, startTime: run.startTime, at: run.startedAt, instant: now)
         try? record.writeAll(begun.frame[...])
         watchPipes(of: run)
         tell(run.startedMessage)

@@ -26,11 +26,10 @@ extension Warden {
         if record.bootID == bootID, let alive = living(record, mark: mark),
             let handle = try? ProcessHandle(pid: alive.pid, startTime: alive.startTime)
         {
-            let now = Duration.sinceBoot
             let run = Run(
                 key: key, pid: alive.pid, startTime: alive.startTime, startedAt: alive.at,
-                startedInstant: now,
-                ladder: StopLadder(startedAt: now, timeout: nil, grace: record.grace),
+                startedInstant: alive.instant,
+                ladder: StopLadder(startedAt: alive.instant, timeout: record.timeout, grace: record.grace),
                 tree: ProcessTree(leader: alive.pid, startTime: alive.startTime, mark: mark, reaper: nil))
             run.orphan = handle
             runs[key] = run
@@ -47,8 +46,7 @@ extension Warden {
 
     /// The run's first process if it still runs.
     ///
-    /// When the record does not name it, the process that
-    /// bears the run's id and leads its session.
+    /// When the record does not name it, the process that bears the run's id and leads its session.
     private func living(_ record: RunRecord, mark: String) -> RunRecord.Started? {
         if let started = record.started {
             return ProcessTable.isAlive(pid: started.pid, startTime: started.startTime) ? started : nil
@@ -56,6 +54,8 @@ extension Warden {
         let leader = ((try? ProcessTable.all()) ?? []).first {
             $0.pid == $0.session && !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
         }
-        return leader.map { RunRecord.Started(pid: $0.pid, startTime: $0.startTime, at: record.madeAt) }
+        return leader.map {
+            RunRecord.Started(pid: $0.pid, startTime: $0.startTime, at: record.madeAt, instant: .sinceBoot)
+        }
     }
 }

@@ -20,7 +20,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var key: RunKey
     /// Why it ended.
     package var cause: Cause
-    /// The code it returned, 0...255; nil when a signal ended it or nobody saw.
+    /// The code it returned, 0...255; nil when a signal ended it, and when the warden that started it was
+    /// gone by then.
     package var exitCode: Int?
     /// The signal that ended it.
     package var signal: Int?
@@ -32,7 +33,7 @@ package struct ExitRecord: Hashable, Sendable {
     package var startedAt: Moment
     /// When its first process was seen to have ended.
     package var endedAt: Moment
-    /// How long it ran, on a clock nobody sets; nil when lost.
+    /// How long it ran, on a clock nobody sets; nil when nobody saw it end.
     package var elapsed: Duration?
     /// Processor time of it and of the children it waited for.
     package var cpu: Duration

@@ -1,3 +1,4 @@
+import Glibc
 import Host
 import TestSupport
 import Testing
@@ -48,6 +49,19 @@ import Testing
         #expect(one != two)
         #expect(one.hasPrefix("/r/belfry/"))
         #expect(one.split(separator: "/").last?.count == 16)
+    }
+
+    @Test func `name one warden before and after the state exists, and through a link`() throws {
+        let folder = try TemporaryFolder()
+        #expect(unsafe symlink(folder.path, folder.file("link")) == 0)
+        func warden(_ state: String) -> String {
+            Paths(.user, overrides: .init(state: state), environment: ["HOME": "/h"], userID: 1).warden
+        }
+        let before = warden(folder.file("a/state"))
+        #expect(warden(folder.file("link/a/state")) == before)
+        try PrivateFolder.make(folder.file("a/state"))
+        #expect(warden(folder.file("a/state")) == before)
+        #expect(warden(folder.file("link/a/state")) == before)
     }
 
     @Test func `refuse a socket path the kernel cannot bind`() throws {

@@ -3,18 +3,43 @@ package import Host
 
 /// The shell, to set scenes and to wait for what another process does.
 package enum Shell {
-    /// Runs `text` with `/bin/sh -c` in `folder`, waits for its end and returns its exit code.
+    /// Runs `text` with `/bin/sh -c` in `folder`, waits for its end and returns its exit code, -1 for a signal.
     ///
-    /// Blocks the calling thread.
+    /// Ends the shell when the test is cancelled, by its time limit for example.
     @discardableResult
-    package static func run(_ text: String, in folder: String = "/") throws(HostError) -> Int32 {
+    package static func run(_ text: String, in folder: String = "/") async throws(HostError) -> Int32 {
         let nothing = try Descriptor.open("/dev/null", O_RDWR)
         let child = ChildProgram(
             path: "/bin/sh", arguments: ["sh", "-c", text], environment: Machine.environment, folder: folder,
             descriptors: [nothing, nothing, nothing])
         let pid = try child.start()
-        var status: Int32 = 0
-        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+        return await withTaskCancellationHandler {
+            await elsewhere {
+                var status: Int32 = 0
+                while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+            }
+        } onCancel: {
+            kill(-pid, SIGKILL)
+        }
+    }
+
+    /// Waits until the process has ended, 30 s at most; whether it did.
+    package static func waitForEnd(of process: ProcessHandle) async -> Bool {
+        await elsewhere {
+            var waiting = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
+            return unsafe poll(&waiting, 1, 30_000) == 1
+        }
+    }
+
+    /// Blocks a thread of its own: on a machine of two cores two blocked tests would stop all others.
+    private static func elsewhere<Value: Sendable>(_ wait: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { done in
+            do throws(HostError) {
+                try BackgroundThread.start(named: "shell") { done.resume(returning: wait()) }
+            } catch {
+                done.resume(returning: wait())
+            }
+        }
     }
 }

@@ -94,9 +94,9 @@ import WardenProtocol
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("mkfifo gate; (read line < gate; echo \"$line\") & echo first"))
         try await warden.run(order)
-        #expect(try Shell.run("echo late > gate", in: warden.folder.path) == 0)
+        #expect(try await Shell.run("echo late > gate", in: warden.folder.path) == 0)
         let log = order.output.path
-        #expect(try Shell.run("until grep -q late \(log); do sleep 0.01; done") == 0)
+        #expect(try await Shell.run("until grep -q late \(log); do sleep 0.01; done") == 0)
         #expect(try warden.log(of: order) == "first\nlate\n")
     }
 

@@ -2,7 +2,10 @@ import Glibc
 import Host
 import TestSupport
 import Testing
+import Timeline
 import WardenProtocol
+
+@testable import Warden
 
 @Suite(.timeLimit(.minutes(1))) struct `the warden` {
     @Test func `keeps a job running without a daemon, and hands it to the next one`() async throws {
@@ -15,7 +18,9 @@ import WardenProtocol
         #expect(warden.hello.runs == 1)
         #expect(try await warden.start(of: order.key) == pid)
         try await warden.until { $0 == .caughtUp }
-        #expect(try Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path) == 0)
+        #expect(
+            try await Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path)
+                == 0)
         #expect(try await warden.end(of: order.key).exitCode == 5)
     }
 
@@ -43,12 +48,12 @@ import WardenProtocol
         let record = try await warden.run(order)
         await warden.hangUp()
         let saved = warden.folder.file("state/warden/\(order.key)")
-        #expect(try Shell.run("until [ -e \(saved) ]; do sleep 0.05; done") == 0)
+        #expect(try await Shell.run("until [ -e \(saved) ]; do sleep 0.05; done") == 0)
         #expect(try ExitRecord(fileBytes: SmallFile.read(saved)) == record)
 
         // The machine restarts: the runtime folder is gone, the state is not.
         kill(warden.hello.pid, SIGKILL)
-        #expect(try Shell.run("rm -r \(warden.folder.file("w"))") == 0)
+        #expect(try await Shell.run("rm -r \(warden.folder.file("w"))") == 0)
         try await warden.comeBack(launching: true)
         #expect(try await warden.until { $0 == .caughtUp } == [.ended(record), .caughtUp])
         warden.client.send(.acknowledge(order.key))
@@ -59,8 +64,8 @@ import WardenProtocol
 
     @Test func `reports a job of a killed warden as lost, once it is over`() async throws {
         let warden = try await WardenAtWork()
-        let long = warden.order(.shell("exec sleep 1000"), run: "long")
-        let short = warden.order(.shell("exec sleep 1000"), run: "short")
+        let long = warden.order(.shell("exec sleep 1000"), run: "long-" + UniqueID.v4())
+        let short = warden.order(.shell("exec sleep 1000"), run: "short-" + UniqueID.v4())
         warden.client.send(.start(long))
         warden.client.send(.start(short))
         let alive = try await warden.start(of: long.key)
@@ -76,17 +81,53 @@ import WardenProtocol
         #expect(lost.exitCode == nil && lost.signal == nil)
         // It is ours to end, though somebody else's child.
         warden.client.send(.cancel(long.key, reason: "requested"))
-        #expect(try await warden.end(of: long.key).cause == .lost)
+        #expect(try await warden.end(of: long.key).cause == .canceled)
         #expect(ProcessTable.entry(alive)?.isZombie ?? true)
         warden.client.send(.start(long))
         #expect(try await warden.end(of: long.key).pid == alive)
+    }
+
+    @Test func `keeps the timeout of a job whose warden was killed`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("exec sleep 1000"), timeout: .seconds(1))
+        warden.client.send(.start(order))
+        let pid = try await warden.start(of: order.key)
+        try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
+        try await warden.until { $0 == .disconnected }
+        try await warden.comeBack(launching: true)
+        #expect(try await warden.end(of: order.key).cause == .timeout)
+        #expect(ProcessTable.entry(pid)?.isZombie ?? true)
+    }
+
+    @Test func `reports a job as lost whose record does not even name its process`() async throws {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("w/runs"))
+        let boot = try Machine.bootID()
+        for (run, bootID) in [("now", boot), ("before", "another-boot")] {
+            let record = RunRecord(
+                key: RunKey(run: run, attempt: 1), bootID: bootID, madeAt: .now, timeout: nil, grace: .zero)
+            try SmallFile.replace(folder.file("w/runs/\(run).1"), with: record.makingFrame + [1, 2])
+        }
+        try SmallFile.replace(folder.file("w/runs/broken.1"), with: [7])
+        let client = try WardenClient(directory: folder.file("w"))
+        let hello = try await client.connect(
+            launching: WardenLaunch(executable: try BuiltProgram.path("belfry-warden")))
+        defer { kill(hello.pid, SIGKILL) }
+        var lost: Set<String> = []
+        for await event in client.events {
+            if case .ended(let record) = event, record.cause == .lost { lost.insert(record.key.run) }
+            if event == .caughtUp { break }
+        }
+        #expect(lost == ["now", "before"])
     }
 
     @Test func `says who holds its directory`() async throws {
         let warden = try await WardenAtWork()
         let folder = warden.folder.file("w")
         let executable = warden.launch.executable
-        #expect(try Shell.run("\(executable) --directory \(folder) 2> refused", in: warden.folder.path) == 1)
+        #expect(
+            try await Shell.run("\(executable) --directory \(folder) 2> refused", in: warden.folder.path) == 1
+        )
         #expect(
             try SmallFile.text(warden.folder.file("refused"))
                 == "belfry-warden: \(folder) is in use by process \(warden.hello.pid)")
@@ -102,10 +143,12 @@ import WardenProtocol
         // It still answers after the signal.
         warden.client.send(.query(order.key))
         try await warden.start(of: order.key)
-        #expect(try Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path) == 0)
+        #expect(
+            try await Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path)
+                == 0)
         let events = try await warden.until { $0 == .disconnected }
         #expect(events.contains { if case .ended(let record) = $0 { record.exitCode == 0 } else { false } })
-        #expect(try await warden.endsItself(process))
+        #expect(await Shell.waitForEnd(of: process))
         #expect(unsafe access(warden.folder.file("w/warden.sock"), F_OK) != 0)
     }
 
@@ -128,8 +171,10 @@ import WardenProtocol
         let record = try await warden.run(warden.order(.command(["true"])))
         let process = try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime)
         await warden.hangUp()
-        #expect(try await warden.endsItself(process))
-        #expect(try ExitRecord(fileBytes: SmallFile.read(warden.folder.file("state/warden/r.1"))) == record)
+        #expect(await Shell.waitForEnd(of: process))
+        #expect(
+            try ExitRecord(fileBytes: SmallFile.read(warden.folder.file("state/warden/\(record.key)")))
+                == record)
     }
 
     @Test func `refuses a directory that is not its own, and says so to who launched it`() async throws {
@@ -144,13 +189,5 @@ import WardenProtocol
         } catch {
             #expect("\(error)".contains("others may write to it"))
         }
-    }
-}
-
-extension WardenAtWork {
-    /// Waits until the process has ended.
-    func endsItself(_ process: ProcessHandle) async throws -> Bool {
-        var waiting = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&waiting, 1, 30_000) == 1
     }
 }

@@ -35,7 +35,8 @@ import WardenProtocol
         await warden.hangUp()
         let path = warden.folder.path
         #expect(
-            try Shell.run("until [ -p done ]; do sleep 0.01; done; echo > go; read line < done", in: path)
+            try await Shell.run(
+                "until [ -p done ]; do sleep 0.01; done; echo > go; read line < done", in: path)
                 == 0)
         try await warden.comeBack()
         var texts: [String] = []
@@ -46,7 +47,7 @@ import WardenProtocol
             return texts.count == 13
         }
         #expect(texts == (1...13).map { "X_PROGRESS=\($0)/13" })
-        #expect(try Shell.run("echo > go", in: path) == 0)
+        #expect(try await Shell.run("echo > go", in: path) == 0)
         #expect(try await warden.end(of: order.key).exitCode == 0)
     }
 
@@ -58,7 +59,9 @@ import WardenProtocol
         await warden.hangUp()
         try await warden.comeBack()
         try await warden.until { $0 == .caughtUp }
-        #expect(try Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path) == 0)
+        #expect(
+            try await Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path)
+                == 0)
         let (texts, record) = try await reports(warden, order.key)
         #expect(texts == ["STATUS=back"])
         #expect(record.exitCode == 0)

@@ -13,6 +13,8 @@ final class WardenAtWork {
     private(set) var client: WardenClient
     private(set) var hello: WardenHello
     private var events: AsyncStream<WardenEvent>.Iterator
+    /// Unique, as runs' ids are: a process is recognised by it.
+    private let ownRun = UniqueID.v4()
     private var started: Set<Int32> = []
 
     /// `descriptors` is the limit the warden is started with; nil for the machine's usual one.
@@ -40,10 +42,10 @@ final class WardenAtWork {
 
     /// An order for `/bin/sh`, with its output in this folder.
     func order(
-        _ work: StartOrder.Work, run: String = "r", attempt: Int = 1, timeout: Duration? = nil,
+        _ work: StartOrder.Work, run: String? = nil, attempt: Int = 1, timeout: Duration? = nil,
         grace: Duration = .seconds(10)
     ) -> StartOrder {
-        let key = RunKey(run: run, attempt: attempt)
+        let key = RunKey(run: run ?? ownRun, attempt: attempt)
         return StartOrder(
             key: key, work: work, environment: ["BELFRY_JOB": "test"], folder: folder.path, timeout: timeout,
             grace: grace, output: .init(path: folder.file("output/\(key).log")))
