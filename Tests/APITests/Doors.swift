@@ -121,6 +121,28 @@ private struct Mirror: APIHandler {
         }
     }
 
+    @Test func `is open to a group where it is given one`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("belfry.sock")
+        let (ready, opened) = AsyncStream.makeStream(of: Int.self)
+        let listener = APIListener(
+            path: path, access: .group(getegid()), handler: Mirror(), logger: Logger(label: "api"),
+            ready: { opened.yield(0) })
+        try await whileServing([listener], ready: ready) { _ in
+            var status = stat()
+            #expect(unsafe stat(path, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o660 && status.st_gid == getegid())
+        }
+    }
+
+    @Test func `says why it can't listen`() async throws {
+        let folder = try TemporaryFolder()
+        let listener = APIListener(
+            path: folder.file("missing/belfry.sock"), access: .owner, handler: Mirror(),
+            logger: Logger(label: "api"))
+        await #expect(throws: APIServerError.self) { try await listener.run() }
+    }
+
     @Test func `replaces a socket that a dead daemon left`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("belfry.sock")

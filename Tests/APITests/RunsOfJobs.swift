@@ -63,7 +63,11 @@ import Tracking
             let ended = try await house.belfry("run", "show", "long#1", "--json")
             #expect(try WireCoding.decode(WireRun.self, from: ended.output.utf8).state == .canceled)
             #expect(try await house.belfry("run", "cancel", "long#1").status == 5)
-            #expect(try await house.belfry("run", "show", "long#9").status == 4)
+            let unknown = try await house.belfry("run", "show", "long#9")
+            #expect(unknown.status == 4)
+            #expect(unknown.errors == "belfry: no run \"long#9\". The newest is long#1.\n")
+            #expect(
+                try await house.belfry("run", "logs", "lnog#1").errors.contains("Did you mean \"long#1\"?"))
         }
     }
 

@@ -109,8 +109,24 @@ extension DaemonHandler {
     }
 
     /// The run called `JOB#N`.
+    ///
+    /// - Throws: ``ErrorCode/noSuchRun`` with the name that was perhaps meant, or the newest one there is.
     func record(_ job: String, _ ordinal: Int) async throws(APIError) -> RunRecord {
-        try await asking { () async throws(EngineError) in try await control.run(named: job, ordinal) }
+        do throws(EngineError) {
+            return try await control.run(named: job, ordinal)
+        } catch {
+            guard case .noSuchRun(let name) = error else { throw APIError(error) }
+            throw APIError(.noSuchRun, "no run \"\(name)\"", hint: try await hint(job, ordinal))
+        }
+    }
+
+    private func hint(_ job: String, _ ordinal: Int) async throws(APIError) -> String? {
+        let newest = try await reading { () async throws(LedgerError) in
+            try await control.ledger.runs(RunFilter(job: job, limit: 1))
+        }
+        if let newest = newest.first { return "The newest is \(newest.name)." }
+        let names = await control.slots.entries().map(\.record.name)
+        return NearestName.of(job, among: names).map { "Did you mean \"\($0)#\(ordinal)\"?" }
     }
 
     /// Runs, and spans of slots that did not run, newest first.
