@@ -8,20 +8,18 @@ package enum Shell {
     /// Ends the shell when the test is cancelled, by its time limit for example.
     @discardableResult
     package static func run(_ text: String, in folder: String = "/") async throws(HostError) -> Int32 {
-        let nothing = try Descriptor.open("/dev/null", O_RDWR)
-        let child = ChildProgram(
-            path: "/bin/sh", arguments: ["sh", "-c", text], environment: Machine.environment, folder: folder,
-            descriptors: [nothing, nothing, nothing])
-        let pid = try child.start()
+        let pid = try start(text, in: folder)
         return await withTaskCancellationHandler {
-            await elsewhere {
-                var status: Int32 = 0
-                while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-                return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
-            }
+            await elsewhere { exitCode(of: pid) }
         } onCancel: {
             kill(-pid, SIGKILL)
         }
+    }
+
+    /// As the other one, for tests that are not asynchronous: blocks the calling thread.
+    @discardableResult
+    package static func run(_ text: String, in folder: String = "/") throws(HostError) -> Int32 {
+        exitCode(of: try start(text, in: folder))
     }
 
     /// Waits until the process has ended, 30 s at most; whether it did.
@@ -30,6 +28,20 @@ package enum Shell {
             var waiting = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
             return unsafe poll(&waiting, 1, 30_000) == 1
         }
+    }
+
+    private static func start(_ text: String, in folder: String) throws(HostError) -> Int32 {
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        return try ChildProgram(
+            path: "/bin/sh", arguments: ["sh", "-c", text], environment: Machine.environment, folder: folder,
+            descriptors: [nothing, nothing, nothing]
+        ).start()
+    }
+
+    private static func exitCode(of pid: Int32) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
     }
 
     /// Blocks a thread of its own: on a machine of two cores two blocked tests would stop all others.
