@@ -2,6 +2,7 @@ import API
 import Delivery
 import Ledger
 import LedgerSQLite
+import TestSupport
 import Testing
 import Timeline
 
@@ -57,6 +58,18 @@ import Timeline
             #expect(try await house.belfry("outbox", "retry", "e2").status == 5)
             #expect(try await house.belfry("outbox", "retry", "e3").status == 4)
             #expect(try await house.belfry("outbox", "list", "--state", "x").status == 2)
+        }
+    }
+
+    @Test func `a daemon is chosen by its configuration`() async throws {
+        try await House.whileStanding { house in
+            let own = house.folder.file("belfry.yaml")
+            #expect(try await house.belfry("status", "--config", own).status == 0)
+            let other = try await house.belfry("status", "--config", "/nowhere/belfry.yaml")
+            #expect(other.status == 3)
+            #expect(other.errors.contains("no daemon runs with /nowhere/belfry.yaml"))
+            let both = try await house.belfry("status", "--system", "--socket", "/x")
+            #expect(both.status == 2 && both.errors.contains("exclude each other"))
         }
     }
 

@@ -11,6 +11,7 @@ struct RunStartCommand: ParsableCommand {
         discussion: """
             With --follow it waits, and exits as the job did: its own code, 124 when it timed out, 126 when it
             could not be executed, 127 when it was not found, 128+n when signal n ended it, else 125.
+            Ctrl-C ends the waiting, not the run.
             """)
 
     @OptionGroup var common: CommonOptions
