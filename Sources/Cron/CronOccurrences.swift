@@ -37,4 +37,10 @@ extension CronExpression {
     public func occurrences(before moment: Moment, in zone: ZoneRules) -> CronOccurrences {
         CronOccurrences(expression: self, zone: zone, start: moment, isForward: false)
     }
+
+    /// The occurrences in `range`, earliest first; ``count(in:zone:)`` tells how many without listing them.
+    public func occurrences(in range: Range<Moment>, zone: ZoneRules) -> some Sequence<Moment> {
+        let start = Moment(microseconds: range.lowerBound.microseconds - 1)
+        return occurrences(after: start, in: zone).prefix { $0 < range.upperBound }
+    }
 }

@@ -152,6 +152,8 @@ import Timeline
         ] {
             #expect(try CronExpression(text).count(in: year, zone: .utc) == count, "\(text)")
         }
+        let listed = try CronExpression("0 0 1 * *").occurrences(in: year, zone: .utc)
+        #expect(listed.map { CivilTime($0).date.month } == Array(1...12))
         let empty = year.lowerBound..<year.lowerBound
         #expect(try CronExpression("* * * * *").count(in: empty, zone: .utc) == 0)
     }

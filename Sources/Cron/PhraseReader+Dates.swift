@@ -1,0 +1,46 @@
+import Timeline
+
+extension PhraseReader {
+    /// A day of one month, every year.
+    mutating func yearDay(
+        month: String, day: Int, words: Int, _ isEvery: Bool, from start: Int
+    ) throws(CronError) {
+        guard let month = PhraseWords.month(month), meaning.months == 0, !meaning.hasMonthDays else {
+            throw lost()
+        }
+        guard day <= CivilDate.days(inMonth: month, of: 2024) else {
+            position += words
+            throw fault(
+                kind: .outOfRange, at: range(from: start), "\(CronNames.months[month - 1]) has no day \(day)")
+        }
+        position += words
+        meaning.months = 1 << UInt64(month)
+        meaning.monthDays = 1 << UInt64(day)
+        if !isEvery { meaning.bareDate = range(from: start) }
+    }
+
+    mutating func months() throws(CronError) {
+        guard meaning.months == 0 else { throw fault("the months are said twice") }
+        while let low = PhraseWords.month(word) {
+            position += 1
+            var high = low
+            if word == "through" || word == "to" || word == "until" || word == "and" && isAfterBetween,
+                let last = PhraseWords.month(word(1))
+            {
+                position += 2
+                high = last < low ? last + 12 : last
+            }
+            for month in low...high { meaning.months |= 1 << UInt64((month - 1) % 12 + 1) }
+            guard word == "," || word == "and" || word == "or" else { break }
+            var next = self
+            next.position += word == "," && word(1) == "and" ? 2 : 1
+            guard PhraseWords.month(next.word) != nil else { break }
+            position = next.position
+        }
+    }
+
+    func isoDate() -> CivilDate? {
+        guard word.utf8.count == 10, let moment = try? Moment(iso8601: word + "T00:00Z") else { return nil }
+        return CivilTime(moment).date
+    }
+}
