@@ -101,7 +101,7 @@ struct CanonicalFields {
             return values.map(String.init).joined(separator: ",")
         }
         let step = values[1] - first
-        if step > 1, zip(values, values.dropFirst()).allSatisfy({ $1 - $0 == step }) {
+        if step > 1, values.count > 3, zip(values, values.dropFirst()).allSatisfy({ $1 - $0 == step }) {
             return "\(first)-\(last)/\(step)"
         }
         var terms: [String] = []

@@ -87,6 +87,7 @@ public struct CronExpression: Sendable {
 
     /// How many occurrences lie in `range`, counted by days and not one by one.
     public func count(in range: Range<Moment>, zone: ZoneRules) -> Int {
+        let range = range.clamped(to: Moment.distantPast..<Moment.distantFuture)
         let low = Moment(microseconds: range.lowerBound.microseconds - 1).seconds + 1
         let high = Moment(microseconds: range.upperBound.microseconds - 1).seconds + 1
         guard plan.shape != .never, low < high else { return 0 }

@@ -12,6 +12,15 @@ extension PhraseReader {
         case "half":
             guard skip("half", "hour") || skip("half", "an", "hour") else { throw lost("half hour") }
             return try interval(30, .minute, from: start)
+        case "half-hour":
+            position += 1
+            return try interval(30, .minute, from: start)
+        case "fortnight":
+            position += 1
+            return try interval(2, .week, from: start)
+        case "noon", "midday", "midnight":
+            try interval(1, .day, from: start)
+            return try times()
         case "quarter":
             if skip("quarter", "hour") || skip("quarter", "of", "an", "hour") {
                 return try interval(15, .minute, from: start)
@@ -125,10 +134,12 @@ extension PhraseReader {
         case "monthly": unit = .month
         case "yearly", "annually": unit = .year
         case "quarterly": unit = .month
+        case "fortnightly": unit = .week
         default: return false
         }
         position += 1
-        try interval(tokens[start].text == "quarterly" ? 3 : 1, unit, from: start)
+        let counts = ["quarterly": 3, "fortnightly": 2]
+        try interval(counts[tokens[start].text] ?? 1, unit, from: start)
         return true
     }
 

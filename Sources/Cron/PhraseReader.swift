@@ -124,10 +124,15 @@ struct PhraseReader {
         try once(.next(weekday: weekday), words: 2)
     }
 
-    /// `15 minutes after the last run`.
+    /// `15 minutes after the last run`, `15 minutes from now`.
     private mutating func afterLastRun() throws(CronError) -> Bool {
         let start = position
-        guard let duration = duration(), skip("after") else {
+        guard let duration = duration() else { return false }
+        if skip("from", "now") {
+            try once(.later(duration), words: 0)
+            return true
+        }
+        guard skip("after") else {
             position = start
             return false
         }

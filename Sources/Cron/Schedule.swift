@@ -75,11 +75,10 @@ public enum Schedule: Hashable, Sendable {
         case .every(let interval, let anchor):
             guard moment >= anchor else { return anchor }
             let size = interval.microseconds
-            guard size > 0 else { return nil }
-            let steps = (moment.microseconds - anchor.microseconds) / size + 1
-            let (distance, tooFar) = steps.multipliedReportingOverflow(by: size)
-            let (slot, overflow) = anchor.microseconds.addingReportingOverflow(distance)
-            return tooFar || overflow ? nil : Moment(microseconds: slot)
+            let (elapsed, isOver) = moment.microseconds.subtractingReportingOverflow(anchor.microseconds)
+            guard size > 0, !isOver else { return nil }
+            let (slot, isLate) = moment.microseconds.addingReportingOverflow(size - elapsed % size)
+            return isLate ? nil : Moment(microseconds: slot)
         case .at(let slot):
             return slot > moment ? slot : nil
         case .after, .startup, .manual:
@@ -106,6 +105,8 @@ public enum Schedule: Hashable, Sendable {
     ///
     /// `zone` is the rules of ``zoneName``.
     public func slotCount(after moment: Moment, through last: Moment, in zone: ZoneRules) -> Int {
+        let moment = max(moment, .distantPast)
+        let last = min(last, .distantFuture)
         guard moment < last else { return 0 }
         switch self {
         case .cron(let expression, _):

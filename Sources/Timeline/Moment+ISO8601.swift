@@ -26,9 +26,12 @@ extension Moment {
             self = try Self.checked(parts.local.localSeconds - Int64(offset), parts.local.microsecond, text)
             return
         }
-        let whole = zone.instants(of: parts.local.localSeconds).first
-        let isMissing = if case .gap = zone.instants(of: parts.local.localSeconds) { true } else { false }
-        self = try Self.checked(whole.seconds, isMissing ? 0 : parts.local.microsecond, text)
+        // Two days of room, so that no offset leads out of the range.
+        _ = try Self.checked(
+            parts.local.localSeconds + (parts.local.date.year < 0 ? -1 : 1) * 172_800, 0, text)
+        let instants = zone.instants(of: parts.local.localSeconds)
+        let isMissing = if case .gap = instants { true } else { false }
+        self = instants.first + .microseconds(isMissing ? 0 : parts.local.microsecond)
     }
 
     /// ISO 8601 in UTC: `2026-03-29T01:00:00Z`, with three or six digits of fraction where it is not zero.

@@ -22,6 +22,7 @@ import Timeline
         ("every 3rd minute", "*/3 * * * *"),
         ("every half hour", "*/30 * * * *"),
         ("every half an hour", "*/30 * * * *"),
+        ("every half-hour", "*/30 * * * *"),
         ("every quarter of an hour", "*/15 * * * *"),
         ("every 60 seconds", "* * * * *"),
         ("every second", "* * * * * *"),
@@ -74,6 +75,8 @@ import Timeline
         ("every day at midnight", "0 0 * * *"),
         ("at midnight every day", "0 0 * * *"),
         ("once a day at 7", "0 7 * * *"),
+        ("every noon", "0 12 * * *"),
+        ("every midnight", "0 0 * * *"),
         ("every day at half past 7", "30 7 * * *"),
         ("every day at quarter past nine", "15 9 * * *"),
         ("every day at a quarter to 6", "45 5 * * *"),
@@ -179,6 +182,9 @@ import Timeline
 
     @Test(arguments: [
         ("in 20 minutes", "at 2026-03-25T09:27:00Z"),
+        ("20 minutes from now", "at 2026-03-25T09:27:00Z"),
+        ("every fortnight on monday at 9", "every 14d from 2026-03-30T07:00:00Z"),
+        ("fortnightly on monday at 9", "every 14d from 2026-03-30T07:00:00Z"),
         ("in an hour", "at 2026-03-25T10:07:00Z"),
         ("in half an hour", "at 2026-03-25T09:37:00Z"),
         ("in 2 hours and 30 minutes", "at 2026-03-25T11:37:00Z"),

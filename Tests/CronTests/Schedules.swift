@@ -21,6 +21,14 @@ import Timeline
         #expect(slot?.iso8601(in: berlin) == "2026-03-29T13:00:00+02:00")
     }
 
+    @Test func `every ends where moments end`() {
+        let early = Schedule.every(.seconds(60), anchor: Moment(microseconds: .min))
+        #expect(early.nextSlot(after: start, in: .utc) == nil)
+        let late = Schedule.every(.seconds(60), anchor: start)
+        #expect(late.nextSlot(after: Moment(microseconds: .max - 1), in: .utc) == nil)
+        #expect(late.slotCount(after: start, through: start + .seconds(600), in: .utc) == 10)
+    }
+
     @Test func `at fires once`() {
         let schedule = Schedule.at(start)
         #expect(schedule.nextSlot(after: start - .seconds(1), in: .utc) == start)

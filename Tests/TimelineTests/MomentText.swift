@@ -38,6 +38,15 @@ import Timeline
         #expect(try Moment(iso8601: "2026-07-01T12:00Z", in: berlin).iso8601 == "2026-07-01T12:00:00Z")
     }
 
+    @Test func `is refused when its year is too far away`() throws {
+        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        for text in ["+999999-01-01", "-999999-01-01", "+294247-01-10T04:00"] {
+            let error = #expect(throws: TimelineError.self) { try Moment(iso8601: text, in: berlin) }
+            #expect(error?.problem == .outOfRange)
+        }
+        #expect(try Moment(iso8601: "+292000-07-01T12:00", in: berlin).iso8601 == "+292000-07-01T10:00:00Z")
+    }
+
     @Test func `reads back what it writes`() throws {
         var random = SeededGenerator(state: 7)
         for _ in 0..<20_000 {
