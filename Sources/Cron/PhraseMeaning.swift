@@ -12,6 +12,8 @@ struct PhraseMeaning {
         var hour: Int
         var minute = 0
         var second = 0
+        /// An hour from 1 to 12 without am or pm, which "evening" makes one after noon.
+        var isOpen = false
     }
 
     struct Window {
@@ -41,6 +43,8 @@ struct PhraseMeaning {
     var isEveryDay = false
     var times: [Time] = []
     var timesRange = 0..<0
+    /// "morning", "afternoon", "evening" or "night", and where it stands.
+    var partOfDay: (word: String, range: Range<Int>)?
     var minuteMarks: UInt64 = 0
     var window: Window?
     var weekdays: UInt64 = 0

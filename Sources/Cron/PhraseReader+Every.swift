@@ -28,7 +28,8 @@ extension PhraseReader {
             position += 1
             return try interval(3, .month, from: start)
         case "morning", "afternoon", "evening", "night":
-            throw fault("\"\(word)\" is no time", fix: "say the hour, such as every day at 8")
+            try interval(1, .day, from: start)
+            return try partOfDay(word)
         default:
             break
         }

@@ -120,7 +120,7 @@ extension PhraseReader {
         }
         if skip("quarter", "to") || skip("a", "quarter", "to") {
             let time = try time()
-            return .init(hour: (time.hour + 23) % 24, minute: 45)
+            return .init(hour: (time.hour + 23) % 24, minute: 45, isOpen: time.isOpen)
         }
         let start = position
         var digits = word
@@ -146,7 +146,42 @@ extension PhraseReader {
             throw fault(kind: .outOfRange, at: range(from: start), "there is no such time of day", fix: fix)
         }
         let base = half.isEmpty ? hour : hour % 12 + (half == "pm" ? 12 : 0)
-        return .init(hour: base, minute: minute, second: second)
+        let isOpen = half.isEmpty && (1...12).contains(hour) && !digits.hasPrefix("0")
+        return .init(hour: base, minute: minute, second: second, isOpen: isOpen)
+    }
+
+    /// `morning`, `night`: says which half of the day the hours belong to.
+    mutating func partOfDay(_ word: String) throws(CronError) {
+        guard meaning.partOfDay == nil else { throw fault("the part of the day is said twice") }
+        meaning.partOfDay = (word, range)
+        position += 1
+    }
+
+    /// Moves bare hours into the part of the day that was named, and refuses those that do not belong there.
+    mutating func settlePartOfDay() throws(CronError) {
+        let part = meaning.partOfDay
+        for number in meaning.times.indices {
+            var time = meaning.times[number]
+            if let part, part.word != "morning", time.isOpen { time.hour = time.hour % 12 + 12 }
+            time.isOpen = false
+            meaning.times[number] = time
+            guard let part else { continue }
+            let hours =
+                switch part.word {
+                case "morning": 0...11
+                case "afternoon": 12...17
+                case "evening": 16...23
+                default: 18...23
+                }
+            guard hours.contains(time.hour) else {
+                throw fault(
+                    at: meaning.timesRange,
+                    "\(CronWords.clock(time.hour, time.minute)) is not in the \(part.word)")
+            }
+        }
+        guard let part, meaning.times.isEmpty else { return }
+        throw fault(
+            at: part.range, "\"\(part.word)\" is no time", fix: "say the hour, such as every day at 8")
     }
 
     /// Minutes and seconds are written with two digits.

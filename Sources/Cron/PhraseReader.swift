@@ -78,6 +78,7 @@ struct PhraseReader {
             // "at 9, on monday": a comma between clauses says nothing, one at the end is a mistake.
             if word == ",", position + 1 < tokens.count, position > start { position += 1 }
         }
+        try settlePartOfDay()
         return meaning
     }
 
@@ -88,6 +89,10 @@ struct PhraseReader {
         case "on": try on()
         case "in": try inside()
         case "between", "from": try window()
+        case "morning", "afternoon", "evening", "night": try partOfDay(word)
+        case "tonight":
+            try partOfDay("night")
+            try once(.today, words: 0)
         case "today", "tomorrow": try once(word == "today" ? .today : .tomorrow, words: 1)
         case "next": try next()
         case "once", "twice": try frequency()

@@ -93,7 +93,8 @@ enum CronFuzz {
             "to",
             "through", "hour", "hours", "weekdays", "december", "13th", "tomorrow", "if", "it", "is", "a",
             "past",
-            "1h30m", "half", "quarter", "working", "nearest", "next", "week", "year", "-", "mon-fri", "9-17",
+            "1h30m", "half", "quarter", "morning", "evening", "night", "tonight", "now", "working", "nearest",
+            "next", "week", "year", "-", "mon-fri", "9-17",
         ]
         let seeds = [(0..<1 + random.below(9)).map { _ in random.pick(words) }.joined(separator: " ")]
         let text =
