@@ -18,9 +18,9 @@ extension Schedule {
         case .cron(let expression, _):
             expression.words
         case .every(let interval, let anchor):
-            "Every \(interval.text) of elapsed time, counted from \(anchor.iso8601(in: zone))"
+            "Every \(interval.words) of elapsed time, counted from \(anchor.iso8601(in: zone))"
         case .after(let interval):
-            "\(interval.text) after the last run has ended"
+            "\(interval.words) after the last run has ended"
         case .at(let moment):
             "Once, at \(moment.iso8601(in: zone))"
         case .startup:
@@ -50,5 +50,23 @@ extension Schedule {
         self = try PhraseComposer(
             phrase: phrase, meaning: meaning, zoneName: zone.name, zone: zone, now: now
         ).schedule()
+    }
+}
+
+extension Duration {
+    /// `2 days`, `1 hour 30 minutes`.
+    fileprivate var words: String {
+        let units = [
+            "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond",
+        ]
+        var parts: [String] = []
+        var rest = text[...]
+        while let first = rest.first, first.isNumber {
+            let digits = rest.prefix { $0.isNumber }
+            let unit = rest.dropFirst(digits.count).prefix { $0.isLetter }
+            parts.append("\(digits) \(units[String(unit)] ?? String(unit))\(digits == "1" ? "" : "s")")
+            rest = rest.dropFirst(digits.count + unit.count)
+        }
+        return parts.joined(separator: " ")
     }
 }

@@ -82,6 +82,22 @@ import Timeline
         #expect(error?.faults.first?.kind == .badInterval && error?.faults.first?.range == 7..<9)
     }
 
+    @Test func `is said in words`() throws {
+        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let zone = berlin.name
+        let texts = [
+            ("cron zone=\(zone) 30 2 * * 1-5", "At 02:30 on Monday through Friday"),
+            (
+                "every 2d from 2026-03-25T17:00:00Z",
+                "Every 2 days of elapsed time, counted from 2026-03-25T18:00:00+01:00"
+            ),
+            ("after 1h30m", "1 hour 30 minutes after the last run has ended"),
+            ("at 2026-03-29T01:00:00Z", "Once, at 2026-03-29T03:00:00+02:00"),
+            ("startup", "Once after each start of the machine"), ("manual", "Only when asked"),
+        ]
+        for (text, words) in texts { #expect(try Schedule(text: text).words(in: berlin) == words) }
+    }
+
     @Test(arguments: [
         ("cron 30 2 * * *", 5..<5), ("cron zone=UTC gap=never 0 0 * * *", 14..<23), ("every 15m", 6..<9),
         ("after 15", 6..<8), ("at noon", 3..<3), ("manual now", 0..<10),
