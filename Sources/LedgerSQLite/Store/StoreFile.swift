@@ -32,7 +32,11 @@ final class StoreFile: Sendable {
     /// Only when SQLite has closed the file.
     func release() {
         lock.withLock { descriptor in
-            if let descriptor { close(descriptor) }
+            // A child that is about to exec may still share it: closing alone would leave it locked.
+            if let descriptor {
+                flock(descriptor, LOCK_UN)
+                close(descriptor)
+            }
             descriptor = nil
         }
     }
