@@ -95,7 +95,8 @@ let suites: [Target] = [
         "EngineTests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "TestSupport", .logging,
+            "WardenProtocol", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel", "TestSupport",
+            "belfry-warden", .logging,
         ]),
     suite("DBusTests", ["DBus", "TestSupport"]),
     suite(

@@ -123,6 +123,9 @@ package actor LiveBoard {
         _ run: String, _ state: RunState, reason: RunReason?, at now: Moment
     ) -> LiveState? {
         guard var line = lines.removeValue(forKey: run) else { return nil }
+        // The last words of a job that spoke too fast are still held back.
+        for report in line.reader.finish() { _ = line.tracker.receive(report, from: .native, at: now) }
+        for report in line.scanner.finish() { _ = line.tracker.receive(report, from: .text, at: now) }
         _ = line.tracker.became(state, reason: reason, at: now)
         version += 1
         ended.append((version, line.tracker.live))

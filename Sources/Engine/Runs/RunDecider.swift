@@ -21,9 +21,20 @@ struct RunDecider {
         return RunStep(run: run, changes: [.moveRun(move)], effects: [.start])
     }
 
-    /// The warden says that it runs: just started, or adopted.
+    /// Nobody knows any more what it should do: it can't be started, and must not wait for ever.
+    func unstartable(_ run: RunRecord, at now: Moment) -> RunStep {
+        let outcome = RunOutcome(.failed, .spawnFailed)
+        var move = RunMove(
+            run: run.id, from: [.queued], attempt: run.attempt, to: outcome.state, reason: outcome.reason)
+        move.endedAt = now
+        let told = event(
+            outcome.eventType, run, at: now, reason: outcome.reason?.rawValue,
+            detail: "revision \(run.revision) of its job is not in the ledger")
+        return RunStep(run: run, changes: [.moveRun(move), told], effects: [.end(outcome)])
+    }
+
+    /// The warden says that a `starting` run was started.
     func started(_ run: RunRecord, pid: Int32, startTime: UInt64, at moment: Moment) -> RunStep {
-        guard run.state == .starting else { return RunStep(run: run, changes: [], effects: [.run]) }
         var move = RunMove(run: run.id, from: [.starting], attempt: run.attempt, to: .running)
         move.startedAt = moment
         move.queueDelay = max(.zero, moment - run.queuedAt)
@@ -33,7 +44,7 @@ struct RunDecider {
         return RunStep(
             run: run,
             changes: [.moveRun(move), .putAttempt(attempt), event(.runStarted, run, at: moment)],
-            effects: [.run])
+            effects: [])
     }
 
     /// The warden could not start it.
@@ -73,12 +84,13 @@ struct RunDecider {
     /// The warden knows nothing of it.
     ///
     /// In this boot a `starting` run was never started, and waits again. What ran, or was started in another
-    /// boot, is lost: nobody can say how it ended.
-    func vanished(_ run: RunRecord, at now: Moment) -> RunStep {
+    /// boot, is lost: nobody can say how it ended. One that never was started and `isCanceled` is at its end.
+    func vanished(_ run: RunRecord, isCanceled: Bool = false, at now: Moment) -> RunStep {
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
             return end(run, RunOutcome(.lost, isThisBoot ? .wardenLost : .hostRestarted), at: now)
         }
+        if isCanceled { return end(run, RunOutcome(.canceled, .canceled), at: now) }
         let move = RunMove(run: run.id, from: [.starting], attempt: run.attempt, to: .queued)
         return RunStep(run: run, changes: [.moveRun(move)], effects: [.wait])
     }

@@ -8,13 +8,6 @@ package import WardenProtocol
 ///
 /// What the warden says and what is queued is taken in turns by one loop; a turn's steps share a commit.
 package actor RunKeeper {
-    private struct Active {
-        var record: RunRecord
-        var spec: JobSpec
-        /// Whether the warden spoke of it since the connection was made.
-        var isKnown = false
-    }
-
     private let ledger: any Ledger
     private let clock: any WallClock
     private let warden: WardenClient
@@ -26,18 +19,20 @@ package actor RunKeeper {
     private let logger: Logger
     private let alarm = Alarm()
     private let inbox = Inbox<WardenEvent>()
-    private var active: [String: Active] = [:]
-    private var specs: [SpecKey: JobSpec] = [:]
+    private var active: [String: ActiveRun] = [:]
+    private var specs = SpecShelf()
     /// Steps that the ledger could not take; they are tried again before anything else.
     private var owed: [RunStep] = []
+    private var isTroubled = false
+    /// Whether there may be runs that wait and were not looked at.
+    private var mayHaveQueue = true
+    /// What the ledger said when only another start can mend it.
+    private var end: LedgerError?
     private var isConnected = false
+    private var patience = 0
+    private var connectAt: Duration = .zero
     /// The warden's process; nil: none answers.
     package private(set) var wardenProcess: Int32?
-
-    private struct SpecKey: Hashable {
-        var job: String
-        var revision: Int
-    }
 
     package init(
         ledger: any Ledger, clock: any WallClock, warden: WardenClient, board: LiveBoard, census: RunCensus,
@@ -57,9 +52,14 @@ package actor RunKeeper {
     /// How many runs are started, or about to be.
     package var count: Int { active.count }
 
+    /// How many runs the warden was told to start and that have not ended.
+    package var running: Int { active.values.count { $0.isOrdered } }
+
     // MARK: The loop
 
     /// Takes up the runs that were under way, then serves until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only another start can mend.
     package func run() async throws {
         try await takeUp()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -67,11 +67,12 @@ package actor RunKeeper {
                 for await event in self.warden.events {
                     self.inbox.put(event)
                     self.alarm.ring()
+                    await self.inbox.room()
                 }
             }
             group.addTask {
                 for await stations in self.ledger.commits() where stations.contains(.runs) {
-                    self.alarm.ring()
+                    await self.noteQueue()
                 }
             }
             group.addTask { try await self.serve() }
@@ -82,29 +83,39 @@ package actor RunKeeper {
 
     private func takeUp() async throws(LedgerError) {
         for run in try await ledger.activeRuns() where RunDecider.alive.contains(run.state) {
-            guard let spec = try await spec(of: run) else { continue }
-            active[run.id] = Active(record: run, spec: spec)
+            active[run.id] = ActiveRun(record: run)
             await board.enter(
                 task(of: run), attempt: run.attempt, state: run.state, saved: run.live, at: clock.now)
         }
     }
 
     private func serve() async throws {
-        var patience = 0
         while true {
-            if !isConnected { await connect(&patience) }
+            await connect()
             await settleOwed()
             await take(inbox.takeAll())
             await look()
             if isConnected, owed.isEmpty { await admit() }
-            let isTroubled = !isConnected || !owed.isEmpty
-            let retryAt = isTroubled ? clock.now + .seconds(1) : nil
-            let next = [retryAt, await board.nextLook()].compactMap { $0 }.min()
-            try await alarm.wait(until: next, on: clock)
+            if let end { throw end }
+            try await alarm.wait(until: nextTurn(await board.nextLook()), on: clock)
         }
     }
 
-    private func connect(_ patience: inout Int) async {
+    /// When to go on without being rung for: nil while all is well and nobody's silence is due.
+    private func nextTurn(_ look: Moment?) -> Moment? {
+        var moments = [look].compactMap { $0 }
+        if !isConnected { moments.append(clock.now + max(.zero, connectAt - clock.sinceBoot)) }
+        if isTroubled { moments.append(clock.now + .seconds(1)) }
+        return moments.min()
+    }
+
+    private func noteQueue() {
+        mayHaveQueue = true
+        alarm.ring()
+    }
+
+    private func connect() async {
+        guard !isConnected, clock.sinceBoot >= connectAt else { return }
         for id in active.keys { active[id]?.isKnown = false }
         do {
             wardenProcess = try await warden.connect(launching: places.warden).pid
@@ -112,6 +123,7 @@ package actor RunKeeper {
             patience = 0
         } catch {
             patience += 1
+            connectAt = clock.sinceBoot + .seconds(min(patience, 10))
             if patience == 1 {
                 logger.error("no warden answers; runs wait", metadata: ["reason": "\(error)"])
             }
@@ -131,20 +143,27 @@ package actor RunKeeper {
         switch event {
         case .started(let key, let pid, let startTime, let moment):
             guard let run = known(key) else { return warden.send(.cancel(key, reason: "unknown run")) }
+            // Its words, or its end, may come in this very turn, and must find it started.
+            if run.state == .starting || run.state == .running {
+                await board.become(.running, reason: nil, of: key.run, at: now)
+            }
+            guard run.state == .starting else { return }
             steps.append(decider.started(run, pid: pid, startTime: startTime, at: moment))
-            // Its end may come in this very turn, and must find it started.
             active[key.run]?.record.state = .running
-            active[key.run]?.record.startedAt = run.startedAt ?? moment
+            active[key.run]?.record.startedAt = moment
         case .refused(let key, let refusal, let text):
             guard let run = known(key) else { return }
             logger.warning(
                 "a run could not be started", metadata: ["run.id": "\(run.name)", "reason": "\(text)"])
             steps.append(await closing(decider.refused(run, refusal, text: text, at: now)))
         case .output(let key, _, let bytes):
+            guard known(key) != nil else { return }
             note(await board.scan(bytes, of: key.run, at: now), at: now, into: &steps)
         case .report(let key, let line):
+            guard known(key) != nil else { return }
             note(await board.receive(line: line, of: key.run, at: now), at: now, into: &steps)
         case .notify(let key, let datagrams):
+            guard known(key) != nil else { return }
             for datagram in datagrams {
                 guard let report = NotifyDatagram(datagram[...])?.report else { continue }
                 note(await board.receive(report, of: key.run, at: now), at: now, into: &steps)
@@ -153,15 +172,28 @@ package actor RunKeeper {
             guard let run = known(record.key) else { return warden.send(.acknowledge(record.key)) }
             steps.append(await closing(decider.ended(run, record)))
         case .unknown(let key):
-            guard let run = known(key) else { return }
-            steps.append(await closing(decider.vanished(run, at: now)))
+            guard let run = known(key), run.state != .queued else { return }
+            let isCanceled = active[key.run]?.isCanceled == true
+            steps.append(await closing(decider.vanished(run, isCanceled: isCanceled, at: now)))
         case .caughtUp:
-            for (id, entry) in active where !entry.isKnown {
-                warden.send(.query(RunKey(run: id, attempt: entry.record.attempt)))
-            }
+            askAfterRuns()
         case .disconnected:
             isConnected = false
             wardenProcess = nil
+            connectAt = clock.sinceBoot
+        }
+    }
+
+    /// The warden has told all it knows: what it did not speak of is asked after, and who is to be ended is
+    /// named again, because the word may have been lost with the connection.
+    private func askAfterRuns() {
+        for (id, entry) in active where entry.isOrdered {
+            let key = RunKey(run: id, attempt: entry.record.attempt)
+            if entry.isCanceled {
+                warden.send(.cancel(key, reason: "asked"))
+            } else if !entry.isKnown {
+                warden.send(.query(key))
+            }
         }
     }
 
@@ -190,20 +222,35 @@ package actor RunKeeper {
     // MARK: What waits
 
     private func admit() async {
-        let starting = active.values.count { $0.record.state == .starting }
+        let starting = active.values.count { !$0.isOrdered || $0.record.state == .starting }
         let room = min(limits.running - active.count, limits.starting - starting)
-        guard room > 0 else { return }
+        guard room > 0, mayHaveQueue else { return }
+        mayHaveQueue = false
         do throws(LedgerError) {
             var steps: [RunStep] = []
-            for run in try await ledger.queuedRuns(limit: room) where active[run.id] == nil {
-                guard let spec = try await spec(of: run) else { continue }
-                active[run.id] = Active(record: run, spec: spec, isKnown: true)
-                steps.append(decider.claim(run))
+            let waiting = try await ledger.queuedRuns(limit: room)
+            if waiting.count == room { mayHaveQueue = true }
+            for run in waiting where active[run.id] == nil {
+                if let spec = try await spec(of: run) {
+                    active[run.id] = ActiveRun(record: run, spec: spec, isKnown: true)
+                    steps.append(decider.claim(run))
+                } else {
+                    steps.append(decider.unstartable(run, at: clock.now))
+                }
             }
             await commit(steps)
         } catch {
-            logger.error("queued runs can't be read", metadata: ["reason": "\(error)"])
+            mayHaveQueue = true
+            trouble(error)
         }
+    }
+
+    /// What the run executes; nil when no such revision was ever stored.
+    private func spec(of run: RunRecord) async throws(LedgerError) -> JobSpec? {
+        if let spec = specs.spec(of: run) { return spec }
+        let spec = try await ledger.spec(of: run.job, revision: run.revision)
+        if let spec { specs.keep(spec, of: run) }
+        return spec
     }
 
     private func order(_ run: RunRecord, _ spec: JobSpec) -> StartOrder {
@@ -225,34 +272,47 @@ package actor RunKeeper {
     ///
     /// Returns when the word is given.
     package func cancel(_ id: String) async throws(EngineError) {
-        if interrupt(id) { return }
-        do throws(LedgerError) {
-            if let run = try await ledger.run(id: id) {
-                let step = decider.withdrawn(run, at: clock.now)
-                try await ledger.commit(step.changes)
-                return await finish(step)
+        // A second look, when it was started or has ended between the first one and the commit.
+        for isLast in [false, true] {
+            if interrupt(id) { return }
+            do throws(LedgerError) {
+                if try await withdraw(id) { return }
+            } catch {
+                if case .fenced = error, !isLast { continue }
+                throw .ledger(error)
             }
-        } catch {
-            // It was started between the look and the commit.
-            if case .fenced = error, interrupt(id) { return }
-            throw .ledger(error)
+            throw .noSuchRun(id)
         }
-        throw .noSuchRun(id)
+    }
+
+    /// Ends a run that waits; false when there is none of that id.
+    private func withdraw(_ id: String) async throws(LedgerError) -> Bool {
+        guard let run = try await ledger.run(id: id) else { return false }
+        guard !run.state.isEnded else { return true }
+        let step = decider.withdrawn(run, at: clock.now)
+        try await ledger.commit(step.changes)
+        await finish(step)
+        return true
     }
 
     private func interrupt(_ id: String) -> Bool {
         guard let entry = active[id] else { return false }
-        warden.send(.cancel(RunKey(run: id, attempt: entry.record.attempt), reason: "asked"))
+        active[id]?.isCanceled = true
+        // One whose start is not ordered yet is ended right after it: a cancel must not come first.
+        if entry.isOrdered {
+            warden.send(.cancel(RunKey(run: id, attempt: entry.record.attempt), reason: "asked"))
+        }
         return true
     }
 
     // MARK: Commits and what follows them
 
     private func settleOwed() async {
-        guard !owed.isEmpty else { return }
+        guard !owed.isEmpty else { return isTroubled = false }
         let steps = owed
         owed = []
         await commit(steps)
+        if owed.isEmpty { isTroubled = false }
     }
 
     /// Commits the steps together; when a guard refuses, each alone.
@@ -268,12 +328,16 @@ package actor RunKeeper {
             } else if case .fenced = error {
                 for step in steps { await fence(step) }
             } else {
-                if owed.isEmpty {
-                    logger.error("runs can't be recorded", metadata: ["reason": "\(error)"])
-                }
                 owed += steps
+                trouble(error)
             }
         }
+    }
+
+    private func trouble(_ error: LedgerError) {
+        if !isTroubled { logger.error("runs can't be recorded", metadata: ["reason": "\(error)"]) }
+        isTroubled = true
+        if !error.mayPass { end = error }
     }
 
     private func finish(_ step: RunStep) async {
@@ -292,23 +356,22 @@ package actor RunKeeper {
             warden.send(.acknowledge(key))
         case .start:
             guard let spec = active[run.id]?.spec else { return }
-            active[run.id]?.record.state = .starting
-            active[run.id]?.record.process = ProcessMark(pid: 0, startTime: 0, boot: decider.boot)
             await board.enter(
                 task(of: run), attempt: run.attempt, state: .starting, saved: nil, at: clock.now)
+            active[run.id]?.record.state = .starting
+            active[run.id]?.record.process = ProcessMark(pid: 0, startTime: 0, boot: decider.boot)
             warden.send(.start(order(run, spec)))
-        case .run:
-            await board.become(.running, reason: nil, of: run.id, at: clock.now)
+            if active[run.id]?.isCanceled == true { _ = interrupt(run.id) }
         case .wait:
             active[run.id] = nil
-            alarm.ring()
+            noteQueue()
         case .end(let outcome):
             active[run.id] = nil
             census.ended(run: run.id, of: run.job)
             logger.info(
                 "run ended",
                 metadata: ["run.id": "\(run.name)", "state": "\(outcome.state)"])
-            alarm.ring()
+            noteQueue()
         }
     }
 
@@ -320,16 +383,6 @@ package actor RunKeeper {
             if let live { step.changes.append(.saveLive(run: step.run.id, live)) }
         }
         return step
-    }
-
-    private func spec(of run: RunRecord) async throws(LedgerError) -> JobSpec? {
-        if let spec = run.spec { return spec }
-        let key = SpecKey(job: run.job, revision: run.revision)
-        if let spec = specs[key] { return spec }
-        let spec = try await ledger.spec(of: run.job, revision: run.revision)
-        if specs.count > 4096 { specs = [:] }
-        specs[key] = spec
-        return spec
     }
 
     private func task(of run: RunRecord) -> LiveTask {

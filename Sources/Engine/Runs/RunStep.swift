@@ -10,7 +10,6 @@ struct RunStep: Sendable {
         case acknowledge(RunKey)
         /// The order may be sent: `starting` is in the ledger.
         case start
-        case run
         case wait
         case end(RunOutcome)
     }

@@ -1,0 +1,56 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(3))) struct `a run that is cancelled` {
+    @Test func `while it waits never starts`() async throws {
+        try await RunScene.run(limits: RunLimits(running: 0)) { scene in
+            let run = try await scene.queue("touch ../started")
+            try await scene.keeper.cancel(run.id)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .canceled && ended.reason == .canceled && ended.startedAt == nil)
+            #expect(try await scene.told(of: run) == [.runCanceled])
+            #expect(!scene.census.isBusy(run.job))
+        }
+    }
+
+    @Test func `while it works is ended`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.queue("exec sleep 60")
+            try await scene.run(run) { $0.state == .running }
+            try await scene.keeper.cancel(run.id)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .canceled && ended.reason == .canceled)
+            #expect(try await scene.told(of: run) == [.runStarted, .runCanceled])
+        }
+    }
+
+    @Test func `at any moment of its start ends as cancelled, once`() async throws {
+        try await RunScene.run { scene in
+            for round in 0..<30 {
+                let run = try await scene.queue("exec sleep 60")
+                // A few turns of the loop later each time, so that every step of the start is met.
+                for _ in 0..<round { await Task.yield() }
+                try await scene.keeper.cancel(run.id)
+                let ended = try await scene.end(of: run)
+                #expect(ended.state == .canceled, "round \(round)")
+                let told = try await scene.told(of: run)
+                #expect(told.count { $0 == .runCanceled } == 1 && told.count { $0 == .runStarted } <= 1)
+            }
+            await scene.idle()
+        }
+    }
+
+    @Test func `but has ended stays as it is`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.end(of: scene.queue("true"))
+            await scene.idle()
+            try await scene.keeper.cancel(run.id)
+            #expect(try await scene.ledger.run(id: run.id)?.state == .completed)
+            await #expect(throws: EngineError.noSuchRun("ghost")) { try await scene.keeper.cancel("ghost") }
+        }
+    }
+}

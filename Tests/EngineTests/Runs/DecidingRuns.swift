@@ -1,0 +1,124 @@
+import Ledger
+import Testing
+import Timeline
+import Tracking
+import WardenProtocol
+
+@testable import Engine
+
+@Suite struct `the next step of a run` {
+    let decider = RunDecider(boot: "this boot")
+
+    private func run(_ state: RunState, boot: String? = "this boot") -> RunRecord {
+        var run = RunRecord(
+            id: "r", job: "job", bot: "belfry", kind: .manual, cause: "key:1", state: state,
+            queuedAt: at("10:00:00"), revision: 1)
+        run.process = boot.map { ProcessMark(pid: 7, startTime: 9, boot: $0) }
+        return run
+    }
+
+    private func record(
+        _ cause: ExitRecord.Cause, code: Int? = nil, signal: Int? = nil
+    ) -> ExitRecord {
+        ExitRecord(
+            key: RunKey(run: "r", attempt: 1), cause: cause, exitCode: code, signal: signal, pid: 7,
+            startedAt: at("10:00:01"), endedAt: at("10:00:05"))
+    }
+
+    /// What a step says: `running +started`, `failed:exitCode +failed`, `-` for no move.
+    private func words(_ step: RunStep?) -> String {
+        var words: [String] = []
+        for change in step?.changes ?? [] {
+            switch change {
+            case .moveRun(let move):
+                words.append(move.to.rawValue + (move.reason.map { ":\($0.rawValue)" } ?? ""))
+            case .append(let event):
+                words.append("+\(event.type.rawValue.dropFirst(4))")
+            default: break
+            }
+        }
+        return words.isEmpty ? "-" : words.joined(separator: " ")
+    }
+
+    @Test(arguments: [
+        (ExitRecord.Cause.exited, Int?(0), Int?.none, "completed +completed"),
+        (.exited, 1, nil, "failed:exitCode +failed"),
+        (.exited, 255, nil, "failed:exitCode +failed"),
+        (.exited, nil, 11, "failed:signal +failed"),
+        (.timeout, nil, 15, "timedOut:timeout +failed"),
+        (.timeout, 0, nil, "timedOut:timeout +failed"),
+        (.canceled, nil, 15, "canceled:canceled +canceled"),
+        (.lost, nil, nil, "lost:wardenLost +lost"),
+    ])
+    func `after its process ended`(
+        cause: ExitRecord.Cause, code: Int?, signal: Int?, expected: String
+    ) {
+        var running = run(.running)
+        running.startedAt = at("10:00:01")
+        #expect(words(decider.ended(running, record(cause, code: code, signal: signal))) == expected)
+        // One whose start nobody told of yet is told as started first.
+        let both = words(decider.ended(run(.starting), record(cause, code: code, signal: signal)))
+        let parts = expected.split(separator: " ")
+        #expect(both == "\(parts[0]) +started \(parts[1])")
+    }
+
+    @Test(arguments: [
+        (RunState.starting, "this boot", false, "queued"),
+        (.starting, "this boot", true, "canceled:canceled +canceled"),
+        (.starting, "another boot", false, "lost:hostRestarted +lost"),
+        (.running, "this boot", false, "lost:wardenLost +lost"),
+        (.running, "this boot", true, "lost:wardenLost +lost"),
+        (.running, "another boot", false, "lost:hostRestarted +lost"),
+        (.blocked, "this boot", false, "lost:wardenLost +lost"),
+        (.stalled, "another boot", false, "lost:hostRestarted +lost"),
+    ])
+    func `after nobody knows of it`(state: RunState, boot: String, isCanceled: Bool, expected: String) {
+        let step = decider.vanished(run(state, boot: boot), isCanceled: isCanceled, at: at("10:01:00"))
+        #expect(words(step) == expected)
+    }
+
+    @Test(arguments: [
+        (Refusal.notFound, "failed:notFound +failed"),
+        (.notExecutable, "failed:notExecutable +failed"),
+        (.badFolder, "failed:badDirectory +failed"),
+        (.badOutput, "failed:spawnFailed +failed"),
+        (.tooLong, "failed:spawnFailed +failed"),
+        (.exhausted, "failed:spawnFailed +failed"),
+    ])
+    func `after it could not be started`(refusal: Refusal, expected: String) {
+        let step = decider.refused(run(.starting), refusal, text: "why", at: at("10:00:01"))
+        #expect(words(step) == expected)
+        #expect(
+            step.changes.contains { if case .append(let event) = $0 { event.detail == "why" } else { false } }
+        )
+    }
+
+    @Test func `after it started is running`() {
+        let step = decider.started(run(.starting), pid: 12, startTime: 3, at: at("10:00:02"))
+        #expect(words(step) == "running +started")
+        guard case .moveRun(let move) = step.changes.first else {
+            Issue.record("no move")
+            return
+        }
+        #expect(move.process == ProcessMark(pid: 12, startTime: 3, boot: "this boot"))
+        #expect(move.queueDelay == .seconds(2))
+    }
+
+    @Test(arguments: [
+        (RunState.running, RunState.blocked, "blocked +blocked"),
+        (.blocked, .running, "running"), (.running, .stalled, "stalled"), (.stalled, .running, "running"),
+        (.stalled, .blocked, "blocked +blocked"), (.running, .running, "-"), (.blocked, .blocked, "-"),
+    ])
+    func `after it said where it is`(from: RunState, to: RunState, expected: String) {
+        let task = LiveTask(id: "r", botID: "belfry", run: "job#1", name: "job", botName: "belfry")
+        let live = LiveState(task: task, attempt: 1, seq: 1, state: to, updatedAt: at("10:00:02"))
+        #expect(words(decider.said(run(from), live, at: at("10:00:02"))) == expected)
+    }
+
+    @Test func `before it started`() {
+        let queued = run(.queued, boot: nil)
+        #expect(words(decider.claim(queued)) == "starting")
+        #expect(words(decider.withdrawn(queued, at: at("10:00:01"))) == "canceled:canceled +canceled")
+        #expect(words(decider.unstartable(queued, at: at("10:00:01"))) == "failed:spawnFailed +failed")
+    }
+}

@@ -1,0 +1,114 @@
+import Engine
+import Host
+import Ledger
+import LedgerSQLite
+import Testing
+import Timeline
+import Tracking
+import WardenProtocol
+
+@Suite(.timeLimit(.minutes(2))) struct `a run` {
+    @Test func `that does its work is started once and completes once`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.end(of: scene.queue("echo done"))
+            #expect(run.state == .completed && run.exitCode == 0 && run.outputBytes == 5)
+            let (started, ended) = (try #require(run.startedAt), try #require(run.endedAt))
+            #expect(started <= ended && run.queueDelay != nil)
+            #expect(run.process?.pid ?? 0 > 0)
+            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            let attempts = try await scene.ledger.attempts(of: run.id)
+            #expect(attempts.map(\.state) == [.completed] && attempts.first?.exitCode == 0)
+            await scene.idle()
+            #expect(!scene.census.isBusy(run.job))
+            #expect(await scene.board.states().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("exit 3", RunReason.exitCode, Int?(3), Int?.none), ("kill -SEGV $$", .signal, nil, 11),
+    ])
+    func `that does not is failed, with the reason`(
+        command: String, reason: RunReason, code: Int?, signal: Int?
+    ) async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.end(of: scene.queue(command))
+            #expect(run.state == .failed && run.reason == reason)
+            #expect(run.exitCode == code && run.signal == signal)
+            #expect(try await scene.told(of: run) == [.runStarted, .runFailed])
+            #expect(try await scene.events(of: run).last?.reason == reason.rawValue)
+        }
+    }
+
+    @Test func `of a command that does not exist is failed with that reason, and never started`()
+        async throws
+    {
+        try await RunScene.run { scene in
+            let spec = JobSpec.manual("ghost").with { $0.action = .command(["/no/such/program"]) }
+            let run = try await scene.end(of: scene.queue(spec))
+            #expect(run.state == .failed && run.reason == .notFound && run.startedAt == nil)
+            let events = try await scene.events(of: run)
+            #expect(events.map(\.type) == [.runFailed])
+            #expect(events.first?.detail.contains("/no/such/program") == true)
+        }
+    }
+
+    @Test func `in a folder that does not exist is failed with that reason`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.end(of: scene.queue(.manual("lost").with { $0.directory = "/no/such" }))
+            #expect(run.state == .failed && run.reason == .badDirectory)
+        }
+    }
+
+    @Test func `whose definition nobody has is failed, and blocks nobody`() async throws {
+        try await RunScene.run(limits: RunLimits(running: 1)) { scene in
+            let orphan = RunRecord(
+                id: freshID(), job: "gone", bot: "belfry", kind: .manual, cause: "key:1", queuedAt: .now,
+                revision: 4)
+            try await scene.ledger.commit([.insertRun(orphan, orIgnore: false)])
+            let run = try await scene.end(of: orphan)
+            #expect(run.state == .failed && run.reason == .spawnFailed)
+            #expect(try await scene.events(of: run).first?.detail.contains("revision 4") == true)
+            #expect(try await scene.end(of: scene.queue("true")).state == .completed)
+        }
+    }
+
+    @Test func `that takes too long is ended at its timeout`() async throws {
+        try await RunScene.run { scene in
+            let spec = JobSpec.manual("slow", "sleep 60").with { $0.timeout = .milliseconds(100) }
+            let run = try await scene.end(of: scene.queue(spec))
+            #expect(run.state == .timedOut && run.reason == .timeout)
+            let events = try await scene.events(of: run)
+            #expect(events.map(\.type) == [.runStarted, .runFailed])
+            #expect(events.last?.reason == "timeout")
+        }
+    }
+
+    @Test func `hears what Belfry tells it`() async throws {
+        try await RunScene.run { scene in
+            let spec = JobSpec.manual(
+                "env", "test \"$BELFRY_JOB/$BELFRY_RUN/$BELFRY_ATTEMPT/$OWN\" = env/env#1/1/mine"
+            ).with { $0.environment = ["OWN": "mine", "BELFRY_JOB": "a lie"] }
+            let run = try await scene.end(of: scene.queue(spec))
+            #expect(run.state == .completed)
+        }
+    }
+
+    @Test func `is executed as its own revision says`() async throws {
+        try await RunScene.run { scene in
+            let old = JobSpec.manual("job", "exit 7").with { $0.directory = "/" }
+            let new = JobSpec.manual("job", "exit 8").with { $0.directory = "/" }
+            try await scene.ledger.commit([
+                .putJob(JobRecord(spec: old, origin: .cli, revision: 1, since: .now), replacing: nil),
+                .putJob(JobRecord(spec: new, origin: .cli, revision: 2, since: .now), replacing: 1),
+                .removeJob(name: "job", revision: 2),
+            ])
+            for (revision, code) in [(1, 7), (2, 8), (1, 7)] {
+                let run = RunRecord(
+                    id: freshID(), job: "job", bot: "belfry", kind: .manual, cause: "key:\(freshID())",
+                    queuedAt: .now, revision: revision)
+                try await scene.ledger.commit([.insertRun(run, orIgnore: false)])
+                #expect(try await scene.end(of: run).exitCode == code)
+            }
+        }
+    }
+}

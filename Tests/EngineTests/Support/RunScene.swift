@@ -1,0 +1,129 @@
+import Engine
+import Host
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+import WardenProtocol
+
+/// A run keeper at work with a real warden, on a ledger in a file.
+struct RunScene {
+    let home: WardenHome
+    let ledger: SQLiteLedger
+    let clock: ManualClock
+    let census: RunCensus
+    let board: LiveBoard
+    let keeper: RunKeeper
+
+    /// Serves while `body` looks on, then stops as the daemon does: jobs and warden go on.
+    static func run(
+        in home: WardenHome, limits: RunLimits = RunLimits(), incarnation: Int64 = 1, launches: Bool = true,
+        isolation: isolated (any Actor)? = #isolation, _ body: (RunScene) async throws -> Void
+    ) async throws {
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        let ledger = try home.folder.ledger()
+        let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
+        let client = try WardenClient(directory: home.folder.file("w"))
+        let census = RunCensus()
+        for run in try await ledger.activeRuns() { census.began(run: run.id, of: run.job) }
+        let places = RunPlaces(
+            outputFolder: home.folder.file("state/output"), socket: home.folder.file("socket"),
+            warden: launches ? try home.launch() : nil, boot: try Machine.bootID())
+        let keeper = RunKeeper(
+            ledger: ledger, clock: clock, warden: client, board: board, census: census, limits: limits,
+            places: places, logger: quiet)
+        let scene = RunScene(
+            home: home, ledger: ledger, clock: clock, census: census, board: board, keeper: keeper)
+        defer { client.close() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await keeper.run() }
+            group.addTask { try await board.run() }
+            try await body(scene)
+            await scene.mindProcesses()
+            group.cancelAll()
+            do { try await group.waitForAll() } catch is CancellationError {}
+        }
+        await ledger.close()
+    }
+
+    /// The same in a home of its own.
+    static func run(
+        limits: RunLimits = RunLimits(), isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunScene) async throws -> Void
+    ) async throws {
+        try await run(in: try WardenHome(), limits: limits, isolation: isolation, body)
+    }
+
+    // MARK: Asking
+
+    /// Queues a run of `spec`, which starts in the home's `work` folder.
+    @discardableResult
+    func queue(_ spec: JobSpec, id: String = freshID()) async throws -> RunRecord {
+        var run = RunRecord(
+            id: id, job: spec.name, bot: spec.bot, kind: .exec, cause: RunCause.exec(id), queuedAt: .now,
+            revision: 0)
+        run.spec = spec.with { $0.directory = $0.directory ?? home.folder.file("work") }
+        census.began(run: run.id, of: run.job)
+        let commit = try await ledger.commit([.insertRun(run, orIgnore: false)])
+        run.ordinal = commit.ordinals[run.id] ?? 0
+        return run
+    }
+
+    /// Queues a shell command.
+    @discardableResult
+    func queue(_ command: String) async throws -> RunRecord {
+        try await queue(.manual("job-\(freshID().prefix(8))", command))
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the ledger's row of a run fits.
+    @discardableResult
+    func run(_ run: RunRecord, is fits: (RunRecord) -> Bool) async throws -> RunRecord {
+        let commits = ledger.commits()
+        var row = try #require(try await ledger.run(id: run.id))
+        if fits(row) { return row }
+        for await _ in commits {
+            row = try #require(try await ledger.run(id: run.id))
+            if fits(row) { return row }
+        }
+        throw LedgerError.closed
+    }
+
+    /// Waits until a run has ended.
+    func end(of run: RunRecord) async throws -> RunRecord {
+        try await self.run(run) { $0.state.isEnded }
+    }
+
+    /// Waits until what the board shows of a run fits.
+    @discardableResult
+    func live(_ run: RunRecord, is fits: (LiveState) -> Bool) async throws -> LiveState {
+        for await _ in board.taps() {
+            if let live = await board.state(of: run.id), fits(live) { return live }
+        }
+        throw CancellationError()
+    }
+
+    /// Waits until the keeper has said its last word on every run that ended.
+    func idle() async {
+        for await _ in board.taps() where await keeper.count == 0 { return }
+    }
+
+    /// The events of a run, in order.
+    func events(of run: RunRecord) async throws -> [NewEvent] {
+        try await ledger.events(after: 0, limit: .max).map(\.event).filter { $0.run == run.id }
+    }
+
+    /// The types of the events of a run, in order.
+    func told(of run: RunRecord) async throws -> [EventType] { try await events(of: run).map(\.type) }
+
+    /// Notes what must end with the home.
+    private func mindProcesses() async {
+        if let pid = await keeper.wardenProcess { home.mind(warden: pid) }
+        for run in (try? await ledger.activeRuns()) ?? [] {
+            if let pid = run.process?.pid, pid > 0 { home.mind(job: pid) }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Host
+import Ledger
+import LedgerSQLite
+import Logging
+import TestSupport
+import Timeline
+
+/// A moment of the day these tests play on, `2026-03-03`, in UTC: `at("10:00:30")`.
+func at(_ time: String) -> Moment {
+    guard let moment = try? Moment(iso8601: "2026-03-03T\(time)Z") else {
+        preconditionFailure("\(time) is no time of day")
+    }
+    return moment
+}
+
+/// A log that nobody reads.
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// Fresh ids, as the daemon makes them.
+let freshID: @Sendable () -> String = { UniqueID.v4() }
+
+/// The zones of this machine.
+let machineZones: @Sendable (String) -> ZoneRules? = { name in try? ZoneFiles().rules(of: name) }
+
+extension TemporaryFolder {
+    /// Opens the ledger in this folder, or makes it.
+    func ledger() throws -> SQLiteLedger { try SQLiteLedger(path: file("ledger.db")) }
+}
+
+extension JobSpec {
+    /// A job that runs `command` at the times of `cron`, in UTC.
+    static func cron(_ name: String, _ cron: String, _ command: String = "true") -> JobSpec {
+        JobSpec(
+            name: name, action: .shell(command), schedule: ScheduleSpec(kind: .cron, text: cron, zone: "UTC"))
+    }
+
+    /// A job that runs `command` when somebody asks.
+    static func manual(_ name: String, _ command: String = "true") -> JobSpec {
+        JobSpec(
+            name: name, action: .shell(command), schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+    }
+
+    /// The same with other policies.
+    func with(_ change: (inout JobSpec) -> Void) -> JobSpec {
+        var spec = self
+        change(&spec)
+        return spec
+    }
+}
