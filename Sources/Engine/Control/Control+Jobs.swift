@@ -52,12 +52,7 @@ extension Control {
 
     /// What is wrong with a spec that is about to be stored.
     private func check(_ spec: JobSpec) throws(EngineError) {
-        guard zones(spec.schedule.zone) != nil else { throw .noSuchZone(spec.schedule.zone) }
-        do {
-            _ = try spec.schedule.schedule(seed: spec.name) { zones($0) != nil }
-        } catch {
-            throw .invalid(error.drawing)
-        }
+        _ = try spec.schedule.read(seed: spec.name, zones: zones)
     }
 
     private func owned(_ name: String) async throws(EngineError) -> JobRecord {

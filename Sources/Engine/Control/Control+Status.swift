@@ -35,16 +35,15 @@ package struct EngineProblem: Hashable, Sendable {
 extension Control {
     package func status() async throws(EngineError) -> EngineStatus {
         let configuration = switchboard.configuration
-        let active = try await read { () async throws(LedgerError) in try await ledger.activeRuns() }
         let outbox = try await read { () async throws(LedgerError) in try await ledger.outboxCounts() }
-        let warden = await runs.wardenProcess
+        let summary = await slots.summary()
+        let running = await runs.running
         var status = EngineStatus(
-            since: since, configuration: configuration.path, jobs: await slots.entries().count,
-            running: active.count { $0.startedAt != nil },
-            queued: active.count { $0.state == .queued || $0.state == .scheduled },
-            next: await slots.nextSlot(), outbox: outbox,
-            channels: configuration.channels.map { ($0, channels[$0.name]) }, warden: warden, problems: [])
-        status.problems = problems(of: status)
+            since: since, configuration: configuration.path, jobs: summary.jobs, running: running,
+            queued: max(0, summary.active - running), next: summary.next, outbox: outbox,
+            channels: configuration.channels.map { ($0, channels[$0.name]) },
+            warden: await runs.wardenProcess, problems: [])
+        status.problems = problems(of: status) + problems(of: summary)
         return status
     }
 
@@ -78,6 +77,14 @@ extension Control {
                     hint: "see them with: belfry outbox list"))
         }
         return problems
+    }
+
+    private func problems(of summary: SlotSummary) -> [EngineProblem] {
+        summary.faults.sorted { $0.key < $1.key }.map { name, fault in
+            EngineProblem(
+                kind: "job", message: "job \"\(name)\" can't be scheduled: \(fault)",
+                hint: "edit its schedule or its zone")
+        }
     }
 
     func read<Value>(

@@ -15,6 +15,8 @@ package struct JobBook: Sendable {
         package var rules: ZoneRules
         /// The slot that comes next; nil: none will.
         package var next: Moment?
+        /// Why it can't be scheduled (a zone that the machine no longer knows); nil: it can.
+        package var fault: String?
         /// The span the job's last slots joined, when they did not run.
         var open: OpenSpan?
         fileprivate var stamp: UInt64
@@ -43,25 +45,30 @@ package struct JobBook: Sendable {
 
     package init() {}
 
+    /// How many jobs there are.
+    package var count: Int { entries.count }
+
     /// All entries, in no order.
     package var all: some Collection<Entry> { entries.values }
 
     package subscript(name: String) -> Entry? { entries[name] }
 
     /// Puts a job in force, in place of one of its name; its next slot is the first after `moment`.
-    package mutating func put(_ record: JobRecord, schedule: Schedule, rules: ZoneRules, after moment: Moment)
-    {
-        stamps += 1
+    ///
+    /// One with a `fault` is kept, so that people can see and mend it, and has no slots.
+    package mutating func put(
+        _ record: JobRecord, schedule: Schedule, rules: ZoneRules, after moment: Moment, fault: String? = nil
+    ) {
         let open = entries[record.name]?.open
-        let next = schedule.nextSlot(after: max(moment, record.since), in: rules)
         entries[record.name] = Entry(
-            record: record, schedule: schedule, rules: rules, next: next, open: open, stamp: stamps)
-        if let next { queue.insert(Due(slot: next, name: record.name, stamp: stamps)) }
+            record: record, schedule: schedule, rules: rules, fault: fault, open: open, stamp: 0)
+        advance(record.name, after: moment, joining: open)
     }
 
     /// Takes a job out of force.
     package mutating func remove(_ name: String) {
         entries[name] = nil
+        forgetStale()
     }
 
     /// Holds a job still, or lets it go on.
@@ -80,13 +87,32 @@ package struct JobBook: Sendable {
         return nil
     }
 
-    /// Takes the job with the earliest slot at or before `now` off the queue; nil: no slot has come.
+    /// The earliest slot of the jobs that are not paused; nil: none will come.
     ///
-    /// It comes back with ``advance(_:after:joining:)``.
-    mutating func popDue(at now: Moment) -> (slot: Moment, entry: Entry)? {
-        guard let (slot, name) = earliest(), slot <= now, let entry = entries[name] else { return nil }
-        queue.removeMin()
-        return (slot, entry)
+    /// - Complexity: O(1), and O(jobs) while a paused one comes first.
+    package mutating func earliestAwake() -> (slot: Moment, job: String)? {
+        guard let first = earliest() else { return nil }
+        if entries[first.job]?.record.pause == nil { return first }
+        var found: (slot: Moment, job: String)?
+        for (name, entry) in entries where entry.record.pause == nil {
+            guard let next = entry.next else { continue }
+            if let best = found, best <= (next, name) { continue }
+            found = (next, name)
+        }
+        return found
+    }
+
+    /// Takes every job with a slot at or before `moment` off the queue and names them, in the order of names.
+    ///
+    /// Each comes back with ``advance(_:after:joining:)`` or ``restore(_:)``.
+    mutating func takeDue(at moment: Moment) -> [String] {
+        var names: [String] = []
+        while let (slot, name) = earliest(), slot <= moment {
+            queue.removeMin()
+            names.append(name)
+        }
+        names.sort()
+        return names
     }
 
     /// Queues the job's first slot after `moment`.
@@ -98,6 +124,27 @@ package struct JobBook: Sendable {
         entry.next = entry.schedule.nextSlot(after: moment, in: entry.rules)
         entries[name] = entry
         if let next = entry.next { queue.insert(Due(slot: next, name: name, stamp: stamps)) }
+        forgetStale()
+    }
+
+    /// Puts jobs back on the queue as they were: their slots could not be decided.
+    mutating func restore(_ names: some Sequence<String>) {
+        for name in names {
+            guard let entry = entries[name], let next = entry.next else { continue }
+            queue.insert(Due(slot: next, name: name, stamp: entry.stamp))
+        }
+    }
+
+    /// Queues every job's first slot after `moment`: time begins anew there.
+    mutating func restart(after moment: Moment) {
+        queue = Heap()
+        for name in Array(entries.keys) { advance(name, after: moment, joining: nil) }
+    }
+
+    /// What edits leave behind in the queue is cleared before it outweighs what is in force.
+    private mutating func forgetStale() {
+        guard queue.count > 64, queue.count > entries.count * 2 else { return }
+        queue = Heap(queue.unordered.filter(isCurrent))
     }
 
     private func isCurrent(_ due: Due) -> Bool {

@@ -3,9 +3,11 @@ import Ledger
 import Timeline
 import Tracking
 
-/// The decisions that share one transaction: runs, spans, their events, and how far the watermark moves.
+/// The decisions that share one transaction: runs, spans, and the events of them.
 struct SlotBatch {
     let watermark: Watermark
+    /// Every slot up to here is decided.
+    let until: Moment
     let now: Moment
     private(set) var runs: [RunRecord] = []
     /// Each job that was decided, with the span its next slot may join.
@@ -13,11 +15,15 @@ struct SlotBatch {
     private var spans: [Change] = []
     private var events: [Change] = []
 
-    init(watermark: Watermark, now: Moment) {
+    /// Decides slots after `watermark` up to `until`; `now` is what the clock shows, or `until` where that is
+    /// later.
+    init(watermark: Watermark, until: Moment, now: Moment) {
         self.watermark = watermark
-        self.now = now
+        self.until = until
+        self.now = max(now, until)
     }
 
+    /// How many rows it has.
     var count: Int { runs.count + spans.count }
 
     /// Decides all slots of a job that have come.
@@ -26,9 +32,8 @@ struct SlotBatch {
         let decider = SlotDecider(
             catchUp: spec.catchUp, isPaused: entry.record.pause != nil,
             isBusy: spec.overlap == .skip && census.isBusy(spec.name))
-        let from = max(watermark.decidedUntil, entry.record.since)
         var open = entry.open
-        for decision in decider.decide(slots(of: entry, after: from), at: now) {
+        for decision in decider.decide(slots(of: entry), at: now) {
             switch decision {
             case .run(let slot):
                 runs.append(makeRun(for: slot, of: entry.record, makeID: makeID))
@@ -39,37 +44,33 @@ struct SlotBatch {
                     job: spec.name, era: watermark.era, first: first, last: last, count: count, state: state,
                     reason: reason)
                 spans.append(.recordSpan(span, follows: follows))
-                if follows == nil { events.append(.append(makeEvent(for: span, bot: spec.bot))) }
+                // A job that skips every minute says so once; what was missed is news each time.
+                if follows == nil || state == .missed {
+                    events.append(.append(makeEvent(for: span, bot: spec.bot)))
+                }
                 open = JobBook.OpenSpan(last: last, state: state, reason: reason)
             }
         }
         decided.append((spec.name, open))
     }
 
-    private func slots(of entry: JobBook.Entry, after moment: Moment) -> some Sequence<Moment> {
-        sequence(state: moment) { last in
-            guard let slot = entry.schedule.nextSlot(after: last, in: entry.rules), slot <= now else {
-                return nil
-            }
-            last = slot
+    /// The transaction.
+    ///
+    /// `reached` is the watermark after it, and `cut` where it stops when more must follow; `clears` an earlier
+    /// one.
+    func changes(reached: Watermark, cut: SlotCut?, clears: Bool, joining extra: [Change]) -> [Change] {
+        var changes: [Change] = [.moveWatermark(from: watermark, to: reached)]
+        if cut != nil || clears { changes.append(.setFact(name: SlotCut.fact, value: cut?.text)) }
+        changes += runs.map { .insertRun($0, orIgnore: true) }
+        return changes + spans + events + extra
+    }
+
+    private func slots(of entry: JobBook.Entry) -> some Sequence<Moment> {
+        sequence(state: entry.next) { next in
+            guard let slot = next, slot <= until else { return nil }
+            next = entry.schedule.nextSlot(after: slot, in: entry.rules)
             return slot
         }
-    }
-
-    /// How far the watermark gets when the earliest slot not decided is `rest`.
-    func reached(before rest: Moment?) -> Watermark {
-        guard let rest, rest <= now else {
-            return Watermark(decidedUntil: max(now, watermark.decidedUntil), era: watermark.era)
-        }
-        let until = max(watermark.decidedUntil, rest - .microseconds(1))
-        return Watermark(decidedUntil: until, era: watermark.era)
-    }
-
-    /// The transaction: nothing when nothing was decided and nothing joins.
-    func changes(before rest: Moment?, joining extra: [Change]) -> [Change] {
-        guard !decided.isEmpty || !extra.isEmpty else { return [] }
-        let move = Change.moveWatermark(from: watermark, to: reached(before: rest))
-        return [move] + runs.map { .insertRun($0, orIgnore: true) } + spans + events + extra
     }
 
     private func makeRun(for slot: Moment, of record: JobRecord, makeID: () -> String) -> RunRecord {

@@ -15,10 +15,12 @@ package actor SlotKeeper {
         case request(RunRequest, CheckedContinuation<Result<RequestOutcome, EngineError>, Never>)
     }
 
-    /// At most this many rows in one transaction.
+    /// At most about this many rows in one transaction.
     package static let batch = 10_000
     /// A clock that went back further than this begins a new era: wall time may repeat.
     package static let eraStep: Duration = .seconds(3 * 3600)
+    /// How often an edit is planned anew because a run it withdraws was started meanwhile.
+    private static let plans = 3
 
     private let ledger: any Ledger
     private let clock: any WallClock
@@ -29,6 +31,10 @@ package actor SlotKeeper {
     private let alarm = Alarm()
     private var book = JobBook()
     private var watermark: Watermark
+    /// The decision that is half done.
+    private var cut: SlotCut?
+    /// Why some jobs can't be scheduled, by name.
+    private var faults: [String: String] = [:]
     private var commands: [Command] = []
     private var isStopped = false
 
@@ -48,6 +54,7 @@ package actor SlotKeeper {
         if stored == nil {
             try await ledger.commit([.moveWatermark(from: watermark, to: watermark)])
         }
+        cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
         for record in try await ledger.jobs() { enter(record) }
         for run in try await ledger.activeRuns() { census.began(run: run.id, of: run.job) }
     }
@@ -86,19 +93,16 @@ package actor SlotKeeper {
         book.all.sorted { $0.record.name < $1.record.name }
     }
 
-    /// The slot that comes next, of all jobs that are not paused.
-    package func nextSlot() -> (slot: Moment, job: String)? {
-        book.all
-            .compactMap { entry in
-                entry.record.pause == nil ? entry.next.map { ($0, entry.record.name) } : nil
-            }
-            .min { $0 < $1 }
-            .map { (slot: $0.0, job: $0.1) }
+    /// What status says of jobs and slots; costs the same for ten jobs and ten thousand.
+    package func summary() -> SlotSummary {
+        SlotSummary(jobs: book.count, next: book.earliestAwake(), faults: faults, active: census.count)
     }
 
     // MARK: The loop
 
     /// Decides slots as they come, until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only another start can mend.
     package func run() async throws {
         defer { stop() }
         var failures = 0
@@ -107,6 +111,7 @@ package actor SlotKeeper {
                 try await turn()
                 failures = 0
             } catch {
+                guard error.mayPass, !error.isAboutWatermark else { throw error }
                 failures += 1
                 if failures == 1 {
                     logger.error("slots can't be recorded", metadata: ["reason": "\(error)"])
@@ -119,12 +124,19 @@ package actor SlotKeeper {
 
     private func turn() async throws(LedgerError) {
         while !commands.isEmpty {
-            switch commands.removeFirst() {
-            case .change(let edits, let events, let continuation):
-                continuation.resume(returning: await apply(edits, events))
-            case .request(let request, let continuation):
-                continuation.resume(returning: await queue(request))
+            let waiting = commands
+            commands = []
+            var requests = RequestBatch()
+            for command in waiting {
+                switch command {
+                case .request(let request, let continuation):
+                    requests.add(request, continuation)
+                case .change(let edits, let events, let continuation):
+                    await answer(&requests)
+                    continuation.resume(returning: await apply(edits, events))
+                }
             }
+            await answer(&requests)
         }
         try await settle(until: clock.now)
     }
@@ -143,33 +155,54 @@ package actor SlotKeeper {
     // MARK: Slots
 
     /// Decides every slot up to `now` and commits the decisions, `extra` with the last of them.
-    @discardableResult
-    private func settle(until now: Moment, with extra: [Change] = []) async throws(LedgerError) -> Commit {
+    private func settle(until now: Moment, with extra: [Change] = []) async throws(LedgerError) {
+        if let cut { try await decide(until: cut.until, at: now) }
         if watermark.decidedUntil - now > Self.eraStep { try await beginEra(at: now) }
-        while true {
-            var batch = SlotBatch(watermark: watermark, now: now)
-            while batch.count < Self.batch, let due = book.popDue(at: now) {
-                batch.add(due.entry, census: census, makeID: makeID)
+        try await decide(until: now, at: now, with: extra)
+    }
+
+    /// Decides what has come up to `until`, in the order of names, in as many transactions as it needs.
+    private func decide(
+        until: Moment, at now: Moment, with extra: [Change] = []
+    ) async throws(LedgerError) {
+        var due = book.takeDue(at: until)[...]
+        guard !due.isEmpty || !extra.isEmpty || cut != nil else { return }
+        repeat {
+            var batch = SlotBatch(watermark: watermark, until: until, now: now)
+            while batch.count < Self.batch, let name = due.popFirst() {
+                if let entry = book[name] { batch.add(entry, census: census, makeID: makeID) }
             }
-            let isLast = (book.earliest()?.slot ?? .distantFuture) > now
-            let changes = batch.changes(
-                before: book.earliest()?.slot, joining: isLast ? extra : [])
-            guard !changes.isEmpty else { return Commit(lastEvent: 0) }
-            do {
-                let commit = try await ledger.commit(changes)
-                for run in batch.runs where commit.ordinals[run.id] != nil {
-                    census.began(run: run.id, of: run.job)
-                }
-                for (name, open) in batch.decided { book.advance(name, after: now, joining: open) }
-                watermark = batch.reached(before: book.earliest()?.slot)
-                if isLast { return commit }
+            do throws(LedgerError) {
+                try await commit(batch, isLast: due.isEmpty, joining: due.isEmpty ? extra : [])
             } catch {
-                for (name, _) in batch.decided {
-                    book.advance(name, after: watermark.decidedUntil, joining: nil)
-                }
+                book.restore(batch.decided.map(\.job))
+                book.restore(due)
                 throw error
             }
+        } while !due.isEmpty
+    }
+
+    private func commit(
+        _ batch: SlotBatch, isLast: Bool, joining extra: [Change]
+    ) async throws(LedgerError) {
+        var reached = watermark
+        if isLast { reached.decidedUntil = max(batch.until, watermark.decidedUntil) }
+        let next = isLast ? nil : batch.decided.last.map { SlotCut(until: batch.until, job: $0.job) }
+        // Counted before they can be seen: a run may end before this task goes on.
+        for run in batch.runs { census.began(run: run.id, of: run.job) }
+        do throws(LedgerError) {
+            let commit = try await ledger.commit(
+                batch.changes(reached: reached, cut: next, clears: cut != nil, joining: extra))
+            for run in batch.runs where commit.ordinals[run.id] == nil {
+                census.ended(run: run.id, of: run.job)
+            }
+        } catch {
+            for run in batch.runs { census.ended(run: run.id, of: run.job) }
+            throw error
         }
+        for (name, open) in batch.decided { book.advance(name, after: batch.until, joining: open) }
+        watermark = reached
+        cut = next
     }
 
     private func beginEra(at now: Moment) async throws(LedgerError) {
@@ -177,105 +210,96 @@ package actor SlotKeeper {
         try await ledger.commit([.moveWatermark(from: watermark, to: next)])
         logger.warning("the clock went back; a new era begins", metadata: ["era": "\(next.era)"])
         watermark = next
-        for entry in book.all { book.advance(entry.record.name, after: now, joining: nil) }
+        book.restart(after: now)
     }
 
     // MARK: Jobs
 
     private func apply(_ edits: [JobEdit], _ events: [NewEvent]) async -> Result<[JobRecord], EngineError> {
-        do {
-            let now = clock.now
-            var changes: [Change] = []
-            var records: [JobRecord] = []
-            for edit in edits {
-                let (change, record) = try await plan(edit, at: now)
-                changes.append(change)
-                records.append(record)
+        var failure = EngineError.stopping
+        for _ in 0..<Self.plans {
+            do throws(EngineError) {
+                return .success(try await apply(edits, events, at: clock.now))
+            } catch {
+                guard case .ledger(.fenced) = error else { return .failure(error) }
+                failure = error
             }
-            changes += events.map { .append($0) }
-            try await settle(until: now, with: changes)
-            for (edit, record) in zip(edits, records) {
-                switch edit {
-                case .put: enter(record)
-                case .remove: book.remove(record.name)
-                case .pause, .resume: book.setPause(record.pause, of: record.name)
-                }
-            }
-            return .success(records)
-        } catch let error as EngineError {
-            return .failure(error)
-        } catch let error as LedgerError {
-            return .failure(.ledger(error))
-        } catch {
-            return .failure(.stopping)
         }
+        return .failure(failure)
     }
 
-    private func plan(_ edit: JobEdit, at now: Moment) async throws -> (Change, JobRecord) {
-        let stored = book[edit.job]?.record
-        switch edit {
-        case .put(let spec, let origin, let place):
-            var record = JobRecord(
-                spec: spec, origin: origin, place: place, revision: 0, since: now, pause: stored?.pause)
-            if let stored {
-                let isSame = stored.spec == spec
-                record.revision = isSame ? stored.revision : stored.revision + 1
-                if isSame { record.since = stored.since }
-            } else {
-                record.revision = try await ledger.lastRevision(of: spec.name) + 1
-            }
-            return (.putJob(record, replacing: stored?.revision), record)
-        case .remove(let name):
-            guard let stored else { throw EngineError.noSuchJob(name) }
-            return (.removeJob(name: name, revision: stored.revision), stored)
-        case .pause(let name, let note):
-            guard var stored else { throw EngineError.noSuchJob(name) }
-            stored.pause = Pause(since: now, note: note)
-            return (.pauseJob(name: name, stored.pause), stored)
-        case .resume(let name):
-            guard var stored else { throw EngineError.noSuchJob(name) }
-            stored.pause = nil
-            return (.pauseJob(name: name, nil), stored)
+    private func apply(
+        _ edits: [JobEdit], _ events: [NewEvent], at now: Moment
+    ) async throws(EngineError) -> [JobRecord] {
+        let plan = try await JobPlan(edits, book: book, ledger: ledger, at: now)
+        do throws(LedgerError) {
+            try await settle(until: now, with: plan.changes + events.map { .append($0) })
+        } catch {
+            throw .ledger(error)
         }
+        for (edit, record) in plan.steps {
+            switch edit {
+            case .put: enter(record)
+            case .remove:
+                book.remove(record.name)
+                faults[record.name] = nil
+            case .pause, .resume: book.setPause(record.pause, of: record.name)
+            }
+        }
+        for run in plan.withdrawn { census.ended(run: run.id, of: run.job) }
+        return plan.steps.map(\.record)
     }
 
     private func enter(_ record: JobRecord) {
-        do {
-            let schedule = try record.spec.schedule.schedule(seed: record.name)
-            let zone = schedule.zoneName ?? record.spec.schedule.zone
-            guard let rules = zones(zone) else { throw EngineError.noSuchZone(zone) }
-            book.put(record, schedule: schedule, rules: rules, after: watermark.decidedUntil)
+        let isDone = cut.map { record.name <= $0.job } ?? false
+        let decided = isDone ? cut?.until : nil
+        var schedule = Schedule.manual
+        var rules = ZoneRules.utc
+        faults[record.name] = nil
+        do throws(EngineError) {
+            (schedule, rules) = try record.spec.schedule.read(seed: record.name, zones: zones)
         } catch {
+            faults[record.name] = "\(error)"
             logger.error(
                 "a stored job can't be scheduled",
                 metadata: ["job.id": "\(record.name)", "reason": "\(error)"])
         }
+        book.put(
+            record, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil,
+            fault: faults[record.name])
     }
 
     // MARK: Requests
 
-    private func queue(_ request: RunRequest) async -> Result<RequestOutcome, EngineError> {
+    /// Makes the runs that were asked for, all in one transaction.
+    private func answer(_ requests: inout RequestBatch) async {
+        guard !requests.isEmpty else { return }
+        let batch = requests
+        requests = RequestBatch()
         do throws(LedgerError) {
-            let stored = book[request.job]?.record
-            guard let spec = request.spec ?? stored?.spec else { return .success(.noSuchJob) }
-            if let known = try await ledger.run(job: request.job, cause: request.cause) {
-                return .success(.known(known))
-            }
-            if !request.force, request.spec == nil, census.isBusy(request.job) {
-                return .success(.busy(census.runs(of: request.job).sorted()))
-            }
             let now = clock.now
-            var run = RunRecord(
-                id: makeID(), job: request.job, bot: spec.bot, kind: request.kind, cause: request.cause,
-                era: watermark.era, queuedAt: now, revision: stored?.revision ?? 0)
-            run.retryOf = request.retryOf
-            run.spec = request.spec
-            let commit = try await settle(until: now, with: [.insertRun(run, orIgnore: false)])
-            run.ordinal = commit.ordinals[run.id] ?? 0
-            census.began(run: run.id, of: run.job)
-            return .success(.queued(run))
+            try await settle(until: now)
+            let decided = try await batch.decide(
+                book: book, census: census, ledger: ledger, era: watermark.era, makeID: makeID, at: now)
+            if decided.runs.isEmpty { return decided.answer(Commit(lastEvent: 0)) }
+            for run in decided.runs { census.began(run: run.id, of: run.job) }
+            do throws(LedgerError) {
+                let commit = try await ledger.commit(decided.changes)
+                decided.answer(commit)
+            } catch {
+                for run in decided.runs { census.ended(run: run.id, of: run.job) }
+                throw error
+            }
         } catch {
-            return .failure(.ledger(error))
+            batch.refuse(.ledger(error))
         }
+    }
+}
+
+extension LedgerError {
+    /// Whether somebody else moved the watermark: what this keeper knows of slots is not true any more.
+    fileprivate var isAboutWatermark: Bool {
+        if case .fenced(index: 0, _) = self { return true }
+        return false
     }
 }

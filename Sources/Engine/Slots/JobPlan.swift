@@ -1,0 +1,76 @@
+import Ledger
+import Timeline
+import Tracking
+
+/// What edits of jobs come to: the changes of the ledger, and what the book does once they are made.
+struct JobPlan {
+    private(set) var changes: [Change] = []
+    private(set) var steps: [(edit: JobEdit, record: JobRecord)] = []
+    /// Runs of removed jobs that had not been started, and end with them.
+    private(set) var withdrawn: [RunRecord] = []
+
+    /// Plans `edits` on top of what `book` holds, all of them or none.
+    init(
+        _ edits: [JobEdit], book: JobBook, ledger: any Ledger, at now: Moment
+    ) async throws(EngineError) {
+        for edit in edits {
+            do throws(LedgerError) {
+                try await add(edit, book[edit.job]?.record, ledger, at: now)
+            } catch {
+                throw .ledger(error)
+            }
+            if steps.last?.edit != edit { throw .noSuchJob(edit.job) }
+        }
+    }
+
+    private mutating func add(
+        _ edit: JobEdit, _ stored: JobRecord?, _ ledger: any Ledger, at now: Moment
+    ) async throws(LedgerError) {
+        switch edit {
+        case .put(let spec, let origin, let place):
+            var record = JobRecord(
+                spec: spec, origin: origin, place: place, revision: 0, since: now, pause: stored?.pause)
+            if let stored {
+                let isSame = stored.spec == spec
+                record.revision = isSame ? stored.revision : stored.revision + 1
+                if isSame { record.since = stored.since }
+            } else {
+                record.revision = try await ledger.lastRevision(of: spec.name) + 1
+            }
+            changes.append(.putJob(record, replacing: stored?.revision))
+            steps.append((edit, record))
+        case .remove(let name):
+            guard let stored else { return }
+            changes.append(.removeJob(name: name, revision: stored.revision))
+            let waiting = RunFilter(job: name, states: [.scheduled, .queued])
+            for run in try await ledger.runs(waiting) where run.spec == nil { withdraw(run, at: now) }
+            steps.append((edit, stored))
+        case .pause(let name, let note):
+            guard var stored else { return }
+            stored.pause = Pause(since: now, note: note)
+            changes.append(.pauseJob(name: name, stored.pause))
+            steps.append((edit, stored))
+        case .resume(let name):
+            guard var stored else { return }
+            stored.pause = nil
+            changes.append(.pauseJob(name: name, nil))
+            steps.append((edit, stored))
+        }
+    }
+
+    /// A run that waits goes with its job; one that was started goes on.
+    private mutating func withdraw(_ run: RunRecord, at now: Moment) {
+        var move = RunMove(
+            run: run.id, from: [.scheduled, .queued], attempt: run.attempt, to: .canceled, reason: .jobRemoved
+        )
+        move.endedAt = now
+        changes += [
+            .moveRun(move),
+            .append(
+                NewEvent(
+                    .runCanceled, at: now, reason: RunReason.jobRemoved.rawValue, job: run.job, run: run.id,
+                    bot: run.bot)),
+        ]
+        withdrawn.append(run)
+    }
+}

@@ -1,0 +1,88 @@
+import Ledger
+import Timeline
+import Tracking
+
+/// Requests for runs that came while the keeper was busy: decided one after the other, committed together.
+struct RequestBatch {
+    typealias Caller = CheckedContinuation<Result<RequestOutcome, EngineError>, Never>
+
+    /// What became of each request, once the runs are in the ledger.
+    struct Decided {
+        fileprivate(set) var runs: [RunRecord] = []
+        fileprivate var answers: [(outcome: RequestOutcome, caller: Caller)] = []
+
+        var changes: [Change] { runs.map { .insertRun($0, orIgnore: false) } }
+
+        /// Tells every caller.
+        func answer(_ commit: Commit) {
+            for (outcome, caller) in answers { caller.resume(returning: .success(outcome.numbered(commit))) }
+        }
+    }
+
+    private var requests: [(request: RunRequest, caller: Caller)] = []
+
+    var isEmpty: Bool { requests.isEmpty }
+
+    mutating func add(_ request: RunRequest, _ caller: Caller) {
+        requests.append((request, caller))
+    }
+
+    /// Refuses all of them.
+    func refuse(_ error: EngineError) {
+        for (_, caller) in requests { caller.resume(returning: .failure(error)) }
+    }
+
+    /// Decides each request as if those before it were granted already.
+    func decide(
+        book: JobBook, census: RunCensus, ledger: any Ledger, era: Int, makeID: () -> String, at now: Moment
+    ) async throws(LedgerError) -> Decided {
+        var decided = Decided()
+        var causes: [String: RunRecord] = [:]
+        var busy: [String: [String]] = [:]
+        for (request, caller) in requests {
+            let key = "\(request.job) \(request.cause)"
+            let stored = book[request.job]?.record
+            let outcome: RequestOutcome
+            if let run = causes[key] {
+                outcome = .known(run)
+            } else if let run = try await ledger.run(job: request.job, cause: request.cause) {
+                outcome = .known(run)
+            } else if let spec = request.spec ?? stored?.spec {
+                let others = census.runs(of: request.job).sorted() + (busy[request.job] ?? [])
+                if !others.isEmpty, !request.force, request.spec == nil {
+                    outcome = .busy(others)
+                } else {
+                    var run = RunRecord(
+                        id: makeID(), job: request.job, bot: spec.bot, kind: request.kind,
+                        cause: request.cause, era: era, queuedAt: now, revision: stored?.revision ?? 0)
+                    run.retryOf = request.retryOf
+                    run.spec = request.spec
+                    causes[key] = run
+                    busy[request.job, default: []].append(run.id)
+                    decided.runs.append(run)
+                    outcome = .queued(run)
+                }
+            } else {
+                outcome = .noSuchJob
+            }
+            decided.answers.append((outcome, caller))
+        }
+        return decided
+    }
+}
+
+extension RequestOutcome {
+    /// The same with the ordinals that the ledger gave.
+    fileprivate func numbered(_ commit: Commit) -> RequestOutcome {
+        func numbered(_ run: RunRecord) -> RunRecord {
+            var run = run
+            if let ordinal = commit.ordinals[run.id] { run.ordinal = ordinal }
+            return run
+        }
+        switch self {
+        case .queued(let run): return .queued(numbered(run))
+        case .known(let run): return .known(numbered(run))
+        case .busy, .noSuchJob: return self
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package import Timeline
+
+/// What there is to say of all jobs at once.
+package struct SlotSummary: Sendable {
+    /// How many jobs are in force.
+    package var jobs: Int
+    /// The slot that comes next, of all jobs that are not paused; nil: none will.
+    package var next: (slot: Moment, job: String)?
+    /// Why some jobs can't be scheduled, by name.
+    package var faults: [String: String]
+    /// How many runs have not ended, those that wait included.
+    package var active: Int
+}

@@ -1,0 +1,105 @@
+import Engine
+import Ledger
+import Testing
+import Timeline
+import Tracking
+
+/// Slots drawn as marbles.
+///
+/// One place a minute from 10:00 on, the bar is now. In the answer `r` runs, `o` overlapped, `p` was paused, `s` was
+/// superseded, `n` missed because nothing is caught up, `w` missed because it is too old.
+struct SlotMarbles: CustomTestStringConvertible {
+    var slots: String
+    var catchUp = CatchUpPolicy.standard
+    var isPaused = false
+    var isBusy = false
+    var out: String
+
+    var testDescription: String { "\(slots) to \(out)" }
+
+    /// What the decider says, drawn.
+    func decided() -> String {
+        let minutes = Array(slots)
+        let now = at("10:00:00") + .seconds(60 * (minutes.firstIndex(of: "|") ?? minutes.count))
+        let decider = SlotDecider(catchUp: catchUp, isPaused: isPaused, isBusy: isBusy)
+        let moments = minutes.indices.filter { minutes[$0] == "x" }.map { minute($0) }
+        var drawn = minutes.map { $0 == "x" ? Character("?") : $0 }
+        for decision in decider.decide(moments, at: now) {
+            switch decision {
+            case .run(let slot): drawn[index(of: slot)] = "r"
+            case .pass(let first, let last, let count, _, let reason):
+                let covered = moments.filter { first <= $0 && $0 <= last }
+                guard covered.count == count else { return "a span that counts \(count)" }
+                for slot in covered {
+                    guard drawn[index(of: slot)] == "?" else { return "decided twice" }
+                    drawn[index(of: slot)] = Self.letters[reason.rawValue] ?? "!"
+                }
+            }
+        }
+        return String(drawn)
+    }
+
+    private static let letters: [String: Character] = [
+        "overlap": "o", "paused": "p", "superseded": "s", "catchUpNone": "n", "catchUpWindow": "w",
+    ]
+
+    private func minute(_ index: Int) -> Moment { at("10:00:00") + .seconds(60 * index) }
+    private func index(of slot: Moment) -> Int { Int((slot - at("10:00:00")).microseconds / 60_000_000) }
+}
+
+@Suite struct `slots that have come` {
+    static let none = CatchUpPolicy(mode: .none, within: .zero)
+    static let withinThree = CatchUpPolicy(mode: .latest, within: .seconds(180))
+
+    @Test(arguments: [
+        // On time: within a minute, whatever the policy.
+        SlotMarbles(slots: "x|", out: "r|"),
+        SlotMarbles(slots: "x|", catchUp: none, out: "r|"),
+        SlotMarbles(slots: "--x|", catchUp: none, out: "--r|"),
+        SlotMarbles(slots: "|", out: "|"),
+        // The job is still at it.
+        SlotMarbles(slots: "x|", isBusy: true, out: "o|"),
+        SlotMarbles(slots: "xxx-|", isBusy: true, out: "sso-|"),
+        // Nobody decided for a while.
+        SlotMarbles(slots: "xxxx|", catchUp: none, out: "nnnr|"),
+        SlotMarbles(slots: "xx--|", catchUp: none, out: "nn--|"),
+        SlotMarbles(slots: "xxx--|", out: "ssr--|"),
+        SlotMarbles(slots: "xxxxx|", out: "ssssr|"),
+        SlotMarbles(slots: "x-x---|", catchUp: withinThree, out: "w-w---|"),
+        SlotMarbles(slots: "x-x-x--|", catchUp: withinThree, out: "w-w-r--|"),
+        SlotMarbles(slots: "xxxxxx|", catchUp: withinThree, out: "wwwssr|"),
+        // Held still by a person.
+        SlotMarbles(slots: "xxxx|", isPaused: true, out: "pppp|"),
+        SlotMarbles(slots: "xxxx|", catchUp: none, isPaused: true, isBusy: true, out: "pppp|"),
+    ])
+    func `run, or have a reason not to`(_ marbles: SlotMarbles) {
+        #expect(marbles.decided() == marbles.out)
+    }
+
+    @Test func `of a whole month make one run and one span`() {
+        let decider = SlotDecider(catchUp: .standard, isPaused: false, isBusy: false)
+        let slots = stride(from: 0, to: 43_200, by: 1).map { at("00:00:00") + .seconds(60 * $0) }
+        let now = at("00:00:00") + .seconds(60 * 43_200 + 3600)
+        let decisions = decider.decide(slots, at: now)
+        #expect(
+            decisions == [
+                .pass(
+                    first: slots[0], last: slots[41_819], count: 41_820, state: .missed,
+                    reason: .catchUpWindow),
+                .pass(
+                    first: slots[41_820], last: slots[43_198], count: 1379, state: .skipped,
+                    reason: .superseded),
+                .run(slots[43_199]),
+            ])
+    }
+
+    @Test func `within one second of each other run once`() {
+        let decider = SlotDecider(catchUp: Self.none, isPaused: false, isBusy: false)
+        let slots = (0..<5).map { at("10:00:00") + .seconds($0) }
+        #expect(
+            decider.decide(slots, at: at("10:00:04")) == [
+                .run(slots[0]),
+                .pass(first: slots[1], last: slots[4], count: 4, state: .skipped, reason: .overlap),
+            ])
+    }
+}

@@ -1,0 +1,86 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a cron job` {
+    @Test func `fires on its second and not before`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.cron("tick", "*/15 * * * * *"))
+            try await scene.sleeps(until: at("10:00:15"))
+            scene.clock.advance(to: at("10:00:14.999999"))
+            try await scene.settled()
+            #expect(try await scene.slots(of: "tick").isEmpty)
+            scene.clock.advance(to: at("10:00:15"))
+            try await scene.sleeps(until: at("10:00:30"))
+            #expect(try await scene.slots(of: "tick") == [at("10:00:15")])
+            let run = try #require(try await scene.ledger.run(job: "tick", ordinal: 1))
+            #expect(run.state == .queued && run.kind == .scheduled && run.lateness == .zero)
+        }
+    }
+
+    @Test func `that was late says by how much`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.cron("tick", "0 * * * * *"))
+            try await scene.sleeps(until: at("10:01:00"))
+            scene.clock.advance(to: at("10:01:02.5"))
+            try await scene.sleeps(until: at("10:02:00"))
+            let run = try #require(try await scene.ledger.run(job: "tick", ordinal: 1))
+            #expect(run.slot == at("10:01:00") && run.lateness == .milliseconds(2500))
+        }
+    }
+
+    @Test func `that is still at it skips, and all skipped slots share a row and an event`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.cron("slow", "0 * * * * *"))
+            for minute in 1...4 {
+                try await scene.sleeps(until: at("10:0\(minute):00"))
+                scene.clock.advance(to: at("10:0\(minute):00"))
+            }
+            try await scene.sleeps(until: at("10:05:00"))
+            #expect(try await scene.slots(of: "slow") == [at("10:01:00")])
+            #expect(try await scene.spans(of: "slow") == ["skipped overlap 10:02:00-10:04:00 x3"])
+            let events = try await scene.ledger.events(after: 0, limit: 100).map(\.event.type)
+            #expect(events == [.runSkipped])
+
+            let run = try #require(try await scene.ledger.run(job: "slow", ordinal: 1))
+            try await scene.end(run)
+            scene.clock.advance(to: at("10:05:00"))
+            try await scene.sleeps(until: at("10:06:00"))
+            #expect(try await scene.slots(of: "slow") == [at("10:01:00"), at("10:05:00")])
+            scene.clock.advance(to: at("10:06:00"))
+            try await scene.sleeps(until: at("10:07:00"))
+            #expect(
+                try await scene.spans(of: "slow") == [
+                    "skipped overlap 10:02:00-10:04:00 x3", "skipped overlap 10:06:00-10:06:00 x1",
+                ])
+        }
+    }
+
+    @Test func `keeps its second in a zone that changes its clock`() async throws {
+        // In New York the night of 2026-03-08 has no 02:30.
+        let now = try Moment(iso8601: "2026-03-08T06:00:00Z")
+        try await SlotScene.run(at: now) { scene in
+            var spec = JobSpec.cron("night", "30 2 * * *")
+            spec.schedule.zone = "America/New_York"
+            try await scene.put(spec)
+            let slot = await scene.clock.nextSleeper()
+            #expect(slot.iso8601 == "2026-03-08T07:00:00Z")
+            scene.clock.advance(to: slot)
+            let next = await scene.clock.nextSleeper()
+            #expect(next.iso8601 == "2026-03-09T06:30:00Z")
+            #expect(try await scene.slots(of: "night") == [slot])
+        }
+    }
+
+    @Test func `does not keep an idle daemon awake`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.manual("asked"), .cron("rare", "0 0 1 1 *"))
+            let sleep = await scene.clock.nextSleeper()
+            #expect(sleep.iso8601 == "2027-01-01T00:00:00Z")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+
+@Suite(.timeLimit(.minutes(2))) struct `a stop of the daemon` {
+    @Test func `of three hours is spans and one run`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(.cron("minutely", "* * * * *"))
+            try await scene.sleeps(until: at("10:01:00"))
+        }
+        try await SlotScene.run(in: folder, at: at("13:00:30")) { scene in
+            try await scene.sleeps(until: at("13:01:00"))
+            #expect(try await scene.slots(of: "minutely") == [at("13:00:00")])
+            #expect(try await scene.spans(of: "minutely") == ["skipped superseded 10:01:00-12:59:00 x179"])
+        }
+    }
+
+    @Test func `is missed where nothing is caught up, and said each time`() async throws {
+        let folder = try TemporaryFolder()
+        let spec = JobSpec.cron("hourly", "0 * * * *").with { $0.catchUp.mode = .none }
+        try await SlotScene.run(in: folder, at: at("10:30:00")) { try await $0.put(spec) }
+        for time in ["12:30:00", "14:30:00"] {
+            try await SlotScene.run(in: folder, at: at(time)) { try await $0.settled() }
+        }
+        try await SlotScene.run(in: folder, at: at("14:30:00")) { scene in
+            #expect(try await scene.slots(of: "hourly").isEmpty)
+            #expect(
+                try await scene.spans(of: "hourly") == [
+                    "missed catchUpNone 11:00:00-12:00:00 x2", "missed catchUpNone 13:00:00-14:00:00 x2",
+                ])
+            let events = try await scene.ledger.events(after: 0, limit: 100).map(\.event)
+            #expect(events.map(\.type) == [.runMissed, .runMissed])
+            #expect(
+                events.last?.detail
+                    == #"{"slot":"2026-03-03T13:00:00Z","lastSlot":"2026-03-03T14:00:00Z","count":2}"#)
+        }
+    }
+
+    @Test func `decides a slot once, however often it happens`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(.cron("tick", "0 * * * * *"))
+        }
+        for _ in 1...3 {
+            try await SlotScene.run(in: folder, at: at("10:01:10")) { scene in
+                try await scene.sleeps(until: at("10:02:00"))
+                #expect(try await scene.slots(of: "tick") == [at("10:01:00")])
+                #expect(try await scene.spans(of: "tick").isEmpty)
+            }
+        }
+    }
+
+    @Test func `keeps the jobs, their pauses, and who is busy`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(.cron("busy", "0 * * * * *"), .cron("held", "0 * * * * *"))
+            _ = try await scene.keeper.change([.pause("held", note: "holiday")])
+            scene.clock.advance(to: at("10:01:00"))
+            try await scene.settled()
+        }
+        try await SlotScene.run(in: folder, at: at("10:01:30")) { scene in
+            scene.clock.advance(to: at("10:02:00"))
+            try await scene.settled()
+            #expect(try await scene.spans(of: "busy") == ["skipped overlap 10:02:00-10:02:00 x1"])
+            let held = try await scene.spans(of: "held")
+            #expect(held.map { $0.hasPrefix("skipped paused") } == [true, true])
+            #expect(await scene.keeper.entry("held")?.record.pause?.note == "holiday")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+/// A slot keeper at work on a ledger in a file, with a clock that the test moves.
+struct SlotScene {
+    let ledger: SQLiteLedger
+    let clock: ManualClock
+    let census: RunCensus
+    let keeper: SlotKeeper
+
+    /// Serves while `body` looks on, then stops and closes the ledger: what a stop of the daemon is.
+    static func run(
+        in folder: TemporaryFolder, at now: Moment, isolation: isolated (any Actor)? = #isolation,
+        _ body: (SlotScene) async throws -> Void
+    ) async throws {
+        let clock = ManualClock(now: now)
+        let ledger = try folder.ledger()
+        let census = RunCensus()
+        let keeper = try await SlotKeeper(
+            ledger: ledger, clock: clock, zones: machineZones, census: census, makeID: freshID, logger: quiet)
+        let scene = SlotScene(ledger: ledger, clock: clock, census: census, keeper: keeper)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await keeper.run() }
+            try await body(scene)
+            group.cancelAll()
+            do { try await group.waitForAll() } catch is CancellationError {}
+        }
+        await ledger.close()
+    }
+
+    /// The same on a ledger of its own.
+    static func run(
+        at now: Moment, isolation: isolated (any Actor)? = #isolation,
+        _ body: (SlotScene) async throws -> Void
+    ) async throws {
+        try await run(in: try TemporaryFolder(), at: now, isolation: isolation, body)
+    }
+
+    /// Puts jobs in force.
+    func put(_ specs: JobSpec...) async throws {
+        _ = try await keeper.change(specs.map { .put($0, origin: .cli, place: nil) })
+    }
+
+    /// Waits until the keeper sleeps until `moment`, and no longer.
+    ///
+    /// Sleeps that a request broke off are passed over.
+    func sleeps(until moment: Moment) async throws {
+        var sleep = await clock.nextSleeper()
+        while sleep < moment { sleep = await clock.nextSleeper() }
+        try #require(sleep == moment)
+    }
+
+    /// Waits until everything that has come is decided.
+    func settled() async throws { _ = try await keeper.change([]) }
+
+    /// The slots that became runs, earliest first.
+    func slots(of job: String) async throws -> [Moment] {
+        try await ledger.runs(RunFilter(job: job)).compactMap(\.slot).reversed()
+    }
+
+    /// The spans of a job, earliest first, as `skipped overlap 10:00:00-10:02:00 x3`.
+    func spans(of job: String) async throws -> [String] {
+        try await ledger.spans(of: job, limit: .max).reversed().map { span in
+            let (first, last) = (span.first.iso8601.timeOfDay, span.last.iso8601.timeOfDay)
+            return "\(span.state.rawValue) \(span.reason.rawValue) \(first)-\(last) x\(span.count)"
+        }
+    }
+
+    /// Ends a run as if its work was done.
+    func end(_ run: RunRecord) async throws {
+        try await ledger.commit([
+            .moveRun(RunMove(run: run.id, from: [.queued], attempt: 1, to: .starting)),
+            .moveRun(RunMove(run: run.id, from: [.starting], attempt: 1, to: .completed)),
+        ])
+        census.ended(run: run.id, of: run.job)
+    }
+}
+
+extension String {
+    /// The `10:00:00` of `2026-03-03T10:00:00Z`.
+    fileprivate var timeOfDay: Substring { dropFirst(11).prefix(8) }
+}
