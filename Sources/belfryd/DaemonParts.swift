@@ -99,15 +99,16 @@ struct DaemonParts {
     /// SIGHUP reads the configuration anew.
     func serve(paths: Paths) async throws {
         let access: APIListener.Access = paths.owner == .system ? .group(getegid()) : .owner
+        let (isOpen, opened) = AsyncStream<Never>.makeStream()
         let door = APIListener(
             path: paths.socket, access: access, handler: DaemonHandler(control: control, identity: identity),
-            logger: logger)
+            logger: logger, ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
             ("slots", control.slots.run), ("runs", control.runs.run), ("live board", control.board.run),
             ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run),
         ]
         var services: [any Service] = keepers.map { KeeperService(name: $0.0, body: $0.1) }
-        services.append(KeeperService(name: "start") { try await start(paths) })
+        services.append(KeeperService(name: "start") { try await start(paths, isOpen) })
         services.append(door)
         var configuration = ServiceGroupConfiguration(
             services: services.map {
@@ -129,9 +130,11 @@ struct DaemonParts {
         try await group.run()
     }
 
-    /// Puts the jobs of the files in force, says so, and stays until the end.
-    private func start(_ paths: Paths) async throws {
+    /// Puts the jobs of the files in force, says so once commands are taken, too, and stays until the end.
+    private func start(_ paths: Paths, _ isOpen: AsyncStream<Never>) async throws {
         let difference = try await control.takeUpJobs()
+        for await _ in isOpen {}
+        try Task.checkCancellation()
         logger.notice(
             "started",
             metadata: [
