@@ -39,6 +39,9 @@ public struct JobItem: Hashable, Codable, Sendable {
     /// How often in a row it has failed; 0 when it is well.
     public var failures: Int { outage?.failures ?? 0 }
 
+    /// Since when it has been failing: the end of the first failure; `nil` when it is well.
+    public var failingSince: Moment? { outage?.since }
+
     /// Takes in a fact.
     ///
     /// Facts of one run come in order; those of overlapping runs may be mixed. Progress of a run that

@@ -151,22 +151,22 @@ package actor ItemKeeper {
         turn.tell(record, [JSON.Member("run", JSON(run))], makeID: makeID)
         let fact = JobFact(event: record.event, run: run, live: await board.state(of: run.id))
         let policy = turn.jobPolicy
-        var recovery: JobReport?
+        var outage: Duration?
         try await update(.job(run.job), bot: run.bot, &turn) { item, now in
             guard case .job(var job) = item.decider else { return [] }
             defer { item.decider = .job(job) }
-            let failures = job.failures
+            let since = job.failingSince
             let actions = job.receive(fact, at: now, policy: policy)
-            if failures > 0, fact.state == .completed, job.failures == 0 { recovery = job.report }
+            // Told to webhooks also where no surface hears of the job.
+            if let since, job.failingSince == nil { outage = max(.zero, fact.at - since) }
             return actions
         }
-        guard fact.state == .completed, let recovery, recovery.news == .recovered else { return }
-        let outage = recovery.outage.map { "{\"outageSeconds\":\($0.microseconds / 1_000_000)}" } ?? ""
+        guard let outage else { return }
         turn.changes.append(
             .append(
                 NewEvent(
                     .runRecovered, at: turn.now, reason: "recovered", job: run.job, run: run.id, bot: run.bot,
-                    detail: outage)))
+                    detail: "{\"outageSeconds\":\(outage.microseconds / 1_000_000)}")))
     }
 
     private func tellOfSlots(_ record: EventRecord, into turn: inout ItemTurn) async throws(LedgerError) {
@@ -277,6 +277,7 @@ package actor ItemKeeper {
         var item = turn.items[key] ?? items[key]
         if item == nil { item = try await ledger.item(key).flatMap { KeptItem($0) } }
         var kept = item ?? KeptItem(key, bot: bot)
+        let failures = kept.failures
         let actions = decide(&kept, turn.now)
         for action in actions {
             switch action {
@@ -290,7 +291,7 @@ package actor ItemKeeper {
                 turn.resolve(key, revision: revision)
             }
         }
-        turn.keep(kept, isWorthWriting: !actions.isEmpty)
+        turn.keep(kept, isWorthWriting: !actions.isEmpty || kept.failures != failures)
     }
 
     private func untriedEntries(

@@ -43,6 +43,12 @@ extension KeptItem {
         }
     }
 
+    /// How often in a row its job failed; kept also while nobody is shown anything, for the recovery.
+    var failures: Int {
+        guard case .job(let job) = decider else { return 0 }
+        return job.failures
+    }
+
     /// Whether it shows a run that has not ended, and so will soon change.
     var isAtWork: Bool {
         guard case .job(let job) = decider, let fact = job.report?.fact else { return false }
