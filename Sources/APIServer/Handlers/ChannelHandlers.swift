@@ -68,7 +68,7 @@ extension DaemonHandler {
         case .delivered:
             let status = entry.status.map { "status \($0)" }
             return WireChannelTest(channel: channel, outcome: "delivered", detail: status, outbox: entry.id)
-        case .pending where entry.attempts == 0, .held: return nil
+        case .pending where entry.attempts == 0, .held where entry.attempts == 0: return nil
         default:
             return WireChannelTest(
                 channel: channel, outcome: "failed", detail: entry.lastError ?? entry.state.rawValue,
