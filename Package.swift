@@ -121,7 +121,7 @@ let suites: [Target] = [
         ]),
     suite(
         "EndToEndTests",
-        ["Timeline", "Tracking", "API", "APIClient", "TestSupport", "belfryd", "belfry", "belfry-warden"]),
+        ["Timeline", "Host", "DBus", "TestSupport", "belfryd", "belfry", "belfry-warden"]),
 ]
 
 let package = Package(

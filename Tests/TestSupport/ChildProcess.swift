@@ -5,6 +5,16 @@ import Synchronization
 ///
 /// Killed when let go, unless it ended before.
 package final class ChildProcess: Sendable {
+    /// Where a process writes to.
+    package enum Streams: Sendable {
+        /// Standard output to ``ChildProcess/lines``.
+        case lines
+        /// Standard output and standard error, both to ``ChildProcess/lines``.
+        case bothInLines
+        /// Each to a file of this path, made anew; ``ChildProcess/lines`` is empty.
+        case files(output: String, errors: String)
+    }
+
     /// Its id, for signals.
     package let pid: Int32
     /// What it prints on standard output, line by line, for one reader.
@@ -23,14 +33,16 @@ package final class ChildProcess: Sendable {
     ///   - arguments: what follows it.
     ///   - environment: replaces variables of the test's environment; `nil` values take one away.
     ///   - isQuiet: drops its standard error, which goes to the test's else.
+    ///   - folder: where it starts; the test's own folder unless given.
+    ///   - streams: where its output goes; to ``lines`` unless given.
     /// - Throws: when `env` itself can't be started.
     package init(
         _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
-        isQuiet: Bool = false
+        isQuiet: Bool = false, folder: String? = nil, streams: Streams = .lines
     ) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [program] + arguments
+        process.arguments = (folder.map { ["--chdir=" + $0] } ?? []) + [program] + arguments
         process.environment = ProcessInfo.processInfo.environment
             .merging(environment.compactMapValues(\.self)) { $1 }
             .filter { entry in !environment.contains { $0.key == entry.key && $0.value == nil } }
@@ -38,6 +50,13 @@ package final class ChildProcess: Sendable {
         process.standardOutput = output
         process.standardInput = input
         if isQuiet { process.standardError = FileHandle.nullDevice }
+        switch streams {
+        case .lines: break
+        case .bothInLines: process.standardError = output
+        case .files(let outputPath, let errorPath):
+            process.standardOutput = try Self.emptyFile(outputPath)
+            process.standardError = try Self.emptyFile(errorPath)
+        }
         self.input = input.fileHandleForWriting
         let (ended, end) = AsyncStream<Int32>.makeStream()
         process.terminationHandler = {
@@ -45,7 +64,11 @@ package final class ChildProcess: Sendable {
             end.finish()
         }
         self.ended = ended
-        lines = Self.lines(of: output.fileHandleForReading)
+        if case .files = streams {
+            lines = AsyncStream { $0.finish() }
+        } else {
+            lines = Self.lines(of: output.fileHandleForReading)
+        }
         try Self.withoutBlockedSignals(process.run)
         pid = process.processIdentifier
         self.process = process
@@ -79,6 +102,11 @@ package final class ChildProcess: Sendable {
         await ended.first { _ in true }
     }
 
+    /// Closes its standard input.
+    package func closeInput() throws {
+        try input.close()
+    }
+
     /// The next line that fits; `nil` when the output ends first.
     ///
     /// One reader at a time.
@@ -96,6 +124,11 @@ package final class ChildProcess: Sendable {
         unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         try work()
+    }
+
+    private static func emptyFile(_ path: String) throws -> FileHandle {
+        try Data().write(to: URL(fileURLWithPath: path))
+        return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     }
 
     private static func lines(of handle: FileHandle) -> AsyncStream<String> {

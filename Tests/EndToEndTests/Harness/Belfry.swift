@@ -1,0 +1,222 @@
+import Foundation
+import Host
+import Synchronization
+import TestSupport
+
+/// A home with a configuration and a daemon in it, driven through the built programs as a person would.
+///
+/// Whatever was started in the home, the daemon, its warden and the jobs, is killed when this is let go.
+final class Belfry: Sendable {
+    /// The home.
+    let folder: TemporaryFolder
+    /// The session's bus with a notification server on it; nil: nobody shows anything.
+    let bus: PrivateBus?
+    /// Where webhooks go; nil: the channel does not exist.
+    let hook: HookServer?
+    private let daemon = Mutex<ChildProcess?>(nil)
+    /// Without a bus of its own a daemon looks for the one of whoever runs the tests.
+    private let quietBus = Mutex<PrivateBus?>(nil)
+    private let answers = Atomic<Int>(0)
+
+    /// Makes a home; starts nothing in it.
+    ///
+    /// - Parameters:
+    ///   - config: what the configuration says besides its zone, channels and routes.
+    ///   - bus: the session's bus, which gives it the channel `desk`.
+    ///   - hook: the receiver, which gives it the channel `hook`; see ``Belfry/receiver(_:)``.
+    ///   - folder: the home; a fresh one unless given.
+    /// - Throws: when a file can't be written.
+    init(
+        _ config: String = "", bus: PrivateBus? = nil, hook: HookServer? = nil,
+        in folder: TemporaryFolder? = nil
+    ) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        self.bus = bus
+        self.hook = hook
+        try write(Self.secret + "\n", to: "hook.secret")
+        try configure(config)
+    }
+
+    deinit {
+        daemon.withLock { $0 = nil }
+        Household.end(of: folder.path)
+    }
+
+    /// A home whose daemon is up.
+    static func start(
+        _ config: String = "", bus: PrivateBus? = nil, hook: HookServer? = nil
+    ) async throws -> Belfry {
+        let belfry = try Belfry(config, bus: bus, hook: hook)
+        try await belfry.start()
+        return belfry
+    }
+
+    /// A receiver of webhooks that verifies them with the package `standardwebhooks`.
+    static func receiver(_ options: String...) async throws -> HookServer {
+        try await HookServer(["--secret", secret] + options)
+    }
+
+    /// What webhooks are signed with.
+    static let secret = "whsec_" + Data((0..<32).map { UInt8($0) }).base64EncodedString()
+
+    // MARK: Files
+
+    /// The configuration's path.
+    var configPath: String { folder.file("belfry.yaml") }
+    /// The state folder's path.
+    var statePath: String { folder.file("state") }
+    /// The control socket's path.
+    var socketPath: String { folder.file("run/belfry.sock") }
+
+    /// Writes a configuration of `config`, the zone, and the channels and routes of this home.
+    func configure(_ config: String) throws {
+        try write(text(of: config), to: "belfry.yaml")
+    }
+
+    /// Writes a file in the home.
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(name)))
+    }
+
+    /// The lines of a file in the home; none when there is no such file.
+    func lines(of name: String) -> [String] {
+        let data = FileManager.default.contents(atPath: folder.file(name)) ?? Data()
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private func text(of config: String) -> String {
+        var channels: [String: String] = [:]
+        if bus != nil { channels["desk"] = "{ kind: desktop }" }
+        if let hook {
+            channels["hook"] = """
+                { kind: webhook, url: "\(hook.url())", secret: { file: \(folder.file("hook.secret")) }, \
+                allow: [127.0.0.1/32] }
+                """
+        }
+        if channels.isEmpty { channels["desk"] = "{ kind: desktop }" }
+        let lines = channels.keys.sorted().map { "  \($0): \(channels[$0] ?? "")\n" }.joined()
+        return """
+            zone: UTC
+            \(config)
+            channels:
+            \(lines)routes:
+              - when: [started, progress, completed, failed, recovered, canceled, lost, missed, message, test]
+                to: [\(channels.keys.sorted().joined(separator: ", "))]
+
+            """
+    }
+
+    // MARK: The daemon
+
+    /// Starts the daemon and waits until it takes commands and has its jobs in force.
+    ///
+    /// - Throws: ``NotUp`` with its last words when it ends instead.
+    func start() async throws {
+        if bus == nil, quietBus.withLock({ $0 == nil }) {
+            let bus = try await PrivateBus.start()
+            quietBus.withLock { $0 = bus }
+        }
+        let process = try launch()
+        var words: [String] = []
+        for await line in process.lines {
+            words.append(line)
+            if line.hasSuffix(" started") {
+                daemon.withLock { $0 = process }
+                return
+            }
+        }
+        throw NotUp(words: words)
+    }
+
+    /// Starts the daemon and does not wait for anything.
+    func launch() throws -> ChildProcess {
+        try ChildProcess(
+            BuiltProgram.path("belfryd"), ["--config", configPath, "--state", statePath],
+            environment: environment, streams: .bothInLines)
+    }
+
+    /// The daemon's process.
+    ///
+    /// - Throws: ``NotUp`` when none was started.
+    func process() throws -> ChildProcess {
+        guard let process = daemon.withLock({ $0 }) else { throw NotUp(words: []) }
+        return process
+    }
+
+    /// Ends the daemon without a word and waits until it is gone.
+    func kill() async throws {
+        try await process().end()
+    }
+
+    /// Asks the daemon to end, and waits; its exit code.
+    @discardableResult
+    func stop() async throws -> Int32? {
+        let process = try process()
+        process.signal(SIGTERM)
+        return await process.status()
+    }
+
+    /// Kills the daemon and starts the next.
+    func restart() async throws {
+        try await kill()
+        try await start()
+    }
+
+    /// The daemon ended, or was never started.
+    struct NotUp: Error {
+        var words: [String]
+    }
+
+    // MARK: Commands
+
+    /// Runs `belfry` with these words and waits for its end.
+    @discardableResult
+    func run(_ words: String..., input: String? = nil) async throws -> Answer {
+        try await run("belfry", words, input: input)
+    }
+
+    /// The JSON that `belfry ... --json` prints.
+    ///
+    /// - Throws: ``Refused`` when it exits with anything but 0.
+    func json(_ words: String...) async throws -> JSON {
+        let answer = try await run("belfry", words + ["--json"])
+        guard answer.code == 0 else { throw Refused(answer: answer) }
+        return try answer.json()
+    }
+
+    /// Runs a built program in this home and waits for its end.
+    func run(_ program: String, _ words: [String], input: String? = nil) async throws -> Answer {
+        let number = answers.add(1, ordering: .relaxed).newValue
+        let (output, errors) = (folder.file("\(number).out"), folder.file("\(number).err"))
+        let process = try ChildProcess(
+            BuiltProgram.path(program), words, environment: environment, folder: folder.path,
+            streams: .files(output: output, errors: errors))
+        if let input { try process.write(input) }
+        try process.closeInput()
+        guard let code = await process.status() else { throw Feed.Ended() }
+        return Answer(
+            code: code, bytes: bytes(of: output), errors: String(decoding: bytes(of: errors), as: UTF8.self))
+    }
+
+    private func bytes(of path: String) -> [UInt8] {
+        [UInt8](FileManager.default.contents(atPath: path) ?? Data())
+    }
+
+    /// Starts a command that prints one JSON object a line; ends with the value.
+    func feed(_ words: String...) throws -> Feed {
+        Feed(try ChildProcess(BuiltProgram.path("belfry"), words + ["--json"], environment: environment))
+    }
+
+    /// Every event from the first one on.
+    func events() throws -> Feed { try feed("events", "--since", "0") }
+
+    /// What the programs see: this home alone, and none of the tester's own daemon.
+    var environment: [String: String?] {
+        [
+            "HOME": folder.path, "XDG_RUNTIME_DIR": folder.file("run"), "BELFRY_SOCKET": socketPath,
+            "XDG_CONFIG_HOME": nil, "XDG_STATE_HOME": nil, "BELFRY_CONFIG": nil, "BELFRY_STATE": nil,
+            "DBUS_SESSION_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address, "TZ": "UTC",
+            "NO_COLOR": nil, "CI": nil,
+        ]
+    }
+}
