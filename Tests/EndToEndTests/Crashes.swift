@@ -1,0 +1,115 @@
+import TestSupport
+import Testing
+import Timeline
+
+/// What kill -9 of the daemon must not harm.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct `a killed daemon` {
+    @Test func `finds its run again, and what the job said meanwhile`() async throws {
+        let folder = try TemporaryFolder()
+        let (gate, sign) = (try Gate(in: folder), try Gate("sign", in: folder))
+        let hook = try await Belfry.receiver()
+        let belfry = try Belfry(
+            """
+            jobs:
+              long:
+                schedule: manual
+                env: { GATE: \(gate.path), SIGN: \(sign.path) }
+                shell: |
+                  systemd-notify X_PROGRESS=1/4; read line < "$GATE"
+                  systemd-notify --status="alone" X_PROGRESS=3/4; echo > "$SIGN"
+                  read line < "$GATE"; exit 7
+            """, hook: hook, in: folder)
+        try await belfry.start()
+        let watch = try belfry.feed("watch")
+        let follower = try belfry.feed("run", "long", "--follow")
+        _ = try await watch.next { $0["progress"].number == 0.25 }
+        let before = try await belfry.json("run", "show", "long#1")
+        try await belfry.kill()
+        try gate.open()
+        // systemd-notify has returned with nobody but the warden to hear it.
+        try await sign.passed()
+        try await belfry.start()
+        let live = try await watch.next { $0["progress"].number == 0.75 }
+        #expect(live["message"].text == "alone")
+        try gate.open()
+        #expect(await follower.code() == 7)
+
+        let after = try await belfry.json("run", "show", "long#1")
+        #expect(after["id"] == before["id"])
+        #expect(after["startedAt"] == before["startedAt"])
+        #expect(after["attempt"].integer == 1)
+        #expect(after["exitCode"].integer == 7)
+        #expect(try await belfry.json("runs").list.count == 1)
+        let told = try await hook.webhooks { $0.type == "run.failed" }
+        #expect(Set(told.map(\.id)).count == 2)
+    }
+
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+    func `loses and doubles no slot and no notice`(seed: UInt64) async throws {
+        var random = SeededGenerator(state: seed)
+        let hook = try await Belfry.receiver()
+        let belfry = try Belfry(
+            """
+            jobs:
+              work:
+                schedule: "* * * * * *"
+                shell: echo "$BELFRY_RUN $BELFRY_SLOT" >> ~/done; head -c 200000 /dev/urandom | sha256sum
+            """, hook: hook)
+        for _ in 1...8 {
+            try await belfry.start()
+            let events = try belfry.feed("events")
+            for _ in 0..<Int.random(in: 0...6, using: &random) { _ = try await events.next() }
+            try await belfry.kill()
+        }
+        try await belfry.start()
+        let events = try belfry.feed("events")
+        _ = try await events.next(2) { $0["type"].text == "run.completed" }
+        try await belfry.run("job", "pause", "work")
+        let rows = try await settled(belfry)
+        let runs = rows.filter { $0["id"] != nil }
+
+        // Every second from the first to the last is a run, or is told of in a span; once.
+        var slots: [Int64] = []
+        for row in rows {
+            let first = try moment(row["slot"])
+            let last = try row["lastSlot"] == nil ? first : moment(row["lastSlot"])
+            #expect((last - first).microseconds / 1_000_000 + 1 == Int64(row["count"].integer ?? 1))
+            slots += Array(stride(from: first.microseconds, through: last.microseconds, by: 1_000_000))
+        }
+        slots.sort()
+        let grid = try Array(
+            stride(from: #require(slots.first), through: #require(slots.last), by: 1_000_000))
+        #expect(slots == grid)
+
+        // Every run was started once, and ended well.
+        #expect(runs.allSatisfy { $0["state"].text == "completed" })
+        let expected = try runs.map { "\($0["name"].text ?? "") \(try moment($0["slot"]).iso8601)" }
+        #expect(Set(belfry.lines(of: "done")) == Set(expected))
+        #expect(belfry.lines(of: "done").count == expected.count)
+
+        // Every outcome reached the receiver, however often, under one id.
+        let ids = Set(runs.compactMap { $0["id"].text })
+        var told: [String: Set<String>] = [:]
+        while Set(told.keys) != ids {
+            let webhook = try await hook.webhook { $0.type == "run.completed" }
+            #expect(webhook.isVerified)
+            told[webhook.data["run"]["id"].text ?? "", default: []].insert(webhook.id)
+        }
+        #expect(told.values.allSatisfy { $0.count == 1 })
+    }
+
+    /// What became of the slots of the paused job `work`, once nothing of it is under way.
+    private func settled(_ belfry: Belfry) async throws -> [JSON] {
+        func history() async throws -> [JSON] {
+            try await belfry.json("job", "history", "work", "--limit", "100000").list
+        }
+        let underWay = try await history().filter { $0["id"] != nil && $0["endedAt"] == nil }
+        var waiting = Set(underWay.map { $0["id"] })
+        let events = try belfry.events()
+        while !waiting.isEmpty {
+            let ends: Set = ["run.completed", "run.failed", "run.lost"]
+            waiting.remove(try await events.next { ends.contains($0["type"].text ?? "") }["run"])
+        }
+        return try await history()
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+
+/// SIGTERM, and a second daemon.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `the daemon's end` {
+    @Test func `comes within 5 s, and leaves runs to the warden`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              long: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'echo up; read line < "$GATE"' }
+            """, in: folder)
+        try await belfry.start()
+        // Streams that nobody closes must not hold it up.
+        let (events, watch) = (try belfry.feed("events"), try belfry.feed("watch"))
+        try await belfry.run("run", "long")
+        _ = try await events.event("run.started")
+        let warden = try #require(try await belfry.json("status")["warden"]["pid"].integer)
+        let begin = ContinuousClock.now
+        #expect(try await belfry.stop() == 0)
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        #expect(try await belfry.run("status").code == 3)
+        #expect(Glibc.kill(Int32(warden), 0) == 0)
+
+        try await belfry.start()
+        let status = try await belfry.json("status")
+        #expect(status["warden"]["pid"].integer == warden)
+        #expect(status["running"].integer == 1)
+        try gate.open()
+        #expect(try await events.event("run.completed")["job"].text == "long")
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `does not let a second one near its state`() async throws {
+        let belfry = try await Belfry.start()
+        let pid = try #require(try await belfry.json("status")["pid"].integer)
+        let second = try await belfry.run(
+            "belfryd", ["--config", belfry.configPath, "--state", belfry.statePath])
+        #expect(second.code == 1)
+        #expect(second.bytes.isEmpty)
+        #expect(
+            second.errors == """
+                belfryd: \(belfry.statePath) is in use by the daemon with process id \(pid)
+                  mend: stop it first, or name another folder with --state
+
+                """)
+        #expect(try await belfry.json("status")["pid"].integer == pid)
+    }
+}
