@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `the commands of delivery` {
+    @Test func `send an entry again at once, or give it up`() async throws {
+        let hook = try await Belfry.receiver("--status-plan", "503,503,204")
+        let belfry = try await Belfry.start(hook: hook)
+        try await belfry.run("notify", "first", "--bot", "a", "--urgency", "critical")
+        let first = try await hook.webhook()
+        try await belfry.run("notify", "second", "--bot", "b", "--urgency", "critical")
+        let second = try await hook.webhook()
+        #expect(try await belfry.run("outbox", "discard", second.id).code == 0)
+        #expect(try await belfry.run("outbox", "retry", first.id).code == 0)
+        #expect(try await hook.webhook().id == first.id)
+        // The receipt follows the answer; the next delivery comes after it.
+        try await belfry.run("notify", "third", "--bot", "c", "--urgency", "critical")
+        #expect(try await hook.webhook().data["item"]["bot"].text == "c")
+        let entries = try await belfry.json("outbox", "list").list
+        let states = Dictionary(uniqueKeysWithValues: entries.map { ($0["id"].text ?? "", $0["state"].text) })
+        #expect(states[first.id] == "delivered")
+        #expect(states[second.id] == "discarded")
+        #expect(try await belfry.json("outbox", "--state", "discarded").list.count == 1)
+        for verb in ["retry", "discard"] {
+            #expect(try await belfry.run("outbox", verb, first.id).code == 5)
+            #expect(try await belfry.run("outbox", verb, "01900000-0000-7000-8000-000000000000").code == 4)
+        }
+    }
+
+    @Test func `try a channel and say what became of it`() async throws {
+        let hook = try await Belfry.receiver("--status-plan", "204,410")
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await Belfry.start(bus: bus, hook: hook)
+        let good = try await belfry.run("channel", "test", "hook", "--json")
+        #expect(good.code == 0)
+        #expect(try good.json()["outcome"].text == "delivered")
+        #expect(try await hook.webhook().type == "test")
+        let shown = try await belfry.run("channel", "test", "desk")
+        #expect(shown.code == 0)
+        #expect(try await server.next()?.body.contains("desk") == true)
+        let bad = try await belfry.run("channel", "test", "hook", "--json")
+        #expect(bad.code == 1)
+        #expect(try bad.json()["outcome"].text == "failed")
+        let unknown = try await belfry.run("channel", "test", "hok")
+        #expect(unknown.code == 4)
+        #expect(unknown.errors.contains("Did you mean \"hook\"?"))
+        let channels = try await belfry.json("channel", "list").list
+        #expect(channels.map { $0["name"].text } == ["desk", "hook"])
+        #expect(channels.first?["state"].text == "working")
+    }
+
+    @Test func `tell events from any number on`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              job: { schedule: manual, command: ["true"] }
+            """)
+        try await belfry.run("run", "job", "--follow")
+        let all = try belfry.events()
+        let started = try await all.event("run.started")
+        let completed = try await all.event("run.completed")
+        let seq = try #require(started["seq"].integer)
+        #expect(try #require(completed["seq"].integer) > seq)
+        let later = try belfry.feed("events", "--since", "\(seq)")
+        #expect(try await later.next() == completed)
+    }
+}

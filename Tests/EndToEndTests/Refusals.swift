@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+/// Exit codes and sentences of commands that can't do what they were asked.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `a refused command` {
+    @Test(arguments: [
+        ["status"], ["doctor"], ["reload"], ["job", "list"], ["runs"], ["run", "x"], ["exec", "--", "true"],
+        ["watch"], ["events"], ["notify", "x"], ["messages"], ["outbox"], ["channel", "list"],
+        ["bot", "list"],
+        ["config", "show"], ["job", "history", "x"], ["run", "logs", "x#1"],
+    ])
+    func `says that no daemon answers`(words: [String]) async throws {
+        let belfry = try Belfry()
+        let answer = try await belfry.run("belfry", words)
+        #expect(answer.code == 3)
+        #expect(answer.bytes.isEmpty)
+        #expect(
+            answer.errors
+                == "belfry: no daemon answers on \(belfry.socketPath). Start one with: belfryd\n")
+    }
+
+    @Test(arguments: [
+        ["nonsense"], ["status", "--nonsense"], ["runs", "--limit", "0"], ["runs", "--limit", "ten"],
+        ["run", "show", "x"], ["run", "show", "x#0"], ["notify"], ["notify", "x", "--expire", "soon"],
+        ["job", "add"], ["exec"], ["events", "--since", "-1"], ["exec", "--notify", "no", "--", "x"],
+        ["cron", "next", "0 25 * * *"], ["status", "--socket", "x", "--system"], ["runs", "--state", "odd"],
+    ])
+    func `has a usage that is not understood`(words: [String]) async throws {
+        let belfry = try Belfry()
+        let answer = try await belfry.run("belfry", words)
+        #expect(answer.code == 2)
+        #expect(answer.bytes.isEmpty)
+        #expect(answer.errors.hasPrefix("belfry: "))
+    }
+
+    @Test(
+        arguments: [
+            (["job", "show", "bakcup"], "job"), (["run", "bakcup"], "job"),
+            (["job", "pause", "bakcup"], "job"),
+            (["job", "rm", "bakcup"], "job"), (["job", "history", "bakcup"], "job"),
+            (["runs", "bakcup"], "job"),
+            (["job", "next", "bakcup"], "job"), (["bot", "show", "bakcup"], "bot"),
+            (["run", "show", "backup#9"], nil), (["run", "logs", "bakcup#1"], nil),
+            (["read", "01900000-0000-7000-8000-000000000000"], nil),
+        ] as [([String], String?)])
+    func `names what it did not find, and what was perhaps meant`(
+        words: [String], kind: String?
+    ) async throws {
+        let belfry = try await Belfry.start(
+            """
+            bots: { backup: }
+            jobs:
+              backup: { bot: backup, schedule: manual, command: ["true"] }
+            """)
+        let answer = try await belfry.run("belfry", words)
+        #expect(answer.code == 4)
+        if let kind {
+            #expect(answer.errors == "belfry: no \(kind) \"bakcup\". Did you mean \"backup\"?\n")
+        }
+        let error = try await JSON(belfry.run("belfry", words + ["--json"]).errors)["error"]
+        #expect(error["kind"].text == "notFound")
+        #expect(error["code"].text?.hasPrefix("E12") == true)
+        #expect(error["message"] != nil)
+    }
+
+    @Test(arguments: [
+        ["widget", "--format", "waybar"], ["import", "crontab"], ["confirm", "Sure?"], ["ask", "bot", "x"],
+        ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["why", "x"], ["silence", "list"],
+        ["cron", "prev", "* * * * *"], ["cron", "explain", "* * * * *"], ["cron", "words", "daily"],
+        ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
+        ["notify", "x", "--action", "ok=OK"], ["exec", "--pty", "--", "true"], ["cron", "next", "--stdin"],
+        ["job", "add", "x", "--every", "15m", "--", "true"], ["job", "add", "x", "--prompt", "hello"],
+        ["job", "add", "x", "--after", "15m", "--", "true"], ["job", "add", "x", "--url", "https://x.org"],
+        ["job", "add", "x", "--at", "2030-01-01T00:00Z", "--", "true"],
+        ["job", "add", "x", "--words", "daily", "--", "true"],
+        ["job", "add", "x", "--spread=10m", "--", "true"], ["job", "add", "x", "--burst", "5", "--", "true"],
+        ["job", "add", "x", "--overlap", "allow", "--", "true"],
+        ["job", "add", "x", "--catch-up", "all", "--", "true"],
+        ["job", "add", "x", "--attempts", "3", "--", "true"],
+    ])
+    func `belongs to a later version`(words: [String]) async throws {
+        let belfry = try Belfry()
+        let answer = try await belfry.run("belfry", words)
+        #expect(answer.code == 2)
+        #expect(answer.bytes.isEmpty)
+        #expect(answer.errors.contains("not in this version"))
+        // Nobody is told of it before it is there.
+        let help = try await belfry.run("belfry", [words[0], "--help"])
+        if help.code == 0, let flag = words.first(where: { $0.hasPrefix("--") && $0 != "--" }) {
+            #expect(!help.text.contains(flag.prefix { $0 != "=" } + " "))
+        }
+    }
+
+    @Test func `of belfryd ends with 2, too`() async throws {
+        let belfry = try Belfry()
+        for words in [["--nonsense"], ["--drain"], ["--log-level", "loud"], ["listen", "--port", "70000"]] {
+            let answer = try await belfry.run("belfryd", words)
+            #expect(answer.code == 2)
+            #expect(!answer.errors.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `the run commands` {
+    private let jobs = """
+        jobs:
+          good: { schedule: manual, shell: "echo fine" }
+          seven: { schedule: manual, shell: "exit 7" }
+          gone: { schedule: manual, command: [/nowhere/at/all] }
+          plain: { schedule: manual, command: [/etc/passwd] }
+          signalled: { schedule: manual, shell: "kill -TERM $$" }
+          slow: { schedule: manual, shell: "sleep 1000", timeout: 300ms, grace: 1s }
+        """
+
+    @Test(
+        arguments: [
+            ("good", 0), ("seven", 7), ("gone", 127), ("plain", 126), ("signalled", 143), ("slow", 124),
+        ] as [(String, Int32)])
+    func `follow a job and return its code`(job: String, code: Int32) async throws {
+        let belfry = try await Belfry.start(jobs)
+        #expect(try await belfry.run("run", job, "--follow").code == code)
+        let run = try await belfry.json("run", "show", "\(job)#1")
+        let expected = [
+            "good": ["completed", nil], "seven": ["failed", "exitCode"], "gone": ["failed", "notFound"],
+            "plain": ["failed", "notExecutable"], "signalled": ["failed", "signal"],
+            "slow": ["timedOut", "timeout"],
+        ]
+        #expect([run["state"].text, run["reason"].text] == expected[job])
+        if job == "signalled" { #expect(run["signal"].integer == 15) }
+    }
+
+    @Test func `end a running job with all its processes`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              tree:
+                schedule: manual
+                env: { GATE: \(gate.path) }
+                # The inner shell and the sleeper go with the outer one.
+                shell: sh -c 'sleep 1000 & echo up; read line < "$GATE"' & wait
+            """, in: folder)
+        try await belfry.start()
+        let logs = try belfry.feed("events")
+        try await belfry.run("run", "tree")
+        _ = try await logs.event("run.started")
+        #expect(try await belfry.run("run", "cancel", "tree#1").code == 0)
+        _ = try await logs.event("run.canceled")
+        let run = try await belfry.json("run", "show", "tree#1")
+        #expect(run["state"].text == "canceled")
+        #expect(try await belfry.json("status")["warden"]["runs"].integer == 0)
+        #expect(Household.members(of: folder.path, named: "sleep").isEmpty)
+        // It has ended: there is nothing left to cancel.
+        #expect(try await belfry.run("run", "cancel", "tree#1").code == 5)
+    }
+
+    @Test func `take back a run that waits`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"' }
+            """, in: folder)
+        try await belfry.start()
+        // More than may run at once: the last one waits.
+        for _ in 1...65 { try await belfry.run("run", "wait", "--force") }
+        let queued = try #require(
+            try await belfry.json("runs", "--state", "queued").list.first?["name"].text)
+        #expect(try await belfry.run("run", "cancel", queued).code == 0)
+        let run = try await belfry.json("run", "show", queued)
+        #expect(run["state"].text == "canceled")
+        #expect(run["startedAt"] == nil)
+    }
+
+    @Test func `do an ended run again, and no other`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"; exit 1' }
+            """, in: folder)
+        try await belfry.start()
+        let events = try belfry.events()
+        try await belfry.run("run", "wait")
+        _ = try await events.event("run.started")
+        #expect(try await belfry.run("run", "retry", "wait#1").code == 5)
+        try gate.open()
+        _ = try await events.event("run.failed")
+        let again = try await belfry.json("run", "retry", "wait#1")
+        #expect(again["name"].text == "wait#2")
+        #expect(try await again["retryOf"] == belfry.json("run", "show", "wait#1")["id"])
+    }
+
+    @Test func `refuse a second run of a busy job, unless forced; a key makes one run`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"' }
+            """, in: folder)
+        try await belfry.start()
+        let first = try await belfry.json("run", "wait", "--key", "nightly")
+        let same = try await belfry.json("run", "wait", "--key", "nightly")
+        #expect(first["id"] == same["id"])
+        #expect(first["cause"].text == "key:nightly")
+        let busy = try await belfry.run("run", "wait")
+        #expect(busy.code == 5)
+        #expect(busy.errors.contains("wait"))
+        #expect(try await belfry.json("run", "wait", "--force")["name"].text == "wait#2")
+        #expect(try await belfry.json("runs").list.map { $0["name"].text } == ["wait#2", "wait#1"])
+        #expect(try await belfry.json("runs", "wait", "--limit", "1").list.count == 1)
+    }
+}
