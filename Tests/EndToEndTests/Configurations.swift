@@ -1,0 +1,151 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A fault in a configuration, as whoever wrote it gets to see it.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `a configuration` {
+    /// A fault: the text, the place of what is wrong, what is drawn there, and words of the sentence.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var text: String
+        var place: String
+        var caret: String
+        var words: String
+
+        var testDescription: String { words }
+
+        init(_ words: String, at place: String, _ caret: String, _ text: String) {
+            self.text = text
+            self.place = place
+            self.caret = caret
+            self.words = words
+        }
+    }
+
+    private static let job = "schedule: manual, command: [\"true\"]"
+    private static let faults = [
+        Fault("did you mean \"timeout\"", at: "2:45", "^^^^^^", "jobs:\n  a: { \(job), timout: 2h }"),
+        Fault("a list stands where a map is expected", at: "2:6", "^", "jobs:\n  a: [1, 2]"),
+        Fault(
+            "25 is outside 0-23", at: "2:21", "^^",
+            "jobs:\n  a: { schedule: \"0 25 * * *\", command: [\"true\"] }"),
+        Fault("Mars/Olympus", at: "1:7", "^^^^^^^^^^^^", "zone: Mars/Olympus"),
+        Fault("a second time", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
+        Fault(
+            "/nowhere/secret", at: "3:69", "^^^^^^^^^^^^^^^",
+            """
+            channels:
+              desk: { kind: desktop }
+              hook: { kind: webhook, url: https://example.org/, secret: { file: /nowhere/secret } }
+            """),
+        Fault(
+            "a failure has no route", at: "3:5", "^",
+            "channels: { desk: { kind: desktop } }\nroutes:\n  - { when: [message], to: [desk] }"),
+    ]
+
+    @Test(arguments: faults)
+    func `with a fault is refused with its place`(fault: Fault) async throws {
+        let belfry = try Belfry()
+        try belfry.write(fault.text + "\n", to: "belfry.yaml")
+        let answer = try await belfry.run("belfryd", ["--check", "--config", belfry.configPath])
+        #expect(answer.code == 2)
+        #expect(answer.errors.contains(fault.words))
+        let drawn = answer.errors.split(separator: "\n").map(String.init)
+        let place = drawn.first?.dropFirst(belfry.configPath.count + 1).prefix(while: { $0 != " " })
+        #expect(place.map(String.init) == fault.place + ":")
+        #expect(drawn.contains { $0.trimmingPrefix { $0 == " " } == fault.caret })
+        // The daemon starts with it as little, and the command line says the same.
+        for (program, words) in [("belfryd", []), ("belfry", ["config", "check"])] {
+            let again = try await belfry.run(program, words + ["--config", belfry.configPath])
+            #expect(again.code == 2)
+            #expect(again.errors == answer.errors)
+        }
+    }
+
+    @Test func `that is good is said to be, and a secret nobody signs with is warned of`() async throws {
+        let belfry = try Belfry()
+        try belfry.write(
+            """
+            jobs:
+              a: { \(Self.job) }
+            channels:
+              hook: { kind: webhook, url: https://example.org/hook }
+            """, to: "belfry.yaml")
+        let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
+        #expect(answer.code == 0)
+        #expect(answer.text == "\(belfry.configPath): good; 1 jobs, 0 bots, 1 channels\n")
+        #expect(answer.errors.hasPrefix("warning: "))
+        #expect(answer.errors.contains("hook"))
+    }
+
+    @Test func `is reloaded whole, with the difference told`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              stays: { \(Self.job) }
+              changes: { \(Self.job) }
+              goes: { \(Self.job) }
+            """)
+        let events = try belfry.events()
+        try belfry.configure(
+            """
+            bots: { ops: }
+            jobs:
+              stays: { \(Self.job) }
+              changes: { \(Self.job), timeout: 5m }
+              comes: { \(Self.job) }
+            """)
+        let difference = try await belfry.json("reload")
+        #expect(
+            try difference["jobs"]
+                == JSON(#"{"added":["comes"],"changed":["changes"],"removed":["goes"]}"#))
+        #expect(difference["bots"]["added"].list.map(\.text) == ["ops"])
+        _ = try await events.event("config.reloaded")
+        #expect(try await names(belfry) == ["changes", "comes", "stays"])
+        #expect(try await belfry.json("job", "show", "changes")["revision"].integer == 2)
+        #expect(try await belfry.json("job", "show", "stays")["revision"].integer == 1)
+        #expect(try await belfry.run("reload").text == "Nothing changed.\n")
+
+        try belfry.configure("jobs:\n  hup: { \(Self.job) }")
+        try belfry.process().signal(SIGHUP)
+        _ = try await events.event("config.reloaded")
+        _ = try await events.event("config.reloaded")
+        #expect(try await names(belfry) == ["hup"])
+    }
+
+    @Test func `with a fault leaves the one before in force`() async throws {
+        let belfry = try await Belfry.start("jobs:\n  first: { \(Self.job) }")
+        let before = try await belfry.json("config", "show")
+        try belfry.configure(
+            """
+            jobs:
+              second: { \(Self.job) }
+              third: { schedule: "61 * * * *", command: ["true"] }
+            """)
+        let refused = try await belfry.run("reload")
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains("\(belfry.configPath):4:"))
+        #expect(refused.errors.contains("^^"))
+        #expect(try await belfry.json("config", "show") == before)
+        try belfry.process().signal(SIGHUP)
+        let said = try await belfry.process().line { $0.contains("\(belfry.configPath):4:") }
+        #expect(said != nil)
+        #expect(try await belfry.json("config", "show") == before)
+        #expect(try await names(belfry) == ["first"])
+    }
+
+    @Test func `shows everything but secrets`() async throws {
+        let hook = try await Belfry.receiver()
+        let belfry = try await Belfry.start(
+            "jobs:\n  a: { \(Self.job), env: { TOKEN: hush-hush } }", hook: hook)
+        let shown = try await belfry.run("config", "show", "--json")
+        #expect(try shown.json()["jobs"].list.first?["env"].list.map(\.text) == ["TOKEN"])
+        for secret in ["hush-hush", Belfry.secret] {
+            #expect(!shown.text.contains(secret))
+            #expect(try await belfry.run("config", "show").text.contains(secret) == false)
+        }
+    }
+
+    private func names(_ belfry: Belfry) async throws -> [String?] {
+        try await belfry.json("job", "list").list.map { $0["name"].text }
+    }
+}
