@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `belfryd listen` {
+    @Test func `verifies what the daemon sends, and prints it`() async throws {
+        let belfry = try Belfry()
+        let listener = try listen(in: belfry, secret: Belfry.secret)
+        let address = try #require(try await listener.next()["listening"].text)
+        try belfry.write(config(for: address, in: belfry), to: "belfry.yaml")
+        try await belfry.start()
+        #expect(try await belfry.json("channel", "test", "here")["outcome"].text == "delivered")
+        let test = try await listener.next()
+        #expect(test["verified"] == .bool(true))
+        #expect(test["repeated"] == .bool(false))
+        #expect(test["body"]["type"].text == "test")
+        #expect(try await belfry.json("outbox").list.first?["id"] == test["id"])
+    }
+
+    @Test func `refuses what was signed with another secret`() async throws {
+        let belfry = try Belfry()
+        let other = "whsec_" + Data((1...32).map { UInt8($0) }).base64EncodedString()
+        let listener = try listen(in: belfry, secret: other)
+        let address = try #require(try await listener.next()["listening"].text)
+        try belfry.write(config(for: address, in: belfry), to: "belfry.yaml")
+        try await belfry.start()
+        let test = try await belfry.run("channel", "test", "here", "--json")
+        #expect(test.code == 1)
+        #expect(try test.json()["detail"].text?.contains("401") == true)
+        let refused = try await listener.next()
+        #expect(refused["verified"] == .bool(false))
+        #expect(refused["fault"] != nil)
+    }
+
+    private func listen(in belfry: Belfry, secret: String) throws -> Feed {
+        try belfry.write(secret + "\n", to: "listen.secret")
+        return Feed(
+            try ChildProcess(
+                BuiltProgram.path("belfryd"),
+                ["listen", "--port", "0", "--secret-file", belfry.folder.file("listen.secret"), "--json"],
+                environment: belfry.environment))
+    }
+
+    private func config(for address: String, in belfry: Belfry) -> String {
+        """
+        channels:
+          here:
+            kind: webhook
+            url: "\(address)/hook"
+            secret: { file: \(belfry.folder.file("hook.secret")) }
+            allow: [127.0.0.1/32]
+        """
+    }
+}

@@ -1,0 +1,106 @@
+import TestSupport
+import Testing
+
+/// What a notification server gets to see, while servers and daemons come and go.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `a notification server` {
+    @Test func `that comes late is shown what nobody has read, as it is now`() async throws {
+        let bus = try await PrivateBus.start()
+        let belfry = try await Belfry.start(bus: bus)
+        for number in 1...4 {
+            try await belfry.run("notify", "news \(number)", "--bot", "ops", "--urgency", "critical")
+        }
+        let read = try await belfry.json("notify", "old news", "--bot", "other", "--urgency", "critical")
+        try await belfry.run("read", read["id"].text ?? "")
+        let server = try await NotificationServer.start(at: bus.address)
+        let shown = try #require(try await server.next())
+        #expect(shown.body.contains("news 4"))
+        #expect(!shown.body.contains("news 1"))
+
+        // The server dies and comes back: once more, and as one item.
+        await server.process.end()
+        let next = try await NotificationServer.start(at: bus.address)
+        let again = try #require(try await next.next())
+        #expect(again.replacesID == 0)
+        #expect(again.body == shown.body)
+        try await belfry.run("notify", "last words", "--bot", "third", "--urgency", "critical")
+        #expect(try await next.next()?.body.contains("last words") == true)
+    }
+
+    @Test func `is not told again by a daemon that was killed`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await Belfry.start(bus: bus)
+        try await belfry.run("notify", "before", "--bot", "ops", "--urgency", "critical")
+        let before = try #require(try await server.next())
+        // The receipt is written once the server has answered; the test channel comes after it.
+        #expect(try await belfry.run("channel", "test", "desk").code == 0)
+        _ = try await server.next()
+        try await belfry.restart()
+        try await belfry.run("notify", "after", "--bot", "ops", "--urgency", "critical")
+        var after = try #require(try await server.next())
+        // What was shown may be painted over in place, never beside itself.
+        while !after.body.contains("after") {
+            #expect(after.replacesID != 0)
+            after = try #require(try await server.next())
+        }
+        #expect(after.replacesID == before.id)
+        #expect(after.body.contains("before"))
+    }
+
+    @Test func `sees progress turn into the result, in one item`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try Belfry(
+            """
+            jobs:
+              climb:
+                schedule: manual
+                env: { GATE: \(gate.path) }
+                shell: 'systemd-notify X_PROGRESS=2/5; read line < "$GATE"; exit 3'
+            """, bus: bus, in: folder)
+        try await belfry.start()
+        try await belfry.run("run", "climb")
+        var call = try #require(try await server.next())
+        let first = call
+        while call.hints["value"] != "i:40" {
+            call = try #require(try await server.next())
+            #expect(call.replacesID == first.id)
+        }
+        try gate.open()
+        while !(call.summary + call.body).contains("failed") {
+            call = try #require(try await server.next())
+            #expect(call.replacesID == first.id)
+        }
+        #expect(call.hints["value"] == nil)
+        #expect(call.hints["desktop-entry"] == "s:belfry")
+    }
+
+    @Test func `takes an item away when it was read`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await Belfry.start(bus: bus)
+        let said = try await belfry.json("notify", "read me", "--bot", "ops", "--urgency", "critical")
+        let shown = try #require(try await server.next())
+        try await belfry.run("read", said["id"].text ?? "")
+        #expect(try await server.next("CloseNotification")?.id == shown.id)
+    }
+
+    @Test func `is told what a hanging receiver holds up`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let hook = try await Belfry.receiver("--status-plan", "hang")
+        let belfry = try await Belfry.start(bus: bus, hook: hook)
+        for number in 1...3 {
+            try await belfry.run("notify", "number \(number)", "--bot", "b\(number)", "--urgency", "critical")
+        }
+        _ = try await hook.webhook()
+        for number in 1...3 {
+            #expect(try await server.next()?.body.contains("number \(number)") == true)
+        }
+        // Nothing was given up: what hangs is still to be delivered.
+        #expect(try await belfry.json("status")["outbox"]["pending"].integer == 3)
+        #expect(try await belfry.stop() == 0)
+    }
+}
