@@ -15,7 +15,7 @@ import Testing
         #expect(!answer.text.contains("widget"))
         if shell == "bash" {
             try belfry.write(answer.text, to: "completion")
-            #expect(try Shell.run("bash -n completion", in: belfry.folder.path) == 0)
+            #expect(try await Shell.run("bash -n completion", in: belfry.folder.path) == 0)
         }
     }
 

@@ -56,6 +56,12 @@ import Timeline
                 shell: echo "$BELFRY_RUN $BELFRY_SLOT" >> ~/done; head -c 200000 /dev/urandom | sha256sum
             """, hook: hook)
         for _ in 1...8 {
+            if Bool.random(using: &random) {
+                // Before it is up: somewhere between its lock and its first commits.
+                let early = try belfry.launch()
+                for _ in 0..<Int.random(in: 0...3, using: &random) { _ = await early.line { _ in true } }
+                await early.end()
+            }
             try await belfry.start()
             let events = try belfry.feed("events")
             for _ in 0..<Int.random(in: 0...6, using: &random) { _ = try await events.next() }
