@@ -74,7 +74,7 @@ import Testing
         ["job", "add", "x", "--catch-up", "all", "--", "true"],
         ["job", "add", "x", "--attempts", "3", "--", "true"],
         ["notify", "hi", "--wait"], ["exec", "--pty", "--", "true"], ["widget"], ["bot", "add", "x"],
-        ["exec", "--notify", "always", "--", "true"], ["cron", "explain", "@daily"],
+        ["exec", "--notify", "always", "--", "true"], ["import", "openclaw"],
     ])
     func `say what is not in this version`(arguments: [String]) async throws {
         try await House.whileStanding { house in

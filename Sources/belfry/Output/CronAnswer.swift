@@ -16,6 +16,15 @@ struct CronAnswer: Encodable {
         let message: String
         let fix: String?
 
+        init(kind: String, range: Range<Int>, message: String, fix: String?) {
+            self.kind = kind
+            field = nil
+            start = range.lowerBound
+            end = range.upperBound
+            self.message = message
+            self.fix = fix
+        }
+
         init(_ warning: CronWarning) {
             kind = warning.kind.rawValue
             field = warning.field?.rawValue

@@ -7,7 +7,7 @@ import Timeline
 /// An expression and how it is to be read.
 struct CronFields: ParsableArguments {
     @Argument(help: ArgumentHelp("The expression, as one word.", valueName: "expr"))
-    var expression: String
+    var expression: String?
     @Option(
         help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
     var zone: String?
@@ -47,7 +47,26 @@ struct CronFields: ParsableArguments {
 
     /// What can be said of the expression.
     func check() -> CronCheck {
-        CronCheck(expression, options: options, zoneName: zone) { Zones.rules($0) != nil }
+        CronCheck(expression ?? "", options: options, zoneName: zone) { Zones.rules($0) != nil }
+    }
+
+    /// The expression and what can be said of it.
+    ///
+    /// - Throws: ``APIError`` with the faults drawn under the text.
+    func accepted() throws(APIError) -> (expression: CronExpression, check: CronCheck) {
+        let check = check()
+        guard let expression = check.expression else {
+            throw APIError(.badSchedule, "the expression is refused:\n\(check.drawing)")
+        }
+        return (expression, check)
+    }
+
+    /// Refuses a command line without an expression, and one with both an expression and `--stdin`.
+    func requireExpression(orLines readsLines: Bool = false) throws {
+        guard readsLines == (expression != nil) else { return }
+        throw ValidationError(
+            readsLines
+                ? "--stdin and an expression exclude each other" : "missing expected argument '<expr>'")
     }
 }
 

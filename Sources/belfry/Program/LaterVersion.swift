@@ -5,8 +5,8 @@ import API
 /// Words of the contract that belong to a later version; they are refused, and help does not name them.
 enum LaterVersion {
     private static let commands: Set<String> = [
-        "widget", "import", "confirm", "ask", "send", "chat", "pin", "why", "silence", "cron prev",
-        "cron explain", "cron words", "bot add", "bot rm", "bot test",
+        "widget", "import", "confirm", "ask", "send", "chat", "pin", "why", "silence", "bot add",
+        "bot rm", "bot test",
     ]
 
     private static let flags: [String: Set<String>] = [
@@ -14,8 +14,6 @@ enum LaterVersion {
         "job edit": ["--every", "--after", "--at", "--words", "--prompt", "--url", "--burst", "--spread"],
         "exec": ["--pty"],
         "notify": ["--action", "--wait"],
-        "cron next": ["--stdin"],
-        "cron check": ["--stdin"],
     ]
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.

@@ -1,0 +1,45 @@
+import API
+import ArgumentParser
+import Cron
+import Host
+import Timeline
+
+struct CronWordsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "words",
+        abstract: "Turns a phrase into an expression: exits 0, or 1 with what was not understood.",
+        discussion: #"  belfry cron words "every weekday at 9:30""#)
+
+    @Argument(help: ArgumentHelp("The phrase, as one word.", valueName: "phrase"))
+    var phrase: String
+    @Option(
+        help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
+    var zone: String?
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func run() throws {
+        let rules = zone.map(Zones.rules) ?? Zones.local
+        guard let rules else {
+            throw APIError(.badValue, "no zone \"\(zone ?? "")\"", hint: "See: timedatectl list-timezones")
+        }
+        let schedule: Schedule
+        do throws(CronError) {
+            schedule = try Schedule(phrase: phrase, now: .now, in: rules)
+        } catch {
+            if json {
+                StandardOutput.print(try WireCoding.text(CronPhraseAnswer(error)))
+            } else {
+                StandardError.print(error.drawing)
+            }
+            throw ExitCode(1)
+        }
+        let answer = CronPhraseAnswer(phrase, schedule, in: rules)
+        guard !json else {
+            StandardOutput.print(try WireCoding.text(answer))
+            return
+        }
+        StandardOutput.print(answer.expression ?? schedule.text)
+        StandardOutput.print(schedule.words(in: rules))
+    }
+}
