@@ -95,7 +95,7 @@ final class BenchDaemon {
         let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfryd"
         socket = folder + "/b.sock"
         runtime = folder + "/run"
-        mkdir(runtime, 0o700)
+        unsafe mkdir(runtime, 0o700)
         let configuration = """
             zone: UTC
             channels:
@@ -108,7 +108,10 @@ final class BenchDaemon {
             program, ["--config", folder + "/belfry.yaml", "--state", folder + "/state", "--socket", socket],
             environment: ["XDG_RUNTIME_DIR": runtime])
         pid = process.processID
-        for _ in 0..<500 where unsafe access(socket, F_OK) != 0 { usleep(10_000) }
+        for _ in 0..<500 {
+            if unsafe access(socket, F_OK) == 0 { break }
+            usleep(10_000)
+        }
         guard unsafe access(socket, F_OK) == 0 else { throw BenchProcess.Failed(program: program) }
     }
 

@@ -5,6 +5,7 @@ import Ledger
 import LedgerSQLite
 import Logging
 import Timeline
+import Tracking
 import WardenProtocol
 
 /// How many runs of `/bin/true` a second go through ledger, keeper and warden, each with its whole history.
@@ -31,12 +32,12 @@ enum RunsBench {
         while ended < count {
             while started < count, started - ended < inFlight {
                 var pid: pid_t = 0
-                guard unsafe posix_spawn(&pid, "/bin/true", nil, nil, &words, environ) == 0 else {
+                guard unsafe (posix_spawn(&pid, "/bin/true", nil, nil, &words, environ)) == 0 else {
                     throw HostError.last("posix_spawn")
                 }
                 started += 1
             }
-            if unsafe waitpid(-1, nil, 0) > 0 { ended += 1 }
+            if waitpid(-1, nil, 0) > 0 { ended += 1 }
         }
         return Double(count) / watch.seconds
     }
