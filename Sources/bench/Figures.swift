@@ -69,8 +69,10 @@ extension Machine {
 final class BenchFolder {
     let path: String
 
-    init() throws {
-        var template = Array("/tmp/belfry-bench.XXXXXX".utf8CString)
+    /// On the disk, or in memory, where the runtime folder of a real daemon is.
+    init(inMemory: Bool = false) throws {
+        let place = inMemory ? "/dev/shm" : "/tmp"
+        var template = Array("\(place)/belfry-bench.XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw HostError.last("mkdtemp") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -68,7 +68,7 @@ enum StatusBench {
         var empty: [Double] = []
         for _ in 0..<count {
             empty.append(try time("true", []))
-            ours.append(try time(tool, ["--socket", daemon.socket, "status"]))
+            ours.append(try time(tool, ["status", "--socket", daemon.socket]))
         }
         print("  an empty program (true): \(Figures(empty).milliseconds)")
         report(

@@ -4,7 +4,8 @@ import Glibc
 
 /// Runs one command and ends the process with the contract's exit code.
 enum Entry {
-    static func run(_ arguments: [String]) -> Never {
+    static func run(_ given: [String]) -> Never {
+        let arguments = movingCommonOptions(given)
         // Before `--` only: what follows belongs to somebody else's command.
         let own = arguments.prefix { $0 != "--" }
         do {
@@ -27,6 +28,23 @@ enum Entry {
                 APIError(.badRequest, usage(Belfry.message(for: error)), hint: help(error)),
                 asJSON: own.contains("--json"))
         }
+    }
+
+    /// `belfry --socket S status` means `belfry status --socket S`: the parser knows options of a command only
+    /// behind its name.
+    private static func movingCommonOptions(_ given: [String]) -> [String] {
+        var rest = given[...]
+        var moved: [String] = []
+        while let word = rest.first, word.hasPrefix("--") {
+            let name = word.prefix { $0 != "=" }
+            guard ["--socket", "--config", "--system", "--json", "--color"].contains(name) else { break }
+            moved.append(rest.removeFirst())
+            let takesValue = name != "--system" && name != "--json" && name == word[...]
+            if takesValue, let value = rest.popFirst() { moved.append(value) }
+        }
+        guard !rest.isEmpty else { return given }
+        let end = rest.firstIndex(of: "--") ?? rest.endIndex
+        return Array(rest[..<end]) + moved + Array(rest[end...])
     }
 
     /// The parser calls an unknown command an unexpected argument; a person wants to know which was meant.
