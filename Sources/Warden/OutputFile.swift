@@ -19,29 +19,26 @@ struct OutputFile {
     private(set) var count = 0
 
     /// Starts the log, in place of an older one at the same path.
+    ///
+    /// The head file is made with the first byte: most jobs print nothing, and then there is no file.
     init(_ output: StartOrder.Output) throws(HostError) {
         log = OutputLog(path: output.path)
         // An empty head and the first piece would have one name.
         headBytes = max(1, output.headBytes)
         pieceBytes = output.tailBytes == 0 ? 0 : max(1, output.tailBytes / 4)
         room = headBytes
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        do throws(HostError) {
-            file = try Descriptor.open(output.path, flags, mode: 0o600)
-        } catch {
-            switch error.code {
-            case EEXIST: log.remove()
-            case ENOENT: try PrivateFolder.make(SmallFile.parent(of: output.path))
-            default: throw error
-            }
-            file = try Descriptor.open(output.path, flags, mode: 0o600)
+        let folder = SmallFile.parent(of: output.path)
+        if unsafe access(folder, W_OK) != 0 {
+            guard errno == ENOENT else { throw .last("access", folder) }
+            try PrivateFolder.make(folder)
         }
+        if unsafe access(output.path, F_OK) == 0 { log.remove() }
     }
 
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
         while !rest.isEmpty {
-            if room == 0 || file == nil { openPiece() }
+            if count == 0 { openHead() } else if room == 0 || file == nil { openPiece() }
             guard let file else {
                 count += rest.count
                 return
@@ -56,6 +53,11 @@ struct OutputFile {
             count += part.count
             rest = rest.dropFirst(part.count)
         }
+    }
+
+    private mutating func openHead() {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        file = try? Descriptor.open(log.path, flags, mode: 0o600)
     }
 
     private mutating func openPiece() {

@@ -4,7 +4,7 @@ package import Host
 /// What a run printed, as the warden keeps it: readable while the run still prints.
 ///
 /// Standard output and standard error, in the order in which they arrived, as plain bytes:
-/// - `PATH` holds the beginning, up to the head's limit.
+/// - `PATH` holds the beginning, up to the head's limit; it is made with the first byte.
 /// - `PATH.OFFSET`, with OFFSET the decimal count of bytes printed before it, holds a later piece. Each
 ///   piece is a quarter of the tail's limit long, the newest one may be shorter. Only the newest four are
 ///   kept, so that between three quarters of the limit and the limit is there.
@@ -34,7 +34,7 @@ package struct OutputLog: Sendable {
     /// The first bytes at or after `offset` that are still kept, at most `limit` of them.
     ///
     /// The slice's own offset is larger than the one asked for when bytes between were dropped.
-    /// - Throws: when there is no head file: nothing was ever started with this path.
+    /// A run that printed nothing has no file: the slice is empty.
     package func read(from offset: Int, limit: Int = 1 << 16) throws(HostError) -> Slice {
         while true {
             let pieces = try pieceOffsets()
@@ -64,7 +64,7 @@ package struct OutputLog: Sendable {
         do throws(HostError) {
             descriptor = try Descriptor.open(file(start), O_RDONLY)
         } catch {
-            if error.code == ENOENT, start > 0 { return nil }
+            if error.code == ENOENT { return nil }
             throw error
         }
         var buffer = [UInt8](repeating: 0, count: limit)
