@@ -22,7 +22,8 @@ package enum PythonTools {
         // The copy is written last: it says that everything in it is installed.
         let stamp = folder.appendingPathComponent("requirements.txt")
         if (try? Data(contentsOf: stamp)) == wanted { return python }
-        try run("python3", "-m", "venv", folder.path)
+        // Debian's own, as config/test takes: a mixture of two interpreters in one folder works for neither.
+        try run("/usr/bin/python3", "-m", "venv", "--clear", folder.path)
         try run(python, "-m", "pip", "install", "--quiet", "-r", script("requirements.txt"))
         try wanted.write(to: stamp)
         return python
