@@ -33,7 +33,7 @@ enum IdleBench {
         }
     }
 
-    /// Pages that belong to the process alone, and all that are resident.
+    /// Memory that no file backs and no other process could share, and all that is resident.
     ///
     /// Source: proc(5), `smaps_rollup`.
     private static func memory(of pid: Int32) -> (privateMiB: Double, residentMiB: Double) {
@@ -42,7 +42,7 @@ enum IdleBench {
             text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
                 .flatMap { $0.split(separator: " ").dropFirst().first.flatMap { Double($0) } } ?? .nan
         }
-        return ((kib("Private_Dirty") + kib("Private_Clean")) / 1024, kib("Rss") / 1024)
+        return (kib("Anonymous") / 1024, kib("Rss") / 1024)
     }
 
     /// How often its threads went to sleep of their own accord, since each began.
