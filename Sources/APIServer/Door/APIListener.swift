@@ -69,7 +69,7 @@ package struct APIListener: Service {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw APIServerError.listen(address: path, detail: "\(error)")
+            throw APIServerError.listening(on: path, error)
         }
         // Gone already is just as well.
         try? FileManager.default.removeItem(atPath: path)

@@ -1,3 +1,6 @@
+import Host
+import NIOCore
+
 /// Why the door could not be opened.
 package enum APIServerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The address could not be listened on.
@@ -11,5 +14,13 @@ package enum APIServerError: Error, Hashable, Sendable, CustomStringConvertible 
         case .listen(let address, let detail): "can't listen on \(address) (\(detail))"
         case .access(let path, let detail): "can't set who may use \(path) (\(detail))"
         }
+    }
+}
+
+extension APIServerError {
+    /// Why the address can't be had, in the system's words where it is the system that refused.
+    static func listening(on address: String, _ error: any Error) -> APIServerError {
+        let code = (error as? IOError)?.errnoCode
+        return .listen(address: address, detail: code.map(errorText) ?? "\(error)")
     }
 }

@@ -71,7 +71,7 @@ package struct HTTPListener: Service {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw APIServerError.listen(address: "127.0.0.1:\(port)", detail: "\(error)")
+            throw APIServerError.listening(on: "127.0.0.1:\(port)", error)
         }
     }
 
