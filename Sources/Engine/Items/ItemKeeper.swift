@@ -241,8 +241,12 @@ package actor ItemKeeper {
                 return job.receive(fact, at: now, policy: policy)
             }
         }
-        // Progress that shows nothing new yet is not worth a write: the item's timer brings it.
-        if !turn.changes.isEmpty { try await commit(turn) }
+        if turn.changes.isEmpty {
+            // Progress that shows nothing new yet is not worth a write: the item's timer brings it.
+            remember(turn)
+        } else {
+            try await commit(turn)
+        }
         seenOnBoard = version
     }
 
@@ -317,10 +321,14 @@ package actor ItemKeeper {
         }
         changes += turn.changes
         if !changes.isEmpty { try await ledger.commit(changes) }
+        var stored = turn
+        for key in turn.written { stored.items[key]?.stored = (turn.items[key]?.stored ?? 0) + 1 }
+        remember(stored)
+    }
+
+    /// Keeps the items that wait for something or will soon change; what sleeps is read again when it is needed.
+    private func remember(_ turn: ItemTurn) {
         for (key, item) in turn.items {
-            var item = item
-            if turn.written.contains(key) { item.stored = (item.stored ?? 0) + 1 }
-            // What sleeps is read again when it is needed.
             items[key] = item.decider.flushAt != nil || item.isAtWork ? item : nil
         }
     }
