@@ -127,8 +127,7 @@ import Testing
         #expect(refused.errors.contains("^^"))
         #expect(try await belfry.json("config", "show") == before)
         try belfry.process().signal(SIGHUP)
-        let said = try await belfry.process().line { $0.contains("\(belfry.configPath):4:") }
-        #expect(said != nil)
+        try await belfry.logged("\(belfry.configPath):4:")
         #expect(try await belfry.json("config", "show") == before)
         #expect(try await names(belfry) == ["first"])
     }

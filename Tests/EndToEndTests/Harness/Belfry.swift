@@ -14,6 +14,8 @@ final class Belfry: Sendable {
     /// Where webhooks go; nil: the channel does not exist.
     let hook: HookServer?
     private let daemon = Mutex<ChildProcess?>(nil)
+    /// What the daemon logged before it was up.
+    private let firstWords = Mutex<[String]>([])
     /// Without a bus of its own a daemon looks for the one of whoever runs the tests.
     private let quietBus = Mutex<PrivateBus?>(nil)
     private let answers = Atomic<Int>(0)
@@ -122,6 +124,7 @@ final class Belfry: Sendable {
             words.append(line)
             if line.hasSuffix(" started") {
                 daemon.withLock { $0 = process }
+                firstWords.withLock { $0 = words }
                 return
             }
         }
@@ -141,6 +144,14 @@ final class Belfry: Sendable {
     func process() throws -> ChildProcess {
         guard let process = daemon.withLock({ $0 }) else { throw NotUp(words: []) }
         return process
+    }
+
+    /// Waits until the daemon has logged a line that holds `text`; the line.
+    @discardableResult
+    func logged(_ text: String) async throws -> String {
+        if let line = firstWords.withLock({ $0.first { $0.contains(text) } }) { return line }
+        guard let line = try await process().line(where: { $0.contains(text) }) else { throw Feed.Ended() }
+        return line
     }
 
     /// Ends the daemon without a word and waits until it is gone.
