@@ -98,21 +98,4 @@ import Testing
         #expect(entry.keys.isSuperset(of: entryKeys))
         #expect(entry["id"].text == webhook.id)
     }
-
-    @Test func `cron answers holds what the contract names`() async throws {
-        let belfry = try Belfry()
-        let next = try await belfry.json(
-            "cron", "next", "30 2 * * *", "--zone", "Europe/Berlin", "--from", "2026-03-28T00:00Z", "-n", "2")
-        #expect(next.keys == ["expression", "zone", "occurrences", "warnings"])
-        #expect(
-            next["occurrences"].list.map(\.text) == [
-                "2026-03-28T02:30:00+01:00", "2026-03-29T03:00:00+02:00",
-            ])
-        let none = try await belfry.json("cron", "next", "0 0 30 2 *", "--zone", "UTC")
-        #expect(none["occurrences"].list.isEmpty)
-        #expect(try await belfry.run("cron", "check", "*/5 * * * *").code == 0)
-        let bad = try await belfry.run("cron", "check", "0 25 * * *")
-        #expect(bad.code == 1)
-        #expect(bad.errors.contains("\n  ^^ "))
-    }
 }

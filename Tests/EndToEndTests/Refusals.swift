@@ -66,9 +66,8 @@ import Testing
     @Test(arguments: [
         ["widget", "--format", "waybar"], ["import", "crontab"], ["confirm", "Sure?"], ["ask", "bot", "x"],
         ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["why", "x"], ["silence", "list"],
-        ["cron", "prev", "* * * * *"], ["cron", "explain", "* * * * *"], ["cron", "words", "daily"],
         ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
-        ["notify", "x", "--action", "ok=OK"], ["exec", "--pty", "--", "true"], ["cron", "next", "--stdin"],
+        ["notify", "x", "--action", "ok=OK"], ["exec", "--pty", "--", "true"],
         ["job", "add", "x", "--every", "15m", "--", "true"], ["job", "add", "x", "--prompt", "hello"],
         ["job", "add", "x", "--after", "15m", "--", "true"], ["job", "add", "x", "--url", "https://x.org"],
         ["job", "add", "x", "--at", "2030-01-01T00:00Z", "--", "true"],
