@@ -29,6 +29,20 @@ import Testing
         if job == "signalled" { #expect(run["signal"].integer == 15) }
     }
 
+    @Test func `say why a job could not be started`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              gone: { schedule: manual, command: [no-such-program-anywhere] }
+              nowhere: { schedule: manual, command: ["true"], cwd: /no/such/folder }
+            """)
+        #expect(try await belfry.run("run", "gone", "--follow").code == 127)
+        #expect(try await belfry.json("run", "show", "gone#1")["reason"].text == "notFound")
+        #expect(try await belfry.run("watch", "gone#1").code == 127)
+        #expect(try await belfry.run("run", "nowhere", "--follow").code == 125)
+        #expect(try await belfry.json("run", "show", "nowhere#1")["reason"].text == "badDirectory")
+    }
+
     @Test func `end a running job with all its processes`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
