@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -27,6 +28,19 @@ import Testing
         #expect(run["kind"].text == "exec")
         #expect(run["bot"].text == "ops")
         #expect(run["slot"] == nil)
+    }
+
+    @Test func `leaves no environment in the ledger`() async throws {
+        let belfry = try await Belfry.start()
+        let secret = belfry.folder.file("run")
+        let answer = try await belfry.run("exec", "--name", "quiet", "--", "sh", "-c", "test -n \"$XDG_RUNTIME_DIR\"")
+        #expect(answer.code == 0)
+        _ = try await belfry.stop()
+        for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
+            let path = belfry.folder.file("state/\(name)")
+            guard let bytes = FileManager.default.contents(atPath: path) else { continue }
+            #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(name)")
+        }
     }
 
     @Test func `tells its own failures from those of the command`() async throws {

@@ -14,19 +14,32 @@ extension Control {
     }
 
     /// Runs a command that belongs to no job, under a name of its own.
+    ///
+    /// Its environment is kept in memory until it has ended, never in the ledger.
     package func exec(_ spec: JobSpec) async throws(EngineError) -> RunRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         let cause = RunCause.exec(makeID())
-        return try await run(RunRequest(job: spec.name, kind: .exec, cause: cause, force: true, spec: spec))
+        await runs.lend(spec.environment, to: cause)
+        var spec = spec
+        spec.environment = [:]
+        do throws(EngineError) {
+            return try await run(
+                RunRequest(job: spec.name, kind: .exec, cause: cause, force: true, spec: spec))
+        } catch {
+            await runs.takeBack(from: cause)
+            throw error
+        }
     }
 
     /// Makes a new run of the same job as one that has ended.
     package func retry(_ run: RunRecord) async throws(EngineError) -> RunRecord {
         guard run.state.isEnded else { throw .notEnded(run: run.name) }
-        let kind: RunKind = run.spec == nil ? .manual : .exec
+        guard run.spec == nil else {
+            throw .invalid("\(run.name) was a wrapped command, whose environment is not kept; run it again")
+        }
         return try await self.run(
             RunRequest(
-                job: run.job, kind: kind, cause: RunCause.request(makeID()), retryOf: run.id, spec: run.spec))
+                job: run.job, kind: .manual, cause: RunCause.request(makeID()), retryOf: run.id))
     }
 
     /// Ends a run: at once when it waits, by TERM, grace and KILL when it is under way.

@@ -21,15 +21,14 @@ struct RunDecider {
         return RunStep(run: run, changes: [.moveRun(move)], effects: [.start])
     }
 
-    /// Nobody knows any more what it should do: it can't be started, and must not wait for ever.
-    func unstartable(_ run: RunRecord, at now: Moment) -> RunStep {
+    /// Nobody knows any more what it should do, as `text` says: it can't be started, and must not wait for ever.
+    func unstartable(_ run: RunRecord, text: String, at now: Moment) -> RunStep {
         let outcome = RunOutcome(.failed, .spawnFailed)
         var move = RunMove(
             run: run.id, from: [.queued], attempt: run.attempt, to: outcome.state, reason: outcome.reason)
         move.endedAt = now
         let told = event(
-            outcome.eventType, run, at: now, reason: outcome.reason?.rawValue,
-            detail: "revision \(run.revision) of its job is not in the ledger")
+            outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: text)
         return RunStep(run: run, changes: [.moveRun(move), told], effects: [.end(outcome)])
     }
 

@@ -29,6 +29,8 @@ package actor RunKeeper {
     /// What the ledger said when only another start can mend it.
     private var end: LedgerError?
     private var isConnected = false
+    /// The environments of wrapped commands, by the cause of their runs.
+    private var lent: [String: [String: String]] = [:]
     private var patience = 0
     private var connectAt: Duration = .zero
     /// The warden's process; nil: none answers.
@@ -231,11 +233,17 @@ package actor RunKeeper {
             let waiting = try await ledger.queuedRuns(limit: room)
             if waiting.count == room { mayHaveQueue = true }
             for run in waiting where active[run.id] == nil {
-                if let spec = try await spec(of: run) {
+                if run.kind == .exec, lent[run.cause] == nil {
+                    steps.append(
+                        decider.unstartable(
+                            run, text: "the daemon ended before it began; run the command again",
+                            at: clock.now))
+                } else if let spec = try await spec(of: run) {
                     active[run.id] = ActiveRun(record: run, spec: spec, isKnown: true)
                     steps.append(decider.claim(run))
                 } else {
-                    steps.append(decider.unstartable(run, at: clock.now))
+                    let text = "revision \(run.revision) of its job is not in the ledger"
+                    steps.append(decider.unstartable(run, text: text, at: clock.now))
                 }
             }
             await commit(steps)
@@ -259,6 +267,8 @@ package actor RunKeeper {
             case .command(let words): .command(words)
             case .shell(let text): .shell(text)
             }
+        var spec = spec
+        if let environment = lent[run.cause] { spec.environment = environment }
         let environment = RunEnvironment(run: run, spec: spec, socket: places.socket)
         return StartOrder(
             key: RunKey(run: run.id, attempt: run.attempt), work: work, environment: environment.values,
@@ -267,6 +277,18 @@ package actor RunKeeper {
     }
 
     // MARK: What people ask
+
+    /// Keeps the environment of a run that `cause` is about to make, until that run has ended.
+    ///
+    /// It is somebody's whole environment, secrets and all: it stays in memory and never meets the ledger.
+    package func lend(_ environment: [String: String], to cause: String) {
+        lent[cause] = environment
+    }
+
+    /// Forgets the environment of a run that was never made.
+    package func takeBack(from cause: String) {
+        lent[cause] = nil
+    }
 
     /// Ends a run.
     ///
@@ -367,6 +389,7 @@ package actor RunKeeper {
             noteQueue()
         case .end(let outcome):
             active[run.id] = nil
+            lent[run.cause] = nil
             census.ended(run: run.id, of: run.job)
             logger.info(
                 "run ended",

@@ -62,7 +62,7 @@ struct RunScene {
     @discardableResult
     func queue(_ spec: JobSpec, id: String = freshID()) async throws -> RunRecord {
         var run = RunRecord(
-            id: id, job: spec.name, bot: spec.bot, kind: .exec, cause: RunCause.exec(id), queuedAt: .now,
+            id: id, job: spec.name, bot: spec.bot, kind: .manual, cause: RunCause.exec(id), queuedAt: .now,
             revision: 0)
         run.spec = spec.with { $0.directory = $0.directory ?? home.folder.file("work") }
         census.began(run: run.id, of: run.job)
