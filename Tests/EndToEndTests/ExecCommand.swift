@@ -33,7 +33,8 @@ import Testing
     @Test func `leaves no environment in the ledger`() async throws {
         let belfry = try await Belfry.start()
         let secret = belfry.folder.file("run")
-        let answer = try await belfry.run("exec", "--name", "quiet", "--", "sh", "-c", "test -n \"$XDG_RUNTIME_DIR\"")
+        let answer = try await belfry.run(
+            "exec", "--name", "quiet", "--", "sh", "-c", "test -n \"$XDG_RUNTIME_DIR\"")
         #expect(answer.code == 0)
         _ = try await belfry.stop()
         for name in ["ledger.sqlite", "ledger.sqlite-wal"] {

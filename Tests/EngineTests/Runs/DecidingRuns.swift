@@ -119,6 +119,8 @@ import WardenProtocol
         let queued = run(.queued, boot: nil)
         #expect(words(decider.claim(queued)) == "starting")
         #expect(words(decider.withdrawn(queued, at: at("10:00:01"))) == "canceled:canceled +canceled")
-        #expect(words(decider.unstartable(queued, text: "gone", at: at("10:00:01"))) == "failed:spawnFailed +failed")
+        #expect(
+            words(decider.unstartable(queued, text: "gone", at: at("10:00:01")))
+                == "failed:spawnFailed +failed")
     }
 }
