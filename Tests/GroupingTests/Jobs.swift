@@ -84,6 +84,20 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: failures, in: "sfscsf", out: "-[f1]-[up1]-[f1]")
     }
 
+    @Test func `knows since when it fails, also where nobody hears of it`() {
+        var item = JobItem(job: "backup", bot: "ops")
+        let policy = JobPolicy(hears: [])
+        let start = Moment(seconds: 1_750_000_000)
+        for (seconds, run, mark) in [(0, 1, "f"), (60, 2, "g"), (90, 3, "k")] as [(Int, Int, Character)] {
+            let now = start + .seconds(seconds)
+            _ = item.receive(fact(mark, run: run, now), at: now, policy: policy)
+            #expect(item.failingSince == start)
+        }
+        let end = start + .seconds(120)
+        _ = item.receive(fact("c", run: 4, end), at: end, policy: policy)
+        #expect(item.failingSince == nil)
+    }
+
     @Test func `turns progress into the result`() throws {
         try expect(hears: everything, in: "s3-7-c", out: "(s)(3)-(7)-[ok]")
     }
