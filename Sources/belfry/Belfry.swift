@@ -33,7 +33,7 @@ struct Belfry: ParsableCommand {
                 name: "TALK:",
                 subcommands: [NotifyCommand.self, MessagesCommand.self, ReadCommand.self, BotCommand.self]),
             CommandGroup(name: "DELIVERY:", subcommands: [OutboxCommand.self, ChannelCommand.self]),
-            CommandGroup(name: "WITHOUT A DAEMON:", subcommands: [CronCommand.self]),
+            CommandGroup(name: "WITHOUT A DAEMON:", subcommands: [CronCommand.self, ImportCommand.self]),
         ])
 
     static func main() {

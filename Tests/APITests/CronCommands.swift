@@ -60,7 +60,9 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("note: ") && $0.contains("Europe/Berlin's clock") })
         let answer = try await run.belfry(#"cron explain "@daily" --zone Asia/Tokyo --json"#)
         let listing = try WireCoding.decode(Listing.self, from: answer.output.utf8)
-        #expect(listing.words == "At 00:00 every day" && listing.occurrences.count == 3 && listing.warnings.isEmpty)
+        #expect(
+            listing.words == "At 00:00 every day" && listing.occurrences.count == 3
+                && listing.warnings.isEmpty)
         #expect(try await run.belfry(#"cron explain "0 25 * * *""#).status == 2)
     }
 

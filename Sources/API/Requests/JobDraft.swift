@@ -2,6 +2,8 @@
 package struct JobDraft: Hashable, Sendable, Codable {
     /// Needed to add; the path names the job of an edit.
     package var name: String?
+    /// Where a new job comes from: `cli` unless said, or `import`.
+    package var origin: String?
     /// The bot it belongs to.
     package var bot: String?
     /// When it runs; `zone` absent: that of the configuration.

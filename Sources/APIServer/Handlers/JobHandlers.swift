@@ -15,7 +15,10 @@ extension DaemonHandler {
     func addJob(_ request: APIRequest) async throws(APIError) -> APIResponse {
         let draft: JobDraft = try request.value()
         let spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
-        let record = try await asking { () async throws(EngineError) in try await control.add(spec) }
+        let origin = try Self.origin(draft.origin)
+        let record = try await asking { () async throws(EngineError) in
+            try await control.add(spec, origin: origin)
+        }
         return .value(try await shown(record.name), status: 201)
     }
 
@@ -92,6 +95,16 @@ extension DaemonHandler {
         if let entry = await control.slots.entry(name) { return entry }
         let names = await control.slots.entries().map(\.record.name)
         throw APIError(.noSuchJob, "no job \"\(name)\"", hint: NearestName.hint(name, among: names))
+    }
+
+    /// What a client may say of where a job comes from; files are the daemon's own to read.
+    private static func origin(_ word: String?) throws(APIError) -> JobOrigin {
+        switch word {
+        case nil, JobOrigin.cli.rawValue: return .cli
+        case JobOrigin.imported.rawValue: return .imported
+        case let word?:
+            throw APIError(.badValue, "origin is not \"\(word)\"", hint: "It is: cli or import")
+        }
     }
 
     private func shown(_ name: String) async throws(APIError) -> WireJob {

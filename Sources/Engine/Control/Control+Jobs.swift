@@ -3,24 +3,27 @@ package import Ledger
 package import Timeline
 
 extension Control {
-    /// Adds a job made by the command line.
+    /// Adds a job made by the command line, or brought along by an import.
     ///
     /// Its schedule and zone are read before anything is stored.
-    package func add(_ spec: JobSpec) async throws(EngineError) -> JobRecord {
+    package func add(
+        _ spec: JobSpec, origin: JobOrigin = .cli
+    ) async throws(EngineError) -> JobRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         if await slots.entry(spec.name) != nil { throw .nameTaken(spec.name) }
         try check(spec)
-        return try await single(.put(spec, origin: .cli, place: nil))
+        return try await single(.put(spec, origin: origin, place: nil))
     }
 
     /// Makes a new revision of a job made by the command line.
     package func edit(
         _ name: String, _ change: (inout JobSpec) throws(EngineError) -> Void
     ) async throws(EngineError) -> JobRecord {
-        var spec = try await owned(name).spec
+        let record = try await owned(name)
+        var spec = record.spec
         try change(&spec)
         try check(spec)
-        return try await single(.put(spec, origin: .cli, place: nil))
+        return try await single(.put(spec, origin: record.origin, place: nil))
     }
 
     /// Removes a job made by the command line; its runs stay.

@@ -1,0 +1,83 @@
+import API
+import Cron
+import Host
+import Timeline
+
+/// Makes jobs of the lines of a crontab.
+struct CrontabImport {
+    let file: String
+    let start: Moment
+    private var names = CommandNames(taken: ["show", "logs", "cancel", "retry"])
+    private let user = UserTable.own
+    private let local = Zones.local
+
+    init(file: String, start: Moment) {
+        self.file = file
+        self.start = start
+    }
+
+    /// The jobs in the order of their lines.
+    mutating func jobs(_ crontab: Crontab) -> [ImportedJob] {
+        crontab.lines.map { job($0) }
+    }
+
+    private mutating func job(_ line: CrontabLine) -> ImportedJob {
+        var job = ImportedJob(
+            name: names.name(for: line.command.isEmpty ? line.times : line.command),
+            place: "\(file):\(line.number)", line: line.number, original: line.times, zone: local)
+        if let problem = line.problem {
+            job.refusal = problem
+            return job
+        }
+        setAction(of: &job, line)
+        setTimes(of: &job, line)
+        if let name = line.user, name != user?.name {
+            job.refusal = "it runs as \(name), and this daemon's jobs run as \(user?.name ?? "you")"
+        } else if job.shell == nil && job.command == nil {
+            job.refusal = "its standard input (the text after %) can't be given to this command"
+        } else if line.times == "@reboot" {
+            job.refusal = "schedules at the start of the machine are not in this version"
+        }
+        return job
+    }
+
+    private func setAction(of job: inout ImportedJob, _ line: CrontabLine) {
+        var environment = line.environment
+        if environment.removeValue(forKey: "MAILTO") != nil {
+            job.notes.append("no mail is sent; what it prints is kept: belfry run logs \(job.name)#1")
+        }
+        environment["MAILFROM"] = nil
+        environment["CRON_TZ"] = nil
+        // cron sets it itself and lets nobody change it.
+        environment["LOGNAME"] = nil
+        let shell = environment["SHELL"] ?? "/bin/sh"
+        let owner = line.user.flatMap(UserTable.entry) ?? user
+        job.directory = environment["HOME"] ?? owner?.home
+        job.environment = environment
+        guard let text = line.shellText else { return }
+        if line.input != nil { job.notes.append("the text after % became a here-document") }
+        if shell == "/bin/sh" { job.shell = text } else { job.command = [shell, "-c", text] }
+    }
+
+    private func setTimes(of job: inout ImportedJob, _ line: CrontabLine) {
+        guard line.times != "@reboot" else { return }
+        if let name = line.environment["CRON_TZ"], !name.isEmpty {
+            guard let rules = Zones.rules(name) else {
+                job.refusal = "CRON_TZ: no zone \"\(name)\""
+                return
+            }
+            job.zone = rules
+            job.notes.append("CRON_TZ=\(name) is obeyed, as by cronie; Debian's cron does not know it")
+        }
+        guard let expression = try? CronExpression(line.times) else { return }
+        let schedule = Schedule.cron(expression, zone: job.zone.name)
+        job.schedule = schedule
+        // Debian's cron reads every line in the zone of the machine.
+        let debian = DebianClock(line.times)?.starts(after: start, in: local, count: 10)
+        job.times = ImportedJob.compare(schedule, in: job.zone, after: start, original: debian)
+        if debian == nil { job.notes.append("Debian's cron refuses these times") }
+        if let warning = CronCheck(line.times).clockChangeWarning(in: job.zone, after: start) {
+            job.notes.append(warning.message)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import Timeline
+
+/// What every import takes.
+struct ImportOptions: ParsableArguments {
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "Add the jobs; without it they are only shown.")
+    var apply = false
+
+    @Option(help: ArgumentHelp("Show what comes after this time; now otherwise.", valueName: "iso"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("The bot the jobs belong to.", valueName: "bot"), completion: Completions.bots)
+    var bot: String?
+
+    /// Where the shown times begin.
+    func start() throws(APIError) -> Moment {
+        guard let from else { return .now }
+        do {
+            return try Moment(iso8601: from, in: Zones.local)
+        } catch {
+            throw APIError(
+                .badValue, "--from: \(error.message)", hint: "Write a time such as 2026-03-29T03:00+02:00.")
+        }
+    }
+
+    /// Shows the jobs and, where that was asked for, adds them; `disable` says what to do with the originals.
+    ///
+    /// - Throws: ``ExitCode`` 1 when a job of `--apply` was refused or could not be added.
+    func finish(_ jobs: [ImportedJob], disable: ([ImportedJob]) -> String) throws {
+        guard apply else {
+            try common.screen.list(jobs.map(ImportedJob.Shown.init), asJSON: common.json) { screen in
+                for job in jobs { screen.print(job.text + "\n") }
+                let good = jobs.filter { $0.refusal == nil }.count
+                screen.print("\(good) of \(jobs.count) can be added; add them with --apply.")
+            }
+            return
+        }
+        let client = try common.client()
+        var results: [ImportedJob.Shown] = []
+        var added: [ImportedJob] = []
+        for job in jobs {
+            var shown = ImportedJob.Shown(job)
+            if job.refusal == nil {
+                do throws(APIError) {
+                    let _: WireJob = try client.ask(.addJob, saying: job.draft(bot: bot))
+                    shown.added = true
+                    added.append(job)
+                } catch {
+                    // Without a daemon none of the others can be added either.
+                    guard error.code.row.exitCode != 3 else { throw error }
+                    shown.refused = error.sentence
+                }
+            }
+            results.append(shown)
+        }
+        try common.screen.list(results, asJSON: common.json) { screen in
+            for result in results {
+                let outcome = result.added ? "added" : "not added: \(result.refused ?? "")"
+                screen.print("\(result.name) (\(result.place)): \(outcome)")
+            }
+            if !added.isEmpty { screen.print(disable(added)) }
+        }
+        if added.count < jobs.count { throw ExitCode(1) }
+    }
+}

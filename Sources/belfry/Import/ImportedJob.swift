@@ -1,0 +1,148 @@
+import API
+import Cron
+import Host
+import Timeline
+
+/// A job that an import would add, or the reason why it would not.
+struct ImportedJob {
+    /// One line of the comparison of times.
+    struct Time: Hashable {
+        var moment: Moment
+        /// Whether Belfry runs it then.
+        var isOurs: Bool
+        /// How often the original starts it then; absent when it is not known.
+        var original: Int?
+        var note: String?
+
+        var differs: Bool { original.map { isOurs ? $0 != 1 : $0 > 0 } ?? false }
+    }
+
+    var name: String
+    /// `FILE:LINE` or the unit's path.
+    var place: String
+    var line: Int?
+    /// The original times.
+    var original: String
+    var schedule: Schedule?
+    var zone: ZoneRules
+    var command: [String]?
+    var shell: String?
+    var directory: String?
+    var environment: [String: String] = [:]
+    var catchUp: String?
+    /// What is different from the original, or was left out.
+    var notes: [String] = []
+    var refusal: String?
+    var times: [Time] = []
+
+    /// What the daemon is asked for.
+    func draft(bot: String?) -> JobDraft {
+        var draft = JobDraft()
+        draft.name = name
+        draft.origin = "import"
+        draft.bot = bot
+        if case .cron(let expression, let zone) = schedule {
+            draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
+        }
+        draft.command = command
+        draft.shell = shell
+        draft.cwd = directory
+        draft.env = environment.isEmpty ? nil : environment
+        draft.catchUp = catchUp
+        return draft
+    }
+
+    /// The job for people: what it is, then a line for each time.
+    var text: String {
+        var lines = ["\(name)  \(original)  (\(place))"]
+        let action = shell ?? (command ?? []).joined(separator: " ")
+        if !action.isEmpty {
+            lines += action.split(separator: "\n", omittingEmptySubsequences: false).map { "  $ \($0)" }
+        }
+        if let schedule { lines.append("  \(schedule.words(in: zone)) (\(zone.name))") }
+        if let refusal { lines.append("  not added: \(refusal)") }
+        lines += notes.map { "  note: \($0)" }
+        for time in times {
+            let what =
+                switch (time.isOurs, time.original) {
+                case (true, 0?): "  << only Belfry"
+                case (false, let count?): "  << only the original" + (count > 1 ? ", \(count) times" : "")
+                case (true, let count?) where count > 1: "  << the original starts it \(count) times"
+                default: ""
+                }
+            lines.append("    \(time.moment.iso8601(in: zone))\(time.note.map { "  \($0)" } ?? "")\(what)")
+        }
+        return lines.map(PlainText.oneLine).joined(separator: "\n")
+    }
+
+    /// The first ten times of `schedule` after `start`, beside those of the original where they are known.
+    static func compare(
+        _ schedule: Schedule, in zone: ZoneRules, after start: Moment, original: [DebianClock.Start]?
+    ) -> [Time] {
+        let ours = schedule.preview(after: start, in: zone, count: 10).filter(\.isSlot)
+        guard let original else {
+            return ours.map { Time(moment: $0.moment, isOurs: true, original: nil, note: $0.noteWords) }
+        }
+        // Both lists are cut at ten, so what lies behind the end of the shorter one says nothing.
+        let ends = [ours.map(\.moment), original.map(\.moment)].map { list in
+            list.count < 10 ? Moment.distantFuture : list.last ?? .distantFuture
+        }
+        let end = min(ends[0], ends[1])
+        let slots = Dictionary(ours.map { ($0.moment, $0) }) { first, _ in first }
+        let starts = Dictionary(original.map { ($0.moment, $0.count) }) { first, _ in first }
+        return Set(slots.keys).union(starts.keys).filter { $0 <= end }.sorted().map { moment in
+            Time(
+                moment: moment, isOurs: slots[moment] != nil, original: starts[moment] ?? 0,
+                note: slots[moment]?.noteWords)
+        }
+    }
+}
+
+extension ImportedJob {
+    /// The job in JSON.
+    struct Shown: Encodable {
+        /// A time in JSON.
+        struct Time: Encodable {
+            var at: String
+            var belfry: Bool
+            var original: Int?
+            var differs: Bool
+            var note: String?
+        }
+
+        var name: String
+        var place: String
+        var original: String
+        var expression: String?
+        var zone: String
+        var words: String?
+        var command: [String]?
+        var shell: String?
+        var cwd: String?
+        var env: [String: String]
+        var notes: [String]
+        var refused: String?
+        var added = false
+        var next: [Time]
+
+        init(_ job: ImportedJob) {
+            name = job.name
+            place = job.place
+            original = job.original
+            if case .cron(let expression, _) = job.schedule { self.expression = expression.text }
+            zone = job.zone.name
+            words = job.schedule?.words(in: job.zone)
+            command = job.command
+            shell = job.shell
+            cwd = job.directory
+            env = job.environment
+            notes = job.notes
+            refused = job.refusal
+            next = job.times.map { time in
+                Time(
+                    at: time.moment.iso8601(in: job.zone), belfry: time.isOurs, original: time.original,
+                    differs: time.differs, note: time.note)
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import API
+import Host
+import TestSupport
+import Testing
+
+/// What `import --json` says of a job.
+struct ImportListing: Decodable {
+    struct Time: Decodable {
+        var at: String
+        var belfry: Bool
+        var original: Int?
+        var differs: Bool
+    }
+    var name: String
+    var place: String
+    var expression: String?
+    var zone: String
+    var command: [String]?
+    var shell: String?
+    var cwd: String?
+    var env: [String: String]
+    var notes: [String]
+    var refused: String?
+    var added: Bool
+    var next: [Time]
+}
+
+@Suite struct `importing a crontab` {
+    private static let crontab = """
+        # comment
+        SHELL=/bin/bash
+        MAILTO=ops
+        GREETING = "good  day"
+        0,30 2 * * * /usr/local/bin/backup --all
+        @reboot start-me
+        0 9 * * MON mail -s x root%Dear%all
+        5-1 * * * * x
+        """
+
+    private func listing(_ arguments: String, input: String) async throws -> [ImportListing] {
+        let answer = try await CommandRun().belfry("import crontab \(arguments) --json", input: input)
+        #expect(answer.status == 0, "\(answer.errors)")
+        return try WireCoding.decode([ImportListing].self, from: answer.output.utf8)
+    }
+
+    @Test func `shows each line as a job, or the reason why not`() async throws {
+        let jobs = try await listing("- --from 2026-11-21", input: Self.crontab)
+        try #require(jobs.map(\.name) == ["backup", "start-me", "mail", "x"])
+        #expect(jobs[0].command == ["/bin/bash", "-c", "/usr/local/bin/backup --all"])
+        #expect(jobs[0].place == "-:5" && jobs[0].expression == "0,30 2 * * *" && jobs[0].refused == nil)
+        #expect(jobs[0].env == ["SHELL": "/bin/bash", "GREETING": "good  day"])
+        #expect(jobs[0].notes.contains { $0.contains("no mail") })
+        #expect(jobs[0].next.count == 10)
+        #expect(jobs[0].next.allSatisfy { !$0.differs && $0.original == 1 })
+        #expect(jobs[1].refused?.contains("not in this version") == true && jobs[1].next.isEmpty)
+        #expect(jobs[2].command?.last?.contains("<<'END_OF_INPUT'\nDear\nall\n") == true)
+        #expect(jobs[3].refused?.contains("lies after") == true)
+        #expect(jobs.allSatisfy { !$0.added })
+    }
+
+    @Test func `marks where Debian's cron would do something else`() async throws {
+        // The machine's zone is UTC here, so a zone of the line's own is what differs.
+        let jobs = try await listing(
+            "- --user-form --from 2026-11-21", input: "CRON_TZ=Asia/Tokyo\n0 9 * * * x\n")
+        let times = try #require(jobs.first?.next)
+        #expect(jobs.first?.zone == "Asia/Tokyo")
+        #expect(times.first?.at == "2026-11-21T18:00:00+09:00" && times.first?.belfry == false)
+        #expect(times.contains { $0.at == "2026-11-22T09:00:00+09:00" && $0.belfry && $0.original == 0 })
+        #expect(!times.contains { !$0.differs })
+        let text = try await CommandRun().belfry(
+            "import crontab - --from 2026-11-21", input: "CRON_TZ=Asia/Tokyo\n0 9 * * * x\n")
+        #expect(text.output.contains("<< only the original") && text.output.contains("<< only Belfry"))
+        #expect(text.errors.contains("--system-form"))
+        let unknown = try await listing("-", input: "CRON_TZ=Mars/Base\n0 9 * * * x\n")
+        #expect(unknown.first?.refused == "CRON_TZ: no zone \"Mars/Base\"")
+    }
+
+    @Test func `reads the system's form, and leaves other users' jobs alone`() async throws {
+        let line = "17 * * * * nobody /bin/x\n"
+        let jobs = try await listing("-", input: line)
+        #expect(jobs.first?.refused?.hasPrefix("it runs as nobody") == true)
+        let forced = try await listing("- --user-form", input: line)
+        #expect(forced.first?.shell == "nobody /bin/x" && forced.first?.refused == nil)
+        let both = try await CommandRun().belfry("import crontab - --user-form --system-form")
+        #expect(both.status == 2)
+        let missing = try await CommandRun().belfry("import crontab /nonexistent")
+        #expect(missing.status == 2)
+    }
+
+    @Test func `adds jobs with their origin, and says which lines to disable`() async throws {
+        try await House.whileStanding { house in
+            let path = house.folder.file("crontab")
+            try SmallFile.replace(path, with: Array(Self.crontab.utf8))
+            let applied = try await house.belfry("import", "crontab", path, "--apply")
+            #expect(applied.status == 1, "two lines were refused")
+            #expect(applied.output.contains("backup (\(path):5): added\n"), "\(applied)")
+            #expect(applied.output.contains("start-me (\(path):6): not added: "))
+            #expect(applied.output.contains("disable lines 5, 7 of \(path)"))
+            let list = try await house.belfry("job", "list", "--json")
+            let jobs = try WireCoding.decode([WireJob].self, from: list.output.utf8)
+            #expect(jobs.map(\.name) == ["backup", "mail"] && jobs.allSatisfy { $0.origin == "import" })
+
+            let edited = try await house.belfry("job", "edit", "mail", "--timeout", "1h", "--json")
+            let job = try WireCoding.decode(WireJob.self, from: edited.output.utf8)
+            #expect(job.origin == "import")
+            // A second import adds nothing twice.
+            let again = try await house.belfry("import", "crontab", path, "--apply", "--json")
+            let results = try WireCoding.decode([ImportListing].self, from: again.output.utf8)
+            #expect(results.allSatisfy { !$0.added && $0.refused != nil } && again.status == 1)
+        }
+    }
+
+    @Test func `changes nothing when no daemon answers`() async throws {
+        let answer = try await CommandRun().belfry(
+            "import crontab - --apply --socket /nonexistent", input: "@daily x\n")
+        #expect(answer.status == 3)
+    }
+}
