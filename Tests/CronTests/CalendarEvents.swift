@@ -73,7 +73,7 @@ import Testing
         #expect(unit.all("Timer", "OnCalendar").map(\.value) == ["Mon 12:00"])
         #expect(unit.all("Timer", "OnCalendar").map(\.line) == [7])
         #expect(unit.value("Service", "ExecStart") == "/bin/echo one two")
-        #expect(unit.all("Service", "ExecStart").map(\.line) == [9])
+        #expect(unit.all("Service", "ExecStart").map(\.line) == [10])
         #expect(unit.value("Service", "OnCalendar") == nil && unit.settings.count == 4)
     }
 }

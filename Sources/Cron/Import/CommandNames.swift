@@ -4,6 +4,9 @@
 public struct CommandNames: Sendable {
     private var taken: Set<String>
 
+    /// The number to try next for a name that was made before, so that many equal commands cost no more.
+    private var numbers: [String: Int] = [:]
+
     /// Words that stand in front of the program that matters, and what shells do themselves.
     private static let wrappers: Set<String> = [
         "sudo", "nice", "ionice", "chronic", "env", "exec", "time", "timeout", "flock", "nohup", "setsid",
@@ -18,7 +21,8 @@ public struct CommandNames: Sendable {
     public mutating func name(for command: String) -> String {
         let stem = Self.stem(of: command)
         var name = stem
-        var number = 2
+        var number = numbers[stem] ?? 2
+        defer { numbers[stem] = number }
         while !taken.insert(name).inserted {
             let end = "-\(number)"
             name = String(stem.prefix(63 - end.utf8.count)) + end
