@@ -3,5 +3,5 @@ import ArgumentParser
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Shows, and adds, the jobs of other schedulers.",
-        subcommands: [ImportCrontabCommand.self])
+        subcommands: [ImportCrontabCommand.self, ImportSystemdCommand.self])
 }
