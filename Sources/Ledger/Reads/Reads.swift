@@ -79,7 +79,8 @@ package protocol OutboxReading: Sendable {
     func outbox(id: String) async throws(LedgerError) -> OutboxRecord?
     /// Entries, newest first; of some states when named.
     func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord]
-    /// Pending entries of a channel, earliest due first.
+    /// Pending entries of a channel, earliest due first; of those that tell of one item, or else of one run,
+    /// only the one that was made first: the others come after it.
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// The pending, never tried entry of a channel for an item, if there is one: it may be rewritten.
     func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord?

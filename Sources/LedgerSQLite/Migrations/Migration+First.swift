@@ -173,6 +173,7 @@ extension Migration {
             ) STRICT;
             CREATE INDEX outbox_state ON outbox (state);
             CREATE INDEX outbox_pending ON outbox (channel, next_at) WHERE state = 'pending';
+            CREATE INDEX outbox_line ON outbox (channel, coalesce(item, run)) WHERE state = 'pending';
             CREATE INDEX outbox_untried ON outbox (channel, item) WHERE state = 'pending' AND attempts = 0;
 
             -- rings: the newest revision that should ring and was not shown yet; 0: none.

@@ -27,11 +27,19 @@ extension OutboxRows {
             }, record)
     }
 
+    /// Those that nothing pending stands before in the line of their item, or else of their run.
     static func pending(
         channel: String, limit: Int, in database: Database
     ) throws(StoreFailure) -> [OutboxRecord] {
         try Prepared(
-            query + " WHERE channel = ? AND state = 'pending' ORDER BY next_at, number LIMIT ?", in: database
+            query + """
+                 AS entry WHERE channel = ? AND state = 'pending' AND NOT EXISTS (
+                    SELECT 1 FROM outbox AS earlier WHERE earlier.state = 'pending'
+                    AND earlier.channel = entry.channel
+                    AND coalesce(earlier.item, earlier.run) = coalesce(entry.item, entry.run)
+                    AND earlier.number < entry.number)
+                ORDER BY next_at, number LIMIT ?
+                """, in: database
         )
         .all(
             {

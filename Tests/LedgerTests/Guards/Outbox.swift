@@ -102,6 +102,36 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `is pending behind what was made before it of the same item or run`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            func ofRun(_ id: String, seconds: Double) -> OutboxRecord {
+                var entry = OutboxRecord.sample(id, seconds: seconds)
+                entry.run = "r"
+                return entry
+            }
+            try await ledger.commit([
+                .insertOutbox(.sample("a1", item: "job:a", seconds: 90)),
+                .insertOutbox(.sample("a2", item: "job:a", seconds: 1)),
+                .insertOutbox(.sample("o1", channel: "other", item: "job:a", seconds: 1)),
+                .insertOutbox(ofRun("r1", seconds: 50)), .insertOutbox(ofRun("r2", seconds: 2)),
+                .insertOutbox(.sample("n1", seconds: 70)), .insertOutbox(.sample("n2", seconds: 3)),
+            ])
+            func pending() async throws -> [String] {
+                try await ledger.pendingOutbox(channel: "hook", limit: 9).map(\.id)
+            }
+            #expect(try await pending() == ["n2", "r1", "n1", "a1"])
+            try await ledger.commit([
+                .moveOutbox(OutboxMove(id: "a1", from: .pending, attempts: 0, to: .held, nextAttempts: 0)),
+                .moveOutbox(
+                    OutboxMove(id: "r1", from: .pending, attempts: 0, to: .delivered, nextAttempts: 1)),
+            ])
+            #expect(try await pending() == ["a2", "r2", "n2", "n1"])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `collects receipts, and its channel keeps a memory`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             let accepted = ReceiptRecord(

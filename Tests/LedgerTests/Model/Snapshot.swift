@@ -124,10 +124,14 @@ extension Snapshot {
         }
         for name in Self.channels {
             let pending = model.outbox.filter { $0.channel == name && $0.state == .pending }
+            let heads = pending.enumerated().filter { index, entry in
+                guard let line = entry.item ?? entry.run else { return true }
+                return !pending[..<index].contains { ($0.item ?? $0.run) == line }
+            }.map(\.element)
             let surfaces = model.surfaces.map(\.record).filter { $0.channel == name }
             answers["channel \(name)"] = model.channels[name]
             // The sort is stable: of two due together the first inserted comes first.
-            answers["pending \(name)"] = pending.sorted {
+            answers["pending \(name)"] = heads.sorted {
                 ($0.nextAt ?? .distantPast) < ($1.nextAt ?? .distantPast)
             }
             answers["untried \(name)"] = pending.first { $0.item == "job:a" && $0.attempts == 0 }

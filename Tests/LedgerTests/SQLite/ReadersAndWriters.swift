@@ -58,6 +58,10 @@ import Testing
             "INDEX outbox_pending"
         ),
         (
+            "SELECT 1 FROM outbox WHERE state = 'pending' AND channel = 'x' AND coalesce(item, run) = 'y' AND number < 9",
+            "INDEX outbox_line (channel=? AND <expr>=? AND rowid<?)"
+        ),
+        (
             "SELECT * FROM message WHERE bot = 'x' AND thread = 'y' AND at <= 1 AND read = 0",
             "INDEX message_unread"
         ),
