@@ -26,6 +26,7 @@ package actor LiveBoard {
     private var version: UInt64 = 0
     private var ended: [(version: UInt64, state: LiveState)] = []
     private let watchers = Taps()
+    private var isTroubled = false
 
     /// How many ended states are kept for watchers that look late.
     private static let endedKept = 256
@@ -165,26 +166,38 @@ package actor LiveBoard {
 
     // MARK: Saving
 
-    /// Saves what changed, at most once a second, until cancelled.
+    /// Saves what changed, at most once a second, until cancelled, and then once more.
     ///
     /// Asleep while nothing changes.
+    /// - Throws: a ``LedgerError`` that only another start can mend.
     package func run() async throws {
-        while true {
-            try await saver.wait(until: nil, on: clock)
-            await save()
-            try await clock.sleep(until: clock.now + .seconds(1))
+        do {
+            while true {
+                try await saver.wait(until: nil, on: clock)
+                try await save()
+                try await clock.sleep(until: clock.now + .seconds(1))
+            }
+        } catch is CancellationError {
+            try await save()
+            throw CancellationError()
         }
     }
 
-    private func save() async {
+    private func save() async throws(LedgerError) {
         let dirty = lines.filter(\.value.isDirty)
         guard !dirty.isEmpty else { return }
         for run in dirty.keys { lines[run]?.isDirty = false }
         do throws(LedgerError) {
             try await ledger.commit(dirty.map { .saveLive(run: $0.key, $0.value.tracker.live) })
+            isTroubled = false
         } catch {
             for run in dirty.keys { lines[run]?.isDirty = true }
-            logger.error("live states can't be saved", metadata: ["reason": "\(error)"])
+            guard error.mayPass else { throw error }
+            if !isTroubled {
+                logger.error("live states can't be saved", metadata: ["reason": "\(error)"])
+            }
+            isTroubled = true
+            saver.ring()
         }
     }
 }

@@ -1,0 +1,135 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(1))) struct `the live board` {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func task(_ id: String) -> LiveTask {
+        LiveTask(id: id, botID: "ops", run: "\(id)#1", name: id, botName: "ops")
+    }
+
+    private func board(_ ledger: any Ledger, _ clock: ManualClock, incarnation: Int64 = 1) -> LiveBoard {
+        LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
+    }
+
+    /// A ledger in which the runs `ids` are under way.
+    private func ledger(_ ids: String...) async throws -> SQLiteLedger {
+        let ledger = try folder.ledger()
+        for id in ids {
+            let run = RunRecord(
+                id: id, job: id, bot: "ops", kind: .manual, cause: "key:\(id)", state: .running,
+                queuedAt: at("10:00:00"), revision: 1)
+            try await ledger.commit([.insertRun(run, orIgnore: false)])
+        }
+        return ledger
+    }
+
+    @Test func `tells a watcher what changed since it last looked, each run once`() async throws {
+        let ledger = try await ledger("a", "b")
+        let clock = ManualClock(now: at("10:00:00"))
+        let board = board(ledger, clock)
+        for id in ["a", "b"] {
+            await board.enter(task(id), attempt: 1, state: .running, saved: nil, at: clock.now)
+        }
+        let first = await board.changes(after: 0)
+        #expect(Set(first.states.map(\.task.id)) == ["a", "b"])
+        #expect(await board.changes(after: first.version).states.isEmpty)
+        for part in 1...5 {
+            _ = await board.receive(
+                ProgressReport(fraction: Double(part) / 10), of: "a", at: clock.now)
+        }
+        let second = await board.changes(after: first.version)
+        #expect(second.states.map(\.progress) == [0.5] && second.version > first.version)
+        await board.end("b", .completed, reason: nil, at: clock.now)
+        await board.end("a", .failed, reason: .exitCode, at: clock.now)
+        let third = await board.changes(after: second.version)
+        #expect(third.states.map(\.state) == [.completed, .failed])
+        #expect(await board.states().isEmpty)
+        await ledger.close()
+    }
+
+    @Test func `taps a slow watcher once for all it missed`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let board = board(ledger, clock)
+        var taps = board.taps().makeAsyncIterator()
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        for part in 1...9 {
+            _ = await board.receive(ProgressReport(fraction: Double(part) / 10), of: "a", at: clock.now)
+        }
+        await taps.next(isolation: #isolation)
+        let seen = await board.changes(after: 0)
+        #expect(seen.states.map(\.progress) == [0.9])
+        await board.end("a", .completed, reason: nil, at: clock.now)
+        await taps.next(isolation: #isolation)
+        #expect(await board.changes(after: seen.version).states.map(\.state) == [.completed])
+        await ledger.close()
+    }
+
+    @Test func `is saved at most once a second, and a last time at the end`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let board = board(ledger, clock)
+        let serving = Task { try await board.run() }
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        func report(_ part: Double) async {
+            _ = await board.receive(ProgressReport(fraction: part), of: "a", at: clock.now)
+        }
+        func saved() async throws -> Double? { try await ledger.run(id: "a")?.live?.progress }
+        await report(0.1)
+        // Saved at once, then a second of rest.
+        #expect(await clock.nextSleeper() == at("10:00:01"))
+        #expect(try await saved() == 0.1)
+        let before = ledger.transactions
+        for part in 2...50 { await report(0.1 + Double(part) / 100) }
+        #expect(ledger.transactions == before)
+        clock.advance(by: .seconds(1))
+        #expect(await clock.nextSleeper() == at("10:00:02"))
+        #expect(try await saved() == 0.6)
+        #expect(ledger.transactions == before + 1)
+        await report(0.7)
+        serving.cancel()
+        await #expect(throws: CancellationError.self) { try await serving.value }
+        #expect(try await saved() == 0.7)
+        await ledger.close()
+    }
+
+    @Test func `goes on after a restart with higher numbers, and no progress falls`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let first = board(ledger, clock)
+        await first.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        for part in 1...9 {
+            _ = await first.receive(ProgressReport(fraction: Double(part) / 10), of: "a", at: clock.now)
+        }
+        let before = try #require(await first.state(of: "a"))
+        let second = board(ledger, clock, incarnation: 2)
+        await second.enter(task("a"), attempt: 1, state: .running, saved: before, at: clock.now)
+        let after = try #require(await second.state(of: "a"))
+        #expect(after.seq > before.seq && after.progress == 0.9)
+        _ = await second.receive(ProgressReport(fraction: 0.2), of: "a", at: clock.now)
+        #expect(await second.state(of: "a")?.progress == 0.9)
+        await ledger.close()
+    }
+
+    @Test func `keeps the newest ends for those who look late, and no more`() async throws {
+        let ledger = try await ledger()
+        let clock = ManualClock(now: at("10:00:00"))
+        let board = board(ledger, clock)
+        for number in 0..<1000 {
+            let id = "r\(number)"
+            await board.enter(task(id), attempt: 1, state: .running, saved: nil, at: clock.now)
+            await board.end(id, .completed, reason: nil, at: clock.now)
+        }
+        let states = await board.changes(after: 0).states
+        #expect(states.count == 256 && states.last?.task.id == "r999")
+        await ledger.close()
+    }
+}
