@@ -38,7 +38,10 @@ extension Control {
         let key = ItemKey.thread(bot: bot, thread: thread)
         try await commit([
             .markRead(bot: bot, thread: thread, through: through),
-            .append(NewEvent(.messageRead, at: clock.now, bot: bot, subject: "\(key)")),
+            .append(
+                NewEvent(
+                    .messageRead, at: clock.now, bot: bot, subject: "\(key)",
+                    detail: String(through.microseconds))),
         ])
     }
 

@@ -5,6 +5,8 @@ import Synchronization
 package final class Switchboard: Sendable {
     private let current: Mutex<EngineConfiguration>
     private let changes = Taps()
+    /// What the keeper of items and those who send for the channels must agree on.
+    package let inHand = EntriesInHand()
 
     package init(_ configuration: EngineConfiguration) {
         current = Mutex(configuration)

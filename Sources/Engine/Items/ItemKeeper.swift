@@ -1,5 +1,3 @@
-import Delivery
-import FoundationEssentials
 import Grouping
 package import Ledger
 package import Logging
@@ -19,10 +17,11 @@ package actor ItemKeeper {
     private let clock: any WallClock
     private let board: LiveBoard
     private let switchboard: Switchboard
-    private let makeID: @Sendable () -> String
+    private let tools: ItemTurn.Tools
     private let logger: Logger
     private let alarm = Alarm()
-    private var cursor: Int64 = 0
+    private var cursor: Int64?
+    /// The items that wait for a moment or show a run at work; what sleeps is read when it is needed.
     private var items: [ItemKey: KeptItem] = [:]
     private var seenOnBoard: UInt64 = 0
     private var boardLookedAt: Duration?
@@ -36,13 +35,16 @@ package actor ItemKeeper {
         self.clock = clock
         self.board = board
         self.switchboard = switchboard
-        self.makeID = makeID
+        self.tools = ItemTurn.Tools(
+            ledger: ledger, board: board, inHand: switchboard.inHand, makeID: makeID, since: clock.now)
         self.logger = logger
     }
 
     // MARK: The loop
 
     /// Follows the events until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only another start can mend.
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -63,14 +65,15 @@ package actor ItemKeeper {
         var failures = 0
         while true {
             do throws(LedgerError) {
-                if failures > 0 || cursor == 0 { try await load() }
+                if cursor == nil { try await load() }
                 try await followEvents()
                 try await followBoard()
                 try await wakeItems()
                 failures = 0
             } catch {
+                guard error.mayPass else { throw error }
+                cursor = nil
                 failures += 1
-                items = [:]
                 if failures == 1 {
                     logger.error("items can't be recorded", metadata: ["reason": "\(error)"])
                 }
@@ -82,139 +85,41 @@ package actor ItemKeeper {
     }
 
     private func load() async throws(LedgerError) {
-        cursor = try await ledger.cursor(of: Self.consumer)
         items = [:]
         for record in try await ledger.itemsToWake(limit: .max) {
-            if let item = KeptItem(record) { items[item.key] = item }
+            items[record.key] = KeptItem(record, bot: "belfry")
         }
+        cursor = try await ledger.cursor(of: Self.consumer)
     }
 
-    private func nextFlush() -> Moment? { items.values.compactMap(\.decider.flushAt).min() }
+    private func makeTurn() -> ItemTurn {
+        ItemTurn(tools, configuration: switchboard.configuration, awake: items, now: clock.now)
+    }
 
     // MARK: Events
 
     private func followEvents() async throws(LedgerError) {
-        while true {
+        while let cursor {
             let events = try await ledger.events(after: cursor, limit: Self.batch)
             guard let last = events.last else { return }
-            var turn = ItemTurn(configuration: switchboard.configuration, now: clock.now)
-            for event in events { try await take(event, into: &turn) }
+            var turn = makeTurn()
+            defer { turn.end() }
+            for event in events { try await turn.take(event) }
             turn.changes.append(.moveConsumer(name: Self.consumer, from: cursor, to: last.seq))
             try await commit(turn)
-            cursor = last.seq
-        }
-    }
-
-    private func take(_ record: EventRecord, into turn: inout ItemTurn) async throws(LedgerError) {
-        let event = record.event
-        switch event.type {
-        case .messagePosted:
-            guard let id = event.subject, let stored = try await ledger.message(id: id) else { return }
-            let message = stored.message
-            let policy = turn.configuration.bot(message.bot).policy
-            try await update(message.itemKey, bot: message.bot, &turn) { item, now in
-                guard case .thread(var thread) = item.decider else { return [] }
-                defer { item.decider = .thread(thread) }
-                return thread.receive(message, at: now, policy: policy)
-            }
-        case .messageRead, .itemDismissed:
-            guard let key = event.subject.flatMap(ItemKey.init) else { return }
-            try await update(key, bot: event.bot ?? "belfry", &turn) { item, now in
-                item.seen(revision: event.type == .messageRead ? nil : Int(event.detail), at: now)
-            }
-        case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost:
-            guard let id = event.run, let run = try await ledger.run(id: id) else { return }
-            try await tellOfRun(record, run, into: &turn)
-        case .runMissed, .runSkipped:
-            try await tellOfSlots(record, into: &turn)
-        case .test:
-            try await test(record, into: &turn)
-        case .runRecovered:
-            guard let id = event.run, let run = try await ledger.run(id: id) else { return }
-            turn.tell(record, [JSON.Member("run", JSON(run))], makeID: makeID)
-        case .channelFailing, .channelDisabled, .channelRestored:
-            let channel = JSON.object([
-                "name": event.channel.map(JSON.string), "lastError": event.reason.map(JSON.string),
-            ])
-            turn.tell(record, [JSON.Member("channel", channel)], makeID: makeID)
-        case .configReloaded:
-            turn.tell(record, [], makeID: makeID)
-        case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
-            .questionAnswered:
-            return
-        }
-    }
-
-    private func tellOfRun(
-        _ record: EventRecord, _ run: RunRecord, into turn: inout ItemTurn
-    ) async throws(LedgerError) {
-        turn.tell(record, [JSON.Member("run", JSON(run))], makeID: makeID)
-        let fact = JobFact(event: record.event, run: run, live: await board.state(of: run.id))
-        let policy = turn.jobPolicy
-        var outage: Duration?
-        try await update(.job(run.job), bot: run.bot, &turn) { item, now in
-            guard case .job(var job) = item.decider else { return [] }
-            defer { item.decider = .job(job) }
-            let since = job.failingSince
-            let actions = job.receive(fact, at: now, policy: policy)
-            // Told to webhooks also where no surface hears of the job.
-            if let since, job.failingSince == nil { outage = max(.zero, fact.at - since) }
-            return actions
-        }
-        guard let outage else { return }
-        turn.changes.append(
-            .append(
-                NewEvent(
-                    .runRecovered, at: turn.now, reason: "recovered", job: run.job, run: run.id, bot: run.bot,
-                    detail: "{\"outageSeconds\":\(outage.microseconds / 1_000_000)}")))
-    }
-
-    private func tellOfSlots(_ record: EventRecord, into turn: inout ItemTurn) async throws(LedgerError) {
-        let event = record.event
-        guard let job = event.job,
-            let detail = try? JSONDecoder().decode(SlotDetail.self, from: Data(event.detail.utf8))
-        else { return }
-        turn.tell(record, [JSON.Member("run", JSON(slotsOf: event, detail))], makeID: makeID)
-        let fact = JobFact(
-            run: nil, state: event.type == .runMissed ? .missed : .skipped,
-            reason: event.reason.flatMap(RunReason.init), slots: detail.count, at: event.at)
-        let policy = turn.jobPolicy
-        try await update(.job(job), bot: event.bot ?? "belfry", &turn) { item, now in
-            guard case .job(var job) = item.decider else { return [] }
-            defer { item.decider = .job(job) }
-            return job.receive(fact, at: now, policy: policy)
-        }
-    }
-
-    /// A test goes to the one channel it names: as an entry, or as a message that only this surface shows.
-    private func test(_ record: EventRecord, into turn: inout ItemTurn) async throws(LedgerError) {
-        guard let name = record.event.channel,
-            let channel = turn.configuration.channels.first(where: { $0.name == name })
-        else { return }
-        guard channel.kind.isLevel else {
-            let told = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
-            return turn.tell(record, [JSON.Member("channel", told)], only: name, makeID: makeID)
-        }
-        let message = Message(
-            id: makeID(), bot: "belfry", thread: "test \(name)",
-            text: "This is a test of the channel \"\(name)\".", at: turn.now, urgency: .normal)
-        turn.only[message.itemKey] = name
-        let policy = ThreadPolicy(wait: .zero)
-        try await update(message.itemKey, bot: "belfry", &turn) { item, now in
-            guard case .thread(var thread) = item.decider else { return [] }
-            defer { item.decider = .thread(thread) }
-            return thread.receive(message, at: now, policy: policy)
+            self.cursor = last.seq
         }
     }
 
     // MARK: Progress
 
     private func noteBoard() {
+        // Looked at once a second: a job that reports a thousand times must not wake this loop as often.
+        guard !hasNewsOnBoard else { return }
         hasNewsOnBoard = true
         alarm.ring()
     }
 
-    /// Progress is looked at once a second: more often nobody could read it.
     private func nextBoardLook() -> Moment? {
         guard hasNewsOnBoard else { return nil }
         let waited = boardLookedAt.map { clock.sinceBoot - $0 } ?? .seconds(1)
@@ -227,108 +132,44 @@ package actor ItemKeeper {
         hasNewsOnBoard = false
         boardLookedAt = clock.sinceBoot
         let (version, states) = await board.changes(after: seenOnBoard)
-        var turn = ItemTurn(configuration: switchboard.configuration, now: clock.now)
-        let policy = turn.jobPolicy
-        guard policy.hears.contains(.progress) else {
-            seenOnBoard = version
-            return
-        }
-        for live in states where live.state == .running && live.progress != nil {
-            let fact = JobFact(live)
-            try await update(.job(live.task.name), bot: live.task.botID, &turn) { item, now in
-                guard case .job(var job) = item.decider else { return [] }
-                defer { item.decider = .job(job) }
-                return job.receive(fact, at: now, policy: policy)
-            }
-        }
-        if turn.changes.isEmpty {
-            // Progress that shows nothing new yet is not worth a write: the item's timer brings it.
-            remember(turn)
-        } else {
-            try await commit(turn)
-        }
         seenOnBoard = version
-    }
-
-    // MARK: Items
-
-    private func wakeItems() async throws(LedgerError) {
-        let now = clock.now
-        let due = items.values.filter { ($0.decider.flushAt ?? .distantFuture) <= now }.map(\.key)
-        guard !due.isEmpty else { return }
-        var turn = ItemTurn(configuration: switchboard.configuration, now: now)
-        for key in due {
-            let configuration = turn.configuration
-            let policy = turn.jobPolicy
-            try await update(key, bot: "belfry", &turn) { item, now in
-                switch item.decider {
-                case .thread(var thread):
-                    defer { item.decider = .thread(thread) }
-                    return thread.wake(at: now, policy: configuration.bot(thread.bot).policy)
-                case .job(var job):
-                    defer { item.decider = .job(job) }
-                    return job.wake(at: now, policy: policy)
-                }
-            }
+        var turn = makeTurn()
+        defer { turn.end() }
+        guard turn.jobPolicy.hears.contains(.progress) else { return }
+        for live in states where live.state == .running && live.progress != nil {
+            try await turn.take(live)
         }
         try await commit(turn)
     }
 
-    private func update(
-        _ key: ItemKey, bot: String, _ turn: inout ItemTurn,
-        _ decide: (inout KeptItem, Moment) -> [ItemAction]
-    ) async throws(LedgerError) {
-        var item = turn.items[key] ?? items[key]
-        if item == nil { item = try await ledger.item(key).flatMap { KeptItem($0) } }
-        var kept = item ?? KeptItem(key, bot: bot)
-        let failures = kept.failures
-        let actions = decide(&kept, turn.now)
-        for action in actions {
-            switch action {
-            case .wakeAt: continue
-            case .flush(let snapshot):
-                kept.shown = snapshot
-                let untried = try await untriedEntries(of: key, turn)
-                turn.show(snapshot, untried: untried, makeID: makeID)
-            case .resolve(let revision):
-                kept.shown = nil
-                turn.resolve(key, revision: revision)
-            }
-        }
-        turn.keep(kept, isWorthWriting: !actions.isEmpty || kept.failures != failures)
-    }
+    // MARK: Timers
 
-    private func untriedEntries(
-        of key: ItemKey, _ turn: ItemTurn
-    ) async throws(LedgerError) -> [String: String] {
-        var entries: [String: String] = [:]
-        for channel in turn.configuration.channels where !channel.kind.isLevel {
-            if let entry = try await ledger.untriedOutbox(channel: channel.name, item: "\(key)") {
-                entries[channel.name] = entry.id
-            }
+    private func nextFlush() -> Moment? { items.values.compactMap(\.decider.flushAt).min() }
+
+    /// Wakes the items whose moment has come, and those whose moment a clock that was set back took away.
+    private func wakeItems() async throws(LedgerError) {
+        var turn = makeTurn()
+        defer { turn.end() }
+        let now = turn.now
+        let due = items.values.compactMap { item -> ItemKey? in
+            guard let flushAt = item.decider.flushAt else { return nil }
+            return flushAt <= now || flushAt > now + turn.longestWait(of: item.key) ? item.key : nil
         }
-        return entries
+        for key in due { try await turn.wake(key) }
+        try await commit(turn)
     }
 
     private func commit(_ turn: ItemTurn) async throws(LedgerError) {
-        var changes: [Change] = []
+        let changes: [Change]
         do {
-            for key in turn.written {
-                if let item = turn.items[key] { changes.append(try item.change(at: turn.now)) }
-            }
+            changes = try turn.transaction()
         } catch {
             throw .storage(code: 0, detail: "an item can't be encoded: \(error)")
         }
-        changes += turn.changes
         if !changes.isEmpty { try await ledger.commit(changes) }
-        var stored = turn
-        for key in turn.written { stored.items[key]?.stored = (turn.items[key]?.stored ?? 0) + 1 }
-        remember(stored)
-    }
-
-    /// Keeps the items that wait for something or will soon change; what sleeps is read again when it is needed.
-    private func remember(_ turn: ItemTurn) {
         for (key, item) in turn.items {
+            var item = item
+            if turn.written.contains(key) { item.stored = item.nextRevision }
             items[key] = item.decider.flushAt != nil || item.isAtWork ? item : nil
         }
     }

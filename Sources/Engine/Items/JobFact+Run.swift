@@ -29,29 +29,3 @@ extension JobFact {
             text: live.message, at: live.updatedAt)
     }
 }
-
-extension KeptItem {
-    /// A person has seen what this revision showed (nil: all of it).
-    mutating func seen(revision: Int?, at now: Moment) -> [ItemAction] {
-        switch decider {
-        case .thread(var thread):
-            defer { decider = .thread(thread) }
-            return revision.map { thread.dismissed(revision: $0, at: now) } ?? thread.read(at: now)
-        case .job(var job):
-            defer { decider = .job(job) }
-            return revision.map { job.dismissed(revision: $0, at: now) } ?? job.read(at: now)
-        }
-    }
-
-    /// How often in a row its job failed; kept also while nobody is shown anything, for the recovery.
-    var failures: Int {
-        guard case .job(let job) = decider else { return 0 }
-        return job.failures
-    }
-
-    /// Whether it shows a run that has not ended, and so will soon change.
-    var isAtWork: Bool {
-        guard case .job(let job) = decider, let fact = job.report?.fact else { return false }
-        return !fact.state.isEnded
-    }
-}

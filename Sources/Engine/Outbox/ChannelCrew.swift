@@ -10,13 +10,16 @@ struct ChannelCrew {
     }
 
     /// Serves exactly these channels from now on; a channel of another version is served anew.
+    ///
+    /// Returns once those that are not served any more have let go.
     mutating func serve(
         _ wanted: [(name: String, version: Int, work: @Sendable () async throws -> Void)]
     ) async {
-        for (name, (version, task)) in tasks
-        where !wanted.contains(where: { $0.name == name && $0.version == version }) {
-            task.cancel()
-            _ = await task.result
+        let kept = Dictionary(wanted.map { ($0.name, $0.version) }) { first, _ in first }
+        let gone = tasks.filter { kept[$0.key] != $0.value.version }
+        for (_, task) in gone.values { task.cancel() }
+        for (name, entry) in gone {
+            _ = await entry.task.result
             tasks[name] = nil
         }
         for (name, version, work) in wanted where tasks[name] == nil {
@@ -36,8 +39,6 @@ struct ChannelCrew {
         }
     }
 
-    /// Ends all of them.
-    func end() {
-        for (_, task) in tasks.values { task.cancel() }
-    }
+    /// Ends all of them, and returns when they have let go.
+    mutating func end() async { await serve([]) }
 }

@@ -1,5 +1,4 @@
 import Delivery
-import FoundationEssentials
 import Ledger
 import Logging
 import Timeline
@@ -8,36 +7,35 @@ import Timeline
 actor OutboxLine {
     /// How many attempts are under way at most.
     private static let width = 4
-    private static let lookAhead = 64
+    /// How far the line is looked along: far enough to find a person's test behind all that waits.
+    private static let lookAhead = (working: 64, troubled: 1024)
 
     private let channel: any EdgeChannel
     private let ledger: any Ledger
     private let clock: any WallClock
+    private let inHand: EntriesInHand
     private let health: ChannelBoard
     private let logger: Logger
     private let alarm = Alarm()
     private let retry = RetryPolicy()
-    private let rest = CircuitPolicy()
-    private var circuit = Circuit()
-    private var storedCircuit = Circuit()
-    /// What is being sent: entry to its run or item.
-    private var underWay: [String: String] = [:]
-    private var ends = Inbox<End>()
-    private var isWaitingForProbe = false
-
-    private struct End: Sendable {
-        var entry: OutboxRecord
-        var result: Result<Receipt, DeliveryError>
-    }
+    private var keeper = CircuitKeeper()
+    private var underWay: Set<String> = []
+    private let ends = Inbox<OutboxEnd>()
+    /// Ends that the ledger could not take; recorded before anything else is sent.
+    private var owed: [OutboxEnd] = []
+    private var isTroubled = false
 
     init(
-        channel: any EdgeChannel, ledger: any Ledger, clock: any WallClock, health: ChannelBoard,
-        logger: Logger
+        channel: any EdgeChannel, ledger: any Ledger, clock: any WallClock, inHand: EntriesInHand,
+        health: ChannelBoard, logger: Logger
     ) {
         self.channel = channel
         self.ledger = ledger
         self.clock = clock
+        self.inHand = inHand
         self.health = health
+        var logger = logger
+        logger[metadataKey: "channel"] = "\(channel.name)"
         self.logger = logger
     }
 
@@ -48,6 +46,9 @@ actor OutboxLine {
                     self.alarm.ring()
                 }
             }
+            group.addTask {
+                for await _ in self.inHand.taps() { self.alarm.ring() }
+            }
             group.addTask { try await self.serve() }
             try await group.next()
             group.cancelAll()
@@ -55,21 +56,24 @@ actor OutboxLine {
     }
 
     private func serve() async throws {
-        await recallCircuit()
+        defer { for id in underWay { inHand.endSending(id) } }
         try await withThrowingDiscardingTaskGroup { group in
-            var owed: [End] = []
+            await recallCircuit()
             while true {
-                owed = await settle(owed + ends.takeAll())
-                var next = owed.isEmpty ? nil : clock.now + .seconds(1)
-                if owed.isEmpty {
-                    do throws(LedgerError) {
-                        let (due, wakeAt) = try await choose()
-                        next = wakeAt
-                        for entry in due { group.addTask { await self.send(entry) } }
-                    } catch {
-                        logger.error("the outbox can't be read", metadata: ["reason": "\(error)"])
-                        next = clock.now + .seconds(1)
+                var next: Moment?
+                do throws(LedgerError) {
+                    try await settle()
+                    let (due, wakeAt) = try await choose()
+                    next = wakeAt
+                    for entry in due { group.addTask { await self.send(entry) } }
+                    isTroubled = false
+                } catch {
+                    guard error.mayPass else { throw error }
+                    if !isTroubled {
+                        logger.error("the outbox can't be kept", metadata: ["reason": "\(error)"])
                     }
+                    isTroubled = true
+                    next = clock.now + .seconds(1)
                 }
                 try await alarm.wait(until: next, on: clock)
             }
@@ -80,30 +84,32 @@ actor OutboxLine {
 
     /// The entries that may be sent now, and when to look again.
     private func choose() async throws(LedgerError) -> (due: [OutboxRecord], wakeAt: Moment?) {
+        guard underWay.count < Self.width else { return ([], nil) }
         let now = clock.now
         var due: [OutboxRecord] = []
         var wakeAt: Moment?
-        guard underWay.count < Self.width else { return ([], nil) }
-        let pending = try await ledger.pendingOutbox(channel: channel.name, limit: Self.lookAhead)
-        for entry in pending.sorted(by: { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }) {
-            let key = entry.item ?? entry.run ?? entry.id
-            guard underWay.count < Self.width, underWay[entry.id] == nil, !underWay.values.contains(key)
-            else {
+        let rewritings = inHand.rewritings
+        let limit = keeper.knownTrouble == nil ? Self.lookAhead.working : Self.lookAhead.troubled
+        for entry in try await ledger.pendingOutbox(channel: channel.name, limit: limit) {
+            guard underWay.count < Self.width else { break }
+            guard !underWay.contains(entry.id), let dueAt = OutboxEntry(entry).dueAt(now, policy: retry)
+            else { continue }
+            guard dueAt <= now else {
+                wakeAt = min(wakeAt ?? dueAt, dueAt)
                 continue
             }
-            let state = OutboxEntry(entry)
-            guard let dueAt = state.dueAt(now, policy: retry), dueAt <= now else {
-                wakeAt = [wakeAt, state.dueAt(now, policy: retry)].compactMap { $0 }.min()
-                continue
-            }
-            switch circuit.ask(at: now, policy: rest) {
+            // Refused while it is rewritten; the end of that rings.
+            guard inHand.beginSending(entry.id, readAfter: rewritings) else { continue }
+            switch keeper.ask(for: entry, at: now) {
             case .granted:
-                underWay[entry.id] = key
+                underWay.insert(entry.id)
                 due.append(entry)
             case .waitUntil(let moment):
-                return (due, moment)
+                inHand.endSending(entry.id)
+                // A test further back in the line may go all the same.
+                wakeAt = min(wakeAt ?? moment, moment)
             case .waitForProbe, .refused:
-                return (due, nil)
+                inHand.endSending(entry.id)
             }
         }
         return (due, wakeAt)
@@ -119,114 +125,83 @@ actor OutboxLine {
         } catch {
             result = .failure(error)
         }
-        ends.put(End(entry: entry, result: result))
+        ends.put(OutboxEnd(entry: entry, result: result))
         alarm.ring()
     }
 
     // MARK: Ends of attempts
 
-    /// Records the ends together.
-    ///
-    /// Returns what the ledger could not take now.
-    private func settle(_ ends: [End]) async -> [End] {
-        guard !ends.isEmpty else { return [] }
-        let now = clock.now
-        let before = circuit
-        var changes: [Change] = []
-        for end in ends { changes += record(end, at: now) }
-        if let record = changedCircuit(at: now) { changes.append(.putChannel(record)) }
+    /// Records the ends of attempts, together.
+    private func settle() async throws(LedgerError) {
+        owed += ends.takeAll()
+        guard !owed.isEmpty else { return }
         do throws(LedgerError) {
-            if !changes.isEmpty { try await ledger.commit(changes) }
+            try await record(owed)
         } catch {
-            if case .fenced = error, ends.count > 1 {
-                circuit = before
-                for end in ends { _ = await settle([end]) }
-            } else if case .fenced = error {
-                logger.debug("an attempt's end came too late", metadata: ["channel": "\(channel.name)"])
-            } else {
-                circuit = before
-                logger.error("an attempt's end can't be recorded", metadata: ["reason": "\(error)"])
-                return ends
+            guard case .fenced = error else { throw error }
+            // A person moved one of them meanwhile: each alone, and of that one only what it says of the channel.
+            while let end = owed.first {
+                do throws(LedgerError) {
+                    try await record([end])
+                } catch .fenced {
+                    logger.debug("an attempt's end came too late", metadata: ["outbox.id": "\(end.entry.id)"])
+                    try await record([end], isEntryGone: true)
+                }
+                release([end])
             }
+            return
         }
-        storedCircuit = circuit
-        for end in ends { underWay[end.entry.id] = nil }
-        return []
+        release(owed)
     }
 
-    private func record(_ end: End, at now: Moment) -> [Change] {
-        var entry = OutboxEntry(end.entry)
-        let outcome = entry.attempted(end.result, at: now, policy: retry, random: .random(in: 0..<1))
-        let news = circuit.recorded(end.result, at: now, policy: rest)
-        note(end, at: now)
+    private func release(_ ends: [OutboxEnd]) {
+        for end in ends {
+            underWay.remove(end.entry.id)
+            inHand.endSending(end.entry.id)
+            owed.removeAll { $0.entry.id == end.entry.id }
+        }
+    }
+
+    private func record(_ ends: [OutboxEnd], isEntryGone: Bool = false) async throws(LedgerError) {
+        let now = clock.now
+        var next = keeper
         var changes: [Change] = []
-        if outcome != .uncounted {
-            var move = OutboxMove(
-                id: end.entry.id, from: end.entry.state, attempts: end.entry.attempts, to: entry.state,
-                nextAttempts: entry.attempts)
-            move.nextAt = entry.nextAt
-            move.settledAt = entry.settledAt
-            switch end.result {
-            case .success(let receipt):
-                move.status = receipt.status
-                changes.append(.insertReceipt(ReceiptRecord(outbox: end.entry.id, receipt: receipt)))
-            case .failure(let error):
-                move.status = error.status
-                move.lastError = error.detail.isEmpty ? error.reason.rawValue : error.detail
+        for end in ends {
+            if !isEntryGone {
+                changes += end.changes(at: now, policy: retry, random: .random(in: 0..<1))
             }
-            changes.insert(.moveOutbox(move), at: 0)
+            changes += next.record(end, of: channel.name, at: now)
         }
-        if let news, let type = EventType(rawValue: news.eventType) {
-            changes.append(
-                .append(NewEvent(type, at: now, reason: circuit.lastError, channel: channel.name)))
-        }
-        return changes
-    }
-
-    private func note(_ end: End, at now: Moment) {
-        switch (end.result, circuit.state) {
-        case (.success, _):
-            health.note(.working, of: channel.name, error: nil, at: now)
-        case (.failure, .disabled):
-            health.note(.disabled, of: channel.name, error: circuit.lastError, at: now)
-        case (.failure(let error), _):
-            let text = error.detail.isEmpty ? error.reason.rawValue : error.detail
-            if health.note(.failing, of: channel.name, error: text, at: now) {
-                logger.warning(
-                    "a channel fails", metadata: ["channel": "\(channel.name)", "reason": "\(text)"])
+        if next.isEnabledAnew(after: keeper) {
+            for entry in try await ledger.outbox(states: [.held], limit: .max)
+            where entry.channel == channel.name {
+                changes.append(.moveOutbox(entry.released(at: now)))
             }
         }
+        if let record = next.recordToKeep(of: channel.name, at: now) { changes.append(.putChannel(record)) }
+        if !changes.isEmpty { try await ledger.commit(changes) }
+        next.isKept()
+        keeper = next
+        for end in ends { note(end) }
     }
 
-    // MARK: The circuit between starts
+    private func note(_ end: OutboxEnd) {
+        let (state, error) = keeper.health(after: end.result)
+        guard health.note(state, of: channel.name, error: error, at: clock.now), state != .working else {
+            return
+        }
+        logger.warning("a channel fails", metadata: ["reason": "\(error ?? state.rawValue)"])
+    }
 
+    /// Takes up the circuit where the last daemon left it.
     private func recallCircuit() async {
         do throws(LedgerError) {
-            if let record = try await ledger.channel(named: channel.name),
-                let stored = try? JSONDecoder().decode(Circuit.self, from: Data(record.circuit))
-            {
-                circuit = stored
-            }
+            keeper = CircuitKeeper(try await ledger.channel(named: channel.name), at: clock.now)
         } catch {
             logger.warning("a channel's past can't be read", metadata: ["reason": "\(error)"])
         }
-        circuit.forgetProbe(at: clock.now)
-        storedCircuit = circuit
-    }
-
-    private func changedCircuit(at now: Moment) -> ChannelRecord? {
-        guard circuit.state != storedCircuit.state || circuit.lastError != storedCircuit.lastError,
-            let bytes = try? JSONEncoder().encode(circuit)
-        else { return nil }
-        return ChannelRecord(name: channel.name, circuit: Array(bytes), updatedAt: now)
-    }
-}
-
-extension OutboxEntry {
-    /// The decider of a stored entry.
-    init(_ record: OutboxRecord) {
-        self.init(
-            state: record.state, attempts: record.attempts, nextAt: record.nextAt,
-            createdAt: record.createdAt, settledAt: record.settledAt)
+        if let (state, error) = keeper.knownTrouble {
+            health.note(state, of: channel.name, error: error, at: clock.now)
+        }
     }
 }

@@ -25,36 +25,39 @@ package actor OutboxPump {
     /// Serves every channel of the configuration, and begins anew after a reload, until cancelled.
     package func run() async throws {
         var crew = ChannelCrew(logger: logger)
-        defer { crew.end() }
         for await _ in switchboard.taps() {
             let configuration = switchboard.configuration
             let edges = configuration.channels.compactMap { $0 as? any EdgeChannel }
-            await discardOrphans(edges.map(\.name))
             await crew.serve(
                 edges.map { channel in
                     let line = OutboxLine(
-                        channel: channel, ledger: ledger, clock: clock, health: channels, logger: logger)
+                        channel: channel, ledger: ledger, clock: clock, inHand: switchboard.inHand,
+                        health: channels, logger: logger)
                     return (channel.name, configuration.versions[channel.name] ?? 0, line.run)
                 })
+            await discardOrphans(Set(edges.map(\.name)))
         }
+        await crew.end()
         try Task.checkCancellation()
     }
 
-    /// What waits for a channel that was removed is given up.
-    private func discardOrphans(_ names: [String]) async {
+    /// What waits for a channel that was removed is given up; nobody sends it any more.
+    private func discardOrphans(_ names: Set<String>) async {
         do throws(LedgerError) {
-            let now = clock.now
-            var changes: [Change] = []
-            for entry in try await ledger.outbox(states: [.pending, .held], limit: .max)
-            where !names.contains(entry.channel) {
+            let waiting = try await ledger.outbox(states: [.pending, .held], limit: .max)
+            for entry in waiting where !names.contains(entry.channel) {
                 var move = OutboxMove(
                     id: entry.id, from: entry.state, attempts: entry.attempts, to: .discarded,
                     nextAttempts: entry.attempts)
                 move.lastError = "the channel was removed"
-                move.settledAt = now
-                changes.append(.moveOutbox(move))
+                move.settledAt = clock.now
+                do throws(LedgerError) {
+                    try await ledger.commit([.moveOutbox(move)])
+                } catch .fenced {
+                    // A person was faster.
+                    continue
+                }
             }
-            if !changes.isEmpty { try await ledger.commit(changes) }
         } catch {
             logger.warning(
                 "entries of removed channels could not be given up", metadata: ["reason": "\(error)"])

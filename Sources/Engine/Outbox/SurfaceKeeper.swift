@@ -25,7 +25,6 @@ package actor SurfaceKeeper {
     /// Serves every channel of the configuration, and begins anew after a reload, until cancelled.
     package func run() async throws {
         var crew = ChannelCrew(logger: logger)
-        defer { crew.end() }
         for await _ in switchboard.taps() {
             let configuration = switchboard.configuration
             await crew.serve(
@@ -36,6 +35,7 @@ package actor SurfaceKeeper {
                     return (channel.name, configuration.versions[channel.name] ?? 0, line.run)
                 })
         }
+        await crew.end()
         try Task.checkCancellation()
     }
 }

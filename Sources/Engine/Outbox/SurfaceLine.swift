@@ -21,6 +21,11 @@ actor SurfaceLine {
     private let signals = Inbox<SurfaceSignal>()
     /// The life of the far end; nil: nobody is there.
     private var generation: String?
+    /// What is shown and could not be recorded yet; it is not shown a second time.
+    private var unrecorded: [String: (revision: Int64, remote: RemoteID?)] = [:]
+    /// How often in a row something was refused for now.
+    private var refusals = 0
+    private var isTroubled = false
 
     init(
         channel: any LevelChannel, ledger: any Ledger, clock: any WallClock, switchboard: Switchboard,
@@ -31,6 +36,8 @@ actor SurfaceLine {
         self.clock = clock
         self.switchboard = switchboard
         self.health = health
+        var logger = logger
+        logger[metadataKey: "channel"] = "\(channel.name)"
         self.logger = logger
     }
 
@@ -41,6 +48,7 @@ actor SurfaceLine {
                 for await signal in self.channel.signals {
                     self.signals.put(signal)
                     self.alarm.ring()
+                    await self.signals.room()
                 }
             }
             group.addTask {
@@ -65,8 +73,13 @@ actor SurfaceLine {
                     owed.removeFirst()
                 }
                 if generation != nil { retryAt = try await bringUp() }
+                isTroubled = false
             } catch {
-                logger.error("surfaces can't be recorded", metadata: ["reason": "\(error)"])
+                guard error.mayPass else { throw error }
+                if !isTroubled {
+                    logger.error("surfaces can't be recorded", metadata: ["reason": "\(error)"])
+                }
+                isTroubled = true
                 retryAt = clock.now + .seconds(1)
             }
             try await alarm.wait(until: retryAt, on: clock)
@@ -82,6 +95,8 @@ actor SurfaceLine {
             if try await hasStale(newGeneration) {
                 try await ledger.commit([.forgetRemotes(channel: channel.name)])
             }
+            unrecorded = [:]
+            refusals = 0
             generation = newGeneration
             health.note(.working, of: channel.name, error: nil, at: now)
         case .unavailable(let reason):
@@ -89,8 +104,7 @@ actor SurfaceLine {
             generation = nil
             if health.note(.away, of: channel.name, error: reason, at: now) {
                 logger.notice(
-                    "a channel is away; what it should show waits",
-                    metadata: ["channel": "\(channel.name)", "reason": "\(reason)"])
+                    "a channel is away; what it should show waits", metadata: ["reason": "\(reason)"])
             }
         case .closed(let remote, let reason):
             guard let surface = try await ledger.surface(channel: channel.name, remote: remote) else {
@@ -152,62 +166,71 @@ actor SurfaceLine {
 
     /// Shows what differs.
     ///
-    /// Returns when to try again what failed.
+    /// Returns when to try again what was refused for now.
     private func bringUp() async throws(LedgerError) -> Moment? {
-        for surface in try await ledger.surfaces(channel: channel.name, all: false) {
+        var retryAt: Moment?
+        for behind in try await ledger.surfaces(channel: channel.name, all: false) {
             guard generation != nil else { return nil }
-            do throws(DeliveryError) {
-                try await bringUp(surface)
-            } catch {
+            do {
+                try await bringUp(behind.item)
+            } catch let error as DeliveryError {
                 switch error {
                 case .unreachable:
                     // It says itself when somebody is there again.
                     return nil
-                case .retry(_, let after, _, _):
+                case .retry(let reason, let after, _, _):
                     health.note(.failing, of: channel.name, error: error.detail, at: clock.now)
-                    return clock.now + (after ?? .seconds(1))
+                    refusals += 1
+                    let pause = after ?? .seconds(1 << min(refusals - 1, 6))
+                    retryAt = min(retryAt ?? .distantFuture, clock.now + pause)
+                    // Who says "too many" is left alone; else one that is refused holds up no other.
+                    if reason == .throttled { return retryAt }
                 case .giveUp:
-                    logger.warning(
-                        "a surface can't be shown",
-                        metadata: ["channel": "\(channel.name)", "reason": "\(error.detail)"])
-                    try await settle(surface, remote: surface.remote)
+                    logger.warning("a surface can't be shown", metadata: ["reason": "\(error.detail)"])
+                    try await settle(behind, remote: behind.remote)
                 }
+            } catch let error as LedgerError {
+                throw error
+            } catch {
+                return retryAt
             }
         }
-        return nil
+        return retryAt
     }
 
-    private func bringUp(_ surface: SurfaceRecord) async throws(DeliveryError) {
-        let now = clock.now
-        let snapshot = await snapshot(of: surface)
-        let age = now - surface.wantedAt
+    private func bringUp(_ item: String) async throws {
+        // The row is read after the item: a version that is newer than the row would ring twice.
+        let snapshot = try await snapshot(of: item)
+        guard let surface = try await ledger.surface(channel: channel.name, item: item),
+            surface.wanted != surface.shown, !surface.dismissed
+        else { return }
+        if let done = unrecorded[item], done.revision == surface.wanted {
+            return try await settle(surface, remote: done.remote)
+        }
+        // Another commit came between the two reads; its ring brings us back.
+        if let snapshot, Int64(snapshot.revision) < surface.wanted { return }
+        let age = clock.now - surface.wantedAt
         guard let snapshot, age < Self.showsWithin || surface.remote != nil else {
             if let remote = surface.remote { await channel.close(remote) }
-            return await record(surface, remote: nil)
+            return try await settle(surface, remote: nil)
         }
         let bot = switchboard.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(snapshot, manner: BotManner(soundName: bot.soundName))
         notice.ring = surface.ring && age < Self.ringsWithin
         let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }
         let shown = try await channel.show(notice, replacing: remote)
-        health.note(.working, of: channel.name, error: nil, at: now)
-        await record(surface, remote: shown)
+        refusals = 0
+        health.note(.working, of: channel.name, error: nil, at: clock.now)
+        try await settle(surface, remote: shown)
     }
 
-    private func snapshot(of surface: SurfaceRecord) async -> ItemSnapshot? {
-        guard let key = ItemKey(surface.item), let record = try? await ledger.item(key) else { return nil }
+    private func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {
+        guard let key = ItemKey(item), let record = try await ledger.item(key) else { return nil }
         return shownItem(record)
     }
 
-    private func record(_ surface: SurfaceRecord, remote: RemoteID?) async {
-        do throws(LedgerError) {
-            try await settle(surface, remote: remote)
-        } catch {
-            logger.error("a shown surface can't be recorded", metadata: ["reason": "\(error)"])
-        }
-    }
-
     private func settle(_ surface: SurfaceRecord, remote: RemoteID?) async throws(LedgerError) {
+        unrecorded[surface.item] = (surface.wanted, remote)
         var changes: [Change] = [
             .showSurface(
                 channel: channel.name, item: surface.item, revision: surface.wanted, remote: remote,
@@ -217,5 +240,6 @@ actor SurfaceLine {
             changes.append(receipt(.accepted, of: surface, detail: "", at: clock.now))
         }
         try await ledger.commit(changes)
+        unrecorded[surface.item] = nil
     }
 }

@@ -64,7 +64,7 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case runFlapping = "run.flapping"
     /// Something was said in a thread. Told to webhooks only as the group it joins.
     case messagePosted = "message.posted"
-    /// The thread was read.
+    /// The thread was read; the detail is up to when, in microseconds since 1970.
     case messageRead = "message.read"
     /// A person put an item away on a surface; the detail is the revision they saw.
     case itemDismissed = "item.dismissed"

@@ -40,14 +40,14 @@ import Tracking
                 let told = try await scene.told(of: run)
                 #expect(told.count { $0 == .runCanceled } == 1 && told.count { $0 == .runStarted } <= 1)
             }
-            await scene.idle()
+            try await scene.settled()
         }
     }
 
     @Test func `but has ended stays as it is`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.end(of: scene.queue("true"))
-            await scene.idle()
+            try await scene.settled()
             try await scene.keeper.cancel(run.id)
             #expect(try await scene.ledger.run(id: run.id)?.state == .completed)
             await #expect(throws: EngineError.noSuchRun("ghost")) { try await scene.keeper.cancel("ghost") }

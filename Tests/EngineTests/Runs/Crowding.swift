@@ -14,8 +14,8 @@ import Tracking
             let events = try await scene.ledger.events(after: 0, limit: .max).map(\.event)
             #expect(events.count { $0.type == .runStarted } == 200)
             #expect(events.count { $0.type == .runCompleted } == 200)
-            await scene.idle()
-            #expect(scene.census.count == 0)
+            try await scene.settled()
+            for run in runs { #expect(!scene.census.isBusy(run.job)) }
         }
     }
 

@@ -18,7 +18,7 @@ import WardenProtocol
             #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
             let attempts = try await scene.ledger.attempts(of: run.id)
             #expect(attempts.map(\.state) == [.completed] && attempts.first?.exitCode == 0)
-            await scene.idle()
+            try await scene.settled()
             #expect(!scene.census.isBusy(run.job))
             #expect(await scene.board.states().isEmpty)
         }

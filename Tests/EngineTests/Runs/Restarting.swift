@@ -11,24 +11,23 @@ import WardenProtocol
 @Suite(.timeLimit(.minutes(2))) struct `a run that outlives the daemon` {
     @Test func `is adopted, goes on, and ends once`() async throws {
         let home = try WardenHome()
-        var run: RunRecord?
+        var seen: (run: RunRecord, live: LiveState)?
         try await RunScene.run(in: home) { scene in
             try scene.makePipe("go")
             let queued = try await scene.queue("systemd-notify X_PROGRESS=2/10; read line < ../go; exit 4")
-            try await scene.live(queued) { $0.progress == 0.2 }
-            run = try await scene.run(queued) { $0.live?.progress == 0.2 }
+            let live = try await scene.live(queued) { $0.progress == 0.2 }
+            seen = (try await scene.run(queued) { $0.state == .running }, live)
         }
-        let before = try #require(run)
+        let (before, last) = try #require(seen)
         try await RunScene.run(in: home, incarnation: 2) { scene in
             #expect(scene.census.isBusy(before.job))
             let live = try await scene.live(before) { $0.state == .running }
-            #expect(live.progress == 0.2)
-            #expect(live.seq > before.live?.seq ?? .max)
+            #expect(live.progress == 0.2 && live.seq > last.seq)
             try scene.write("go")
             let ended = try await scene.end(of: before)
             #expect(ended.state == .failed && ended.exitCode == 4 && ended.startedAt == before.startedAt)
             #expect(try await scene.told(of: before) == [.runStarted, .runFailed])
-            await scene.idle()
+            try await scene.settled()
             #expect(!scene.census.isBusy(before.job))
         }
     }

@@ -106,10 +106,8 @@ struct RunScene {
         throw CancellationError()
     }
 
-    /// Waits until the keeper has said its last word on every run that ended.
-    func idle() async {
-        for await _ in board.taps() where await keeper.count == 0 { return }
-    }
+    /// Waits until the keeper has done all that follows the ends so far: it starts no other run before.
+    func settled() async throws { _ = try await end(of: queue("true")) }
 
     /// The events of a run, in order.
     func events(of run: RunRecord) async throws -> [NewEvent] {

@@ -1,0 +1,203 @@
+import Delivery
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a change of jobs by a person` {
+    private func tower(_ body: (Tower) async throws -> Void) async throws {
+        try await Tower.run(keepers: [.slots], body)
+    }
+
+    /// Puts a job of a file in force.
+    private func fromFile(_ name: String, on tower: Tower) async throws {
+        _ = try await tower.control.slots.change([
+            .put(.cron(name, "* * * * *"), origin: .file, place: "belfry.yaml:12")
+        ])
+    }
+
+    @Test func `adds, edits and removes what people made`() async throws {
+        try await tower { tower in
+            let added = try await tower.control.add(.cron("mine", "0 3 * * *"))
+            #expect(added.revision == 1 && added.origin == .cli)
+            let edited = try await tower.control.edit("mine") { spec in spec.timeout = .seconds(60) }
+            #expect(edited.revision == 2 && edited.spec.timeout == .seconds(60))
+            let next = try await tower.control.upcoming("mine", count: 2)
+            #expect(next.map(\.iso8601) == ["2026-03-04T03:00:00Z", "2026-03-05T03:00:00Z"])
+            try await tower.control.remove("mine")
+            await #expect(throws: EngineError.noSuchJob("mine")) { try await tower.control.remove("mine") }
+        }
+    }
+
+    @Test func `is refused for a job of a file, which names its line, but pausing is not`() async throws {
+        try await tower { tower in
+            try await fromFile("theirs", on: tower)
+            let refusal = EngineError.ownedByFile(job: "theirs", place: "belfry.yaml:12")
+            await #expect(throws: refusal) { try await tower.control.remove("theirs") }
+            await #expect(throws: refusal) {
+                try await tower.control.edit("theirs") { spec in spec.bot = "me" }
+            }
+            #expect(try await tower.control.pause("theirs", note: nil).pause != nil)
+            #expect(try await tower.control.resume("theirs").pause == nil)
+        }
+    }
+
+    @Test func `is refused with the place of the fault, and nothing is stored`() async throws {
+        try await tower { tower in
+            do {
+                _ = try await tower.control.add(.cron("bad", "0 25 * * *"))
+                Issue.record("not refused")
+            } catch let error as EngineError {
+                guard case .invalid(let text) = error else { throw error }
+                #expect(text.contains("25") && text.contains("^^"))
+            }
+            var spec = JobSpec.cron("bad", "0 3 * * *")
+            spec.schedule.zone = "Mars/Olympus"
+            let lost = spec
+            await #expect(throws: EngineError.noSuchZone("Mars/Olympus")) {
+                try await tower.control.add(lost)
+            }
+            for name in ["", "Upper", "retry", "a b"] {
+                await #expect(throws: EngineError.self) { try await tower.control.add(.manual(name)) }
+            }
+            _ = try await tower.control.add(.manual("good"))
+            await #expect(throws: EngineError.nameTaken("good")) {
+                try await tower.control.add(.manual("good"))
+            }
+            #expect(try await tower.ledger.jobs().map(\.name) == ["good"])
+        }
+    }
+
+    @Test func `asks for runs, and is told why not`() async throws {
+        try await tower { tower in
+            _ = try await tower.control.add(.manual("job"))
+            let run = try await tower.control.runNow("job", force: false, key: "k")
+            #expect(try await tower.control.runNow("job", force: false, key: "k").id == run.id)
+            await #expect(throws: EngineError.busy(job: "job", runs: [run.id])) {
+                try await tower.control.runNow("job", force: false, key: nil)
+            }
+            await #expect(throws: EngineError.notEnded(run: "job#1")) {
+                try await tower.control.retry(run)
+            }
+            await #expect(throws: EngineError.noSuchRun("job#9")) {
+                try await tower.control.run(named: "job", 9)
+            }
+            try await tower.control.cancel(run)
+            let ended = try await tower.control.run(named: "job", 1)
+            #expect(ended.state == .canceled)
+            await #expect(throws: EngineError.ended(run: "job#1", state: "canceled")) {
+                try await tower.control.cancel(ended)
+            }
+            let again = try await tower.control.retry(ended)
+            #expect(again.retryOf == run.id && again.name == "job#2")
+            let exec = try await tower.control.exec(.manual("make"))
+            #expect(exec.kind == .exec && exec.name == "make#1")
+        }
+    }
+
+    @Test func `shows in the status`() async throws {
+        try await tower { tower in
+            _ = try await tower.control.add(.cron("sleepy", "0 10 * * *"))
+            _ = try await tower.control.add(.cron("hourly", "0 * * * *"))
+            _ = try await tower.control.pause("sleepy", note: nil)
+            _ = try await tower.control.runNow("hourly", force: false, key: nil)
+            let status = try await tower.control.status()
+            #expect(status.jobs == 2 && status.queued == 1 && status.running == 0)
+            #expect(status.next?.job == "hourly" && status.next?.slot == at("11:00:00"))
+            #expect(status.problems.map(\.kind) == ["noWarden"])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a reload` {
+    private func reload(
+        _ jobs: [(spec: JobSpec, place: String)], on tower: Tower
+    ) async throws -> ReloadDifference {
+        var configuration = tower.switchboard.configuration
+        configuration.jobs = jobs
+        tower.file.value = .success(configuration)
+        return try await tower.control.reload()
+    }
+
+    @Test func `shows what it changed, and says so in an event`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            let first = try await reload(
+                [(.cron("a", "* * * * *"), "f:1"), (.cron("b", "* * * * *"), "f:2")], on: tower)
+            #expect(first.added == ["a", "b"] && first.changed.isEmpty && first.removed.isEmpty)
+            let second = try await reload(
+                [(.cron("b", "0 * * * *"), "f:1"), (.cron("c", "* * * * *"), "f:2")], on: tower)
+            #expect(second.added == ["c"] && second.changed == ["b"] && second.removed == ["a"])
+            let third = try await reload(
+                [(.cron("b", "0 * * * *"), "f:7"), (.cron("c", "* * * * *"), "f:9")], on: tower)
+            #expect(third.isEmpty)
+            #expect(try await tower.ledger.jobs().map(\.place) == ["f:7", "f:9"])
+            let events = try await tower.ledger.events(after: 0, limit: 9).map(\.event)
+            #expect(events.map(\.type) == [.configReloaded, .configReloaded, .configReloaded])
+            #expect(events[1].detail == #"{"added":["c"],"changed":["b"],"removed":["a"]}"#)
+        }
+    }
+
+    @Test func `that is refused leaves everything as it was`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            _ = try await tower.control.add(.manual("mine"))
+            let before = try await tower.ledger.jobs()
+            do {
+                _ = try await reload([(.cron("b", "* * * * *"), "f:1"), (.manual("mine"), "f:2")], on: tower)
+                Issue.record("not refused")
+            } catch let refusal as ReloadRefusal {
+                #expect(refusal.description.hasPrefix("f:2: ") && refusal.description.contains("mine"))
+            }
+            tower.file.value = .failure(ReloadRefusal(description: "f:9:3: unknown key"))
+            await #expect(throws: ReloadRefusal.self) { try await tower.control.reload() }
+            #expect(try await tower.ledger.jobs() == before)
+            #expect(tower.switchboard.configuration.jobs.map(\.place) == ["f:1"])
+        }
+    }
+
+    @Test func `never touches what people made, nor their pauses`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await tower.control.add(.manual("mine"))
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            _ = try await tower.control.pause("a", note: "later")
+            _ = try await reload([(.cron("a", "0 * * * *"), "f:1")], on: tower)
+            let jobs = try await tower.ledger.jobs()
+            #expect(jobs.map(\.name) == ["a", "mine"])
+            #expect(jobs.first?.pause?.note == "later" && jobs.first?.revision == 2)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `an outbox entry in a person's hand` {
+    private func put(_ id: String, _ state: OutboxState, on tower: Tower) async throws {
+        try await tower.ledger.commit([
+            .insertOutbox(
+                OutboxRecord(
+                    id: id, channel: "hook", cause: id, type: "run.failed", reason: "failed", state: state,
+                    createdAt: tower.clock.now, nextAt: nil, body: [0x7B, 0x7D]))
+        ])
+    }
+
+    @Test func `is sent once more, or given up, where that makes sense`() async throws {
+        try await Tower.run(keepers: []) { tower in
+            for state in OutboxState.allCases { try await put(state.rawValue, state, on: tower) }
+            #expect(try await tower.control.retryEntry("dead").state == .pending)
+            #expect(try await tower.control.retryEntry("pending").nextAt == tower.clock.now)
+            #expect(try await tower.control.discardEntry("held").state == .discarded)
+            for state in [OutboxState.delivered, .discarded, .superseded] {
+                await #expect(throws: EngineError.notAllowed(entry: state.rawValue, state: state.rawValue)) {
+                    try await tower.control.retryEntry(state.rawValue)
+                }
+                await #expect(throws: EngineError.notAllowed(entry: state.rawValue, state: state.rawValue)) {
+                    try await tower.control.discardEntry(state.rawValue)
+                }
+            }
+            await #expect(throws: EngineError.noSuchEntry("ghost")) {
+                try await tower.control.retryEntry("ghost")
+            }
+        }
+    }
+}

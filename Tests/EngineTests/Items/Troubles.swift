@@ -1,0 +1,61 @@
+import Curl
+import Delivery
+import Engine
+import Grouping
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+
+@Suite(.timeLimit(.minutes(2))) struct `a channel's trouble` {
+    let curl: CurlMulti
+    let channels: [any Channel]
+    let routes = [Route(when: [.failed, .message], to: ["one", "two", "desk"])]
+
+    init() throws {
+        curl = try CurlMulti()
+        channels = [
+            try makeHook("one", curl: curl), try makeHook("two", curl: curl),
+            makeDesk(clock: ManualClock(now: at("10:00:00"))),
+        ]
+    }
+
+    @Test func `is told on the others, and not on itself`() async throws {
+        try await Tower.run(channels: channels, routes: routes) { tower in
+            try await tower.ledger.commit([
+                .append(
+                    NewEvent(
+                        .channelFailing, at: tower.clock.now, reason: "connection refused", channel: "one"))
+            ])
+            try await tower.told()
+            #expect(try await tower.entries(of: "one").isEmpty)
+            #expect(try await tower.entries(of: "two").map(\.type) == ["channel.failing"])
+            let key = ItemKey.thread(bot: "belfry", thread: "channel one")
+            let shown = try #require(try await tower.shown(key))
+            guard case .messages(1, let last) = shown.content else {
+                Issue.record("not one message")
+                return
+            }
+            #expect(last.first?.text.contains("connection refused") == true)
+            #expect(try await tower.ledger.surface(channel: "desk", item: "\(key)")?.ring == true)
+        }
+    }
+
+    @Test func `is tested on that channel alone, also twice in a second`() async throws {
+        try await Tower.run(channels: channels, routes: routes) { tower in
+            try await tower.control.testChannel("two")
+            for _ in 1...2 { try await tower.control.testChannel("desk") }
+            try await tower.told()
+            tower.clock.advance(by: .seconds(1))
+            let key = ItemKey.thread(bot: "belfry", thread: "test desk")
+            try await tower.until { try await tower.shown(key)?.revision == 2 }
+            #expect(try await tower.entries(of: "one").isEmpty)
+            #expect(try await tower.entries(of: "two").map(\.type) == ["test"])
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).map(\.item) == ["\(key)"])
+            await #expect(throws: EngineError.noSuchChannel("three")) {
+                try await tower.control.testChannel("three")
+            }
+        }
+    }
+}

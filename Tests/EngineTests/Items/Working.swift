@@ -1,0 +1,171 @@
+import Curl
+import Delivery
+import Engine
+import Grouping
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `what a person sees of a job` {
+    static let backup = ItemKey.job("backup")
+    let curl: CurlMulti
+    let channels: [any Channel]
+
+    init() throws {
+        curl = try CurlMulti()
+        channels = [
+            makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl),
+        ]
+    }
+
+    private func tower(
+        _ when: Set<RouteWord>, to: [String] = ["desk", "hook"], _ body: (Tower) async throws -> Void
+    ) async throws {
+        try await Tower.run(channels: channels, routes: [Route(when: when, to: to)], body)
+    }
+
+    @Test func `counts failures, rings for the first, and ends with the recovery`() async throws {
+        try await tower([.failed, .recovered]) { tower in
+            func end(_ state: RunState, at time: String, code: Int? = nil) async throws -> ItemSnapshot? {
+                tower.clock.advance(to: at(time))
+                try await tower.end("backup", state, exitCode: code)
+                try await tower.told()
+                return try await tower.shown(Self.backup)
+            }
+            let first = try #require(try await end(.failed, at: "10:00:00", code: 1))
+            let second = try #require(try await end(.failed, at: "10:10:00", code: 1))
+            let third = try #require(try await end(.failed, at: "10:20:00", code: 2))
+            #expect([first, second, third].map(\.reason) == [.failed, .sameFailure, .failedDifferently])
+            let last = try #require(try await end(.completed, at: "10:50:00"))
+            #expect(last.reason == .recovered)
+            guard case .job(let report) = last.content else {
+                Issue.record("not a job")
+                return
+            }
+            #expect(report.news == .recovered && report.outage == .seconds(3000) && report.failures == 3)
+            let told = try await tower.entries(of: "hook").map { try $0.said }
+            #expect(told.map(\.type) == ["run.failed", "run.failed", "run.failed", "run.recovered"])
+            #expect(told.last?.data.outageSeconds == 3000)
+            #expect(told.last?.data.run?.name == "backup#4")
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).map(\.wanted) == [4])
+        }
+    }
+
+    @Test func `is counted also where only webhooks hear of it`() async throws {
+        try await tower([.failed, .recovered], to: ["hook"]) { tower in
+            try await tower.end("backup", .failed, exitCode: 1)
+            try await tower.told()
+            tower.clock.advance(by: .seconds(60))
+            try await tower.end("backup", .completed)
+            try await tower.told()
+            let told = try await tower.entries(of: "hook").map { try $0.said }
+            #expect(told.map(\.type) == ["run.failed", "run.recovered"])
+            #expect(told.last?.data.outageSeconds == 60)
+            // A success after a success is no news.
+            try await tower.end("backup", .completed)
+            try await tower.told()
+            #expect(try await tower.entries(of: "hook").count == 2)
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
+        }
+    }
+
+    @Test func `of its progress is edited once a second, and no event`() async throws {
+        try await tower([.progress, .failed]) { tower in
+            let task = LiveTask(id: "r", botID: "ops", run: "backup#1", name: "backup", botName: "ops")
+            await tower.board.enter(task, attempt: 1, state: .running, saved: nil, at: tower.clock.now)
+            func wanted() async throws -> Int64? {
+                try await tower.ledger.surface(channel: "desk", item: "\(Self.backup)")?.wanted
+            }
+            func report(_ part: Double) async {
+                _ = await tower.board.receive(
+                    ProgressReport(fraction: part), of: "r", at: tower.clock.now)
+            }
+            func shown() async throws -> Double? {
+                guard case .job(let report) = try await tower.shown(Self.backup)?.content else { return nil }
+                return report.fact.progress
+            }
+            await report(0.1)
+            tower.clock.advance(by: .seconds(1))
+            try await tower.until { try await shown() == 0.1 }
+            for part in 2...80 { await report(Double(part) / 100) }
+            tower.clock.advance(by: .seconds(1))
+            try await tower.until { try await shown() == 0.8 }
+            // Two seconds, so three looks at most.
+            #expect(try await wanted() ?? .max <= 3)
+            #expect(try await tower.eventTypes().isEmpty)
+            #expect(try await tower.entries(of: "hook").isEmpty)
+        }
+    }
+
+    @Test func `is shown again after a restart of the daemon, with what came meanwhile`() async throws {
+        let folder = try TemporaryFolder()
+        let routes = [Route(when: [.failed], to: ["hook", "desk"])]
+        // Nobody follows the events while they are written.
+        try await Tower.run(in: folder, keepers: [], channels: channels, routes: routes) { tower in
+            for _ in 1...3 { try await tower.end("backup", .failed, exitCode: 1) }
+        }
+        try await Tower.run(in: folder, channels: channels, routes: routes) { tower in
+            try await tower.told()
+            #expect(try await tower.entries(of: "hook").count == 3)
+            // The first is shown at once, the others a second later.
+            tower.clock.advance(by: .seconds(1))
+            try await tower.until {
+                guard case .job(let report) = try await tower.shown(Self.backup)?.content else {
+                    return false
+                }
+                return report.failures == 3
+            }
+        }
+    }
+
+    @Test func `missed or skipped is told with its slots`() async throws {
+        try await tower([.missed, .skipped, .failed]) { tower in
+            let detail = #"{"slot":"2026-03-03T01:00:00Z","lastSlot":"2026-03-03T03:00:00Z","count":3}"#
+            try await tower.ledger.commit([
+                .append(
+                    NewEvent(
+                        .runMissed, at: tower.clock.now, reason: "catchUpNone", job: "backup", bot: "ops",
+                        detail: detail))
+            ])
+            try await tower.told()
+            let said = try #require(try await tower.entries(of: "hook").first?.said)
+            #expect(said.type == "run.missed" && said.data.reason == "catchUpNone")
+            #expect(said.data.run?.count == 3 && said.data.run?.state == "missed")
+            #expect(try await tower.shown(Self.backup)?.reason == .missed)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct `a keeper of items that is killed anywhere` {
+    @Test func `neither loses nor doubles a notice`() async throws {
+        let curl = try CurlMulti()
+        let folder = try TemporaryFolder()
+        let channels: [any Channel] = [try makeHook("hook", curl: curl)]
+        let routes = [Route(when: [.failed, .message], to: ["hook"])]
+        var runs: Set<String> = []
+        for round in 0..<25 {
+            try await Tower.run(in: folder, channels: channels, routes: routes) { tower in
+                for number in 0..<4 {
+                    runs.insert(try await tower.end("job-\(number)", .failed, exitCode: round).id)
+                    // The keeper gets a little further each round before it is stopped.
+                    for _ in 0..<round { await Task.yield() }
+                }
+            }
+        }
+        try await Tower.run(in: folder, channels: channels, routes: routes) { tower in
+            try await tower.told()
+            let told = try await tower.entries(of: "hook").compactMap(\.run)
+            #expect(told.count == 100 && Set(told) == runs)
+            for number in 0..<4 {
+                guard let record = try await tower.ledger.item(.job("job-\(number)")) else {
+                    Issue.record("no item")
+                    return
+                }
+                #expect(String(decoding: record.state, as: UTF8.self).contains("\"failures\":25"))
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Curl
+import Delivery
+import DesktopChannel
+import Engine
+import Grouping
+import Host
+import Ledger
+import LedgerSQLite
+import Synchronization
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+import WardenProtocol
+import WebhookChannel
+
+/// The keepers that follow events, on a ledger in a file, with a clock that the test moves.
+///
+/// Everything is there that a daemon has, and only those keepers run that a test names.
+struct Tower {
+    enum Keeper: CaseIterable { case board, slots, items, outbox, surfaces }
+
+    let folder: TemporaryFolder
+    let ledger: SQLiteLedger
+    let clock: ManualClock
+    let board: LiveBoard
+    let switchboard: Switchboard
+    let health: ChannelBoard
+    let control: Control
+    /// What the next reload finds.
+    let file: Mutexed<Result<EngineConfiguration, ReloadRefusal>>
+
+    /// Serves while `body` looks on, then stops: what a stop of the daemon is.
+    static func run(
+        in folder: TemporaryFolder, at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items],
+        channels: [any Channel] = [], routes: [Route] = [], bots: [String: BotProfile] = [:],
+        incarnation: Int64 = 1, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Tower) async throws -> Void
+    ) async throws {
+        let clock = ManualClock(now: now)
+        let ledger = try folder.ledger()
+        let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
+        let configuration = EngineConfiguration(
+            path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
+            routing: Routing(routes: routes), channels: channels)
+        let switchboard = Switchboard(configuration)
+        let (census, health, file) = (
+            RunCensus(), ChannelBoard(),
+            Mutexed(Result<EngineConfiguration, ReloadRefusal>.success(configuration))
+        )
+        let warden = try WardenClient(directory: folder.file("w"))
+        defer { warden.close() }
+        let slots = try await SlotKeeper(
+            ledger: ledger, clock: clock, zones: machineZones, census: census, makeID: freshID, logger: quiet)
+        let runs = RunKeeper(
+            ledger: ledger, clock: clock, warden: warden, board: board, census: census, limits: RunLimits(),
+            places: RunPlaces(
+                outputFolder: folder.file("output"), socket: folder.file("socket"), warden: nil, boot: "b"),
+            logger: quiet)
+        let control = Control(
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            channels: health, configurationPath: folder.file("belfry.yaml"), zones: machineZones,
+            makeID: freshID, readConfiguration: { try file.value.get() }, logger: quiet)
+        let items = ItemKeeper(
+            ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: freshID,
+            logger: quiet)
+        let pump = OutboxPump(
+            ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
+        let surfaces = SurfaceKeeper(
+            ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
+        let tower = Tower(
+            folder: folder, ledger: ledger, clock: clock, board: board, switchboard: switchboard,
+            health: health, control: control, file: file)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for keeper in keepers {
+                switch keeper {
+                case .board: group.addTask { try await board.run() }
+                case .slots: group.addTask { try await slots.run() }
+                case .items: group.addTask { try await items.run() }
+                case .outbox: group.addTask { try await pump.run() }
+                case .surfaces: group.addTask { try await surfaces.run() }
+                }
+            }
+            try await body(tower)
+            group.cancelAll()
+            do { try await group.waitForAll() } catch is CancellationError {}
+        }
+        await ledger.close()
+    }
+
+    /// The same on a ledger of its own.
+    static func run(
+        at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items], channels: [any Channel] = [],
+        routes: [Route] = [], bots: [String: BotProfile] = [:],
+        isolation: isolated (any Actor)? = #isolation, _ body: (Tower) async throws -> Void
+    ) async throws {
+        try await run(
+            in: try TemporaryFolder(), at: now, keepers: keepers, channels: channels, routes: routes,
+            bots: bots, isolation: isolation, body)
+    }
+
+    // MARK: Doing
+
+    /// A bot says something.
+    @discardableResult
+    func say(
+        _ text: String, bot: String = "ops", thread: String = "main", urgency: Urgency = .normal
+    ) async throws -> Message {
+        try await control.post(run: nil) { id, now in
+            Message(id: id, bot: bot, thread: thread, text: text, at: now, urgency: urgency)
+        }.message
+    }
+
+    /// A run of the job ends now, as the keeper of runs records it.
+    @discardableResult
+    func end(_ job: String, _ state: RunState, exitCode: Int? = nil) async throws -> RunRecord {
+        let id = freshID()
+        let run = RunRecord(
+            id: id, job: job, bot: "ops", kind: .manual, cause: RunCause.request(id), queuedAt: clock.now,
+            revision: 1)
+        var move = RunMove(
+            run: id, from: [.running], attempt: 1, to: state, reason: exitCode.map { _ in .exitCode })
+        move.exitCode = exitCode
+        move.endedAt = clock.now
+        let type: EventType = state == .completed ? .runCompleted : .runFailed
+        try await ledger.commit([
+            .insertRun(run, orIgnore: false),
+            .moveRun(RunMove(run: id, from: [.queued], attempt: 1, to: .starting)),
+            .moveRun(RunMove(run: id, from: [.starting], attempt: 1, to: .running)), .moveRun(move),
+            .append(
+                NewEvent(type, at: clock.now, reason: move.reason?.rawValue, job: job, run: id, bot: "ops")),
+        ])
+        return try #require(try await ledger.run(id: id))
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the ledger is as it should be: looks now and after every commit.
+    func until(_ fits: () async throws -> Bool) async throws {
+        let commits = ledger.commits()
+        if try await fits() { return }
+        for await _ in commits where try await fits() { return }
+        throw LedgerError.closed
+    }
+
+    /// Waits until every event has become what it comes to.
+    func told() async throws {
+        try await until {
+            try await ledger.cursor(of: ItemKeeper.consumer) == ledger.lastEvent()
+        }
+    }
+
+    // MARK: Looking
+
+    /// The outbox entries of a channel, oldest first.
+    func entries(of channel: String) async throws -> [OutboxRecord] {
+        try await ledger.outbox(states: [], limit: .max).reversed().filter { $0.channel == channel }
+    }
+
+    /// What an item shows; nil: nothing.
+    func shown(_ key: ItemKey) async throws -> ItemSnapshot? {
+        try await ledger.item(key).flatMap { shownItem($0) }
+    }
+
+    /// The types of all events, oldest first.
+    func eventTypes() async throws -> [EventType] {
+        try await ledger.events(after: 0, limit: .max).map(\.event.type)
+    }
+}
+
+/// A value that several tasks may read and set.
+final class Mutexed<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+    init(_ value: Value) { mutex = Mutex(value) }
+    var value: Value {
+        get { mutex.withLock { $0 } }
+        set { mutex.withLock { $0 = newValue } }
+    }
+}
+
+/// A webhook to an address, which may be on this machine.
+func makeHook(
+    _ name: String, to url: String = "http://127.0.0.1:1/", secret: String? = nil, curl: CurlMulti
+) throws -> WebhookChannel {
+    let form = try WebhookForm(
+        url: try WebhookURL(url), allow: [try WebhookException("127.0.0.1/32")], timeout: .seconds(30))
+    return WebhookChannel(
+        name: name, target: try WebhookTarget(form),
+        secrets: try secret.map { [try WebhookSecret($0)] } ?? [],
+        userAgent: "Belfry/test", curl: curl)
+}
+
+/// A desktop that looks for its bus at `address` only.
+func makeDesk(
+    _ name: String = "desk", at address: String = "unix:path=/no/such/bus", clock: any WallClock
+) -> Desktop {
+    Desktop(
+        name: name,
+        bus: SessionBus(environment: ["DBUS_SESSION_BUS_ADDRESS": address], userID: 4_000_000_000),
+        clock: clock, logger: quiet)
+}
