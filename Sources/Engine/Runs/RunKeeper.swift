@@ -19,7 +19,7 @@ package actor RunKeeper {
     private let logger: Logger
     private let alarm = Alarm()
     private let inbox = Inbox<WardenEvent>()
-    private var active: [String: ActiveRun] = [:]
+    private var active = ActiveRuns()
     private var specs = SpecShelf()
     /// Steps that the ledger could not take; they are tried again before anything else.
     private var owed: [RunStep] = []
@@ -55,7 +55,7 @@ package actor RunKeeper {
     package var count: Int { active.count }
 
     /// How many runs the warden was told to start and that have not ended.
-    package var running: Int { active.values.count { $0.isOrdered } }
+    package var running: Int { active.ordered }
 
     // MARK: The loop
 
@@ -118,7 +118,7 @@ package actor RunKeeper {
 
     private func connect() async {
         guard !isConnected, clock.sinceBoot >= connectAt else { return }
-        for id in active.keys { active[id]?.isKnown = false }
+        active.forgetConnection()
         do {
             wardenProcess = try await warden.connect(launching: places.warden).pid
             isConnected = true
@@ -144,7 +144,7 @@ package actor RunKeeper {
         let now = clock.now
         switch event {
         case .started(let key, let pid, let startTime, let moment):
-            guard let run = known(key) else { return warden.send(.cancel(key, reason: "unknown run")) }
+            guard let run = active.known(key) else { return warden.send(.cancel(key, reason: "unknown run")) }
             // Its words, or its end, may come in this very turn, and must find it started.
             if run.state == .starting || run.state == .running {
                 await board.become(.running, reason: nil, of: key.run, at: now)
@@ -154,48 +154,35 @@ package actor RunKeeper {
             active[key.run]?.record.state = .running
             active[key.run]?.record.startedAt = moment
         case .refused(let key, let refusal, let text):
-            guard let run = known(key) else { return }
+            guard let run = active.known(key) else { return }
             logger.warning(
                 "a run could not be started", metadata: ["run.id": "\(run.name)", "reason": "\(text)"])
             steps.append(await closing(decider.refused(run, refusal, text: text, at: now)))
         case .output(let key, _, let bytes):
-            guard known(key) != nil else { return }
+            guard active.known(key) != nil else { return }
             note(await board.scan(bytes, of: key.run, at: now), at: now, into: &steps)
         case .report(let key, let line):
-            guard known(key) != nil else { return }
+            guard active.known(key) != nil else { return }
             note(await board.receive(line: line, of: key.run, at: now), at: now, into: &steps)
         case .notify(let key, let datagrams):
-            guard known(key) != nil else { return }
+            guard active.known(key) != nil else { return }
             for datagram in datagrams {
                 guard let report = NotifyDatagram(datagram[...])?.report else { continue }
                 note(await board.receive(report, of: key.run, at: now), at: now, into: &steps)
             }
         case .ended(let record):
-            guard let run = known(record.key) else { return warden.send(.acknowledge(record.key)) }
+            guard let run = active.known(record.key) else { return warden.send(.acknowledge(record.key)) }
             steps.append(await closing(decider.ended(run, record)))
         case .unknown(let key):
-            guard let run = known(key), run.state != .queued else { return }
+            guard let run = active.known(key), run.state != .queued else { return }
             let isCanceled = active[key.run]?.isCanceled == true
             steps.append(await closing(decider.vanished(run, isCanceled: isCanceled, at: now)))
         case .caughtUp:
-            askAfterRuns()
+            for question in active.questions { warden.send(question) }
         case .disconnected:
             isConnected = false
             wardenProcess = nil
             connectAt = clock.sinceBoot
-        }
-    }
-
-    /// The warden has told all it knows: what it did not speak of is asked after, and who is to be ended is
-    /// named again, because the word may have been lost with the connection.
-    private func askAfterRuns() {
-        for (id, entry) in active where entry.isOrdered {
-            let key = RunKey(run: id, attempt: entry.record.attempt)
-            if entry.isCanceled {
-                warden.send(.cancel(key, reason: "asked"))
-            } else if !entry.isKnown {
-                warden.send(.query(key))
-            }
         }
     }
 
@@ -215,17 +202,10 @@ package actor RunKeeper {
         await commit(steps)
     }
 
-    private func known(_ key: RunKey) -> RunRecord? {
-        guard let entry = active[key.run], entry.record.attempt == key.attempt else { return nil }
-        active[key.run]?.isKnown = true
-        return entry.record
-    }
-
     // MARK: What waits
 
     private func admit() async {
-        let starting = active.values.count { !$0.isOrdered || $0.record.state == .starting }
-        let room = min(limits.running - active.count, limits.starting - starting)
+        let room = active.room(within: limits)
         guard room > 0, mayHaveQueue else { return }
         mayHaveQueue = false
         do throws(LedgerError) {
@@ -262,18 +242,9 @@ package actor RunKeeper {
     }
 
     private func order(_ run: RunRecord, _ spec: JobSpec) -> StartOrder {
-        let work: StartOrder.Work =
-            switch spec.action {
-            case .command(let words): .command(words)
-            case .shell(let text): .shell(text)
-            }
         var spec = spec
         if let environment = lent[run.cause] { spec.environment = environment }
-        let environment = RunEnvironment(run: run, spec: spec, socket: places.socket)
-        return StartOrder(
-            key: RunKey(run: run.id, attempt: run.attempt), work: work, environment: environment.values,
-            folder: spec.directory, timeout: spec.timeout, grace: spec.grace,
-            output: .init(path: places.output(of: run.id, attempt: run.attempt)))
+        return StartOrder(run, spec, places)
     }
 
     // MARK: What people ask

@@ -14,13 +14,24 @@ struct JobPlan {
         _ edits: [JobEdit], book: JobBook, ledger: any Ledger, at now: Moment
     ) async throws(EngineError) {
         for edit in edits {
+            let stored = book[edit.job]?.record
+            try Self.checkOwner(of: stored, edit)
             do throws(LedgerError) {
-                try await add(edit, book[edit.job]?.record, ledger, at: now)
+                try await add(edit, stored, ledger, at: now)
             } catch {
                 throw .ledger(error)
             }
             if steps.last?.edit != edit { throw .noSuchJob(edit.job) }
         }
+    }
+
+    /// Files and people never take a job from each other, also when both put it at the same time.
+    private static func checkOwner(of stored: JobRecord?, _ edit: JobEdit) throws(EngineError) {
+        guard case .put(_, let origin, _) = edit, let stored,
+            (stored.origin == .file) != (origin == .file)
+        else { return }
+        guard stored.origin == .file else { throw .nameTaken(stored.name) }
+        throw .ownedByFile(job: stored.name, place: stored.place ?? "")
     }
 
     private mutating func add(

@@ -99,6 +99,21 @@ import Tracking
         }
     }
 
+    @Test func `never takes a job from its owner`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            _ = try await scene.keeper.change([
+                .put(.manual("filed"), origin: .file, place: "f:1"),
+                .put(.manual("typed"), origin: .cli, place: nil),
+            ])
+            await #expect(throws: EngineError.ownedByFile(job: "filed", place: "f:1")) {
+                try await scene.keeper.change([.put(.manual("filed"), origin: .cli, place: nil)])
+            }
+            await #expect(throws: EngineError.nameTaken("typed")) {
+                try await scene.keeper.change([.put(.manual("typed"), origin: .file, place: "f:2")])
+            }
+        }
+    }
+
     @Test func `after the keeper has stopped is refused, not forgotten`() async throws {
         let folder = try TemporaryFolder()
         let keepers = try await withStopped(in: folder)

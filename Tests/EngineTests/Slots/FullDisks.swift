@@ -20,7 +20,6 @@ import Timeline
                 try await scene.keeper.change([.remove("one")])
             }
             #expect(try await scene.ledger.runs(RunFilter()).isEmpty)
-            #expect(!scene.census.isBusy("one"))
             scene.clock.advance(to: at("10:01:10"))
             try disk.free()
             try await scene.settled()
