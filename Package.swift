@@ -72,7 +72,8 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", .sqlite, .logging,
+            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CLinux", .sqlite,
+            .logging,
         ]),
 ]
 

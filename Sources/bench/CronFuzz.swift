@@ -17,6 +17,8 @@ enum CronFuzz {
         report("phrases", count) { phrase(&random) }
         report("schedules", count) { schedule(&random) }
         report("times and durations", count) { time(&random) }
+        report("calendar events", count) { event(&random) }
+        report("crontabs", count) { crontab(&random) }
         let data = (try? Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/America/New_York"))) ?? Data()
         let file = Array(data)
         report("zone files", count / 100) { zone(file, &random) }
@@ -128,6 +130,38 @@ enum CronFuzz {
         let duration = try? Duration(text: text)
         require(duration.map { (try? Duration(text: $0.text)) == $0 } ?? true, text)
         return moment != nil || duration != nil
+    }
+
+    private static func event(_ random: inout Random) -> Bool {
+        let seeds = [
+            "Mon..Fri *-*-* 09:30 Europe/Berlin", "*-*~01 00:00:00", "Sat,Sun 2026-1,3..5-* 0/6:00", "weekly",
+        ]
+        let text = random.mutate(seeds, Array("0123456789*/,.-~:MonFriUTC ".utf8))
+        do throws(CronError) {
+            let fields = try CalendarEvent(text).fields
+            require((try? CronExpression(fields)) != nil, text)
+            return true
+        } catch {
+            require(error.faults.allSatisfy { $0.range.upperBound <= text.utf8.count }, text)
+            return false
+        }
+    }
+
+    private static func crontab(_ random: inout Random) -> Bool {
+        let seeds = [
+            "SHELL=/bin/sh\n0 2 * * * root backup%a\\%b%c\n", "@daily x\n*/5 * * * MON-FRI cd / && y\n",
+            "[Timer]\nOnCalendar=daily\n[Service]\nExecStart=/bin/x \\\n  y\n; z\n",
+        ]
+        let text = random.mutate(seeds, fields + Array("=%\\'\"\n\r#[]".utf8))
+        _ = UnitFile(text)
+        let lines = Crontab(text, form: random.below(2) == 0 ? .user : .system).lines
+        var names = CommandNames()
+        for line in lines {
+            let name = names.name(for: line.command)
+            require((1...63).contains(name.utf8.count), text)
+            require(line.input != nil || line.shellText == line.command, text)
+        }
+        return lines.contains { $0.problem == nil }
     }
 
     private static func zone(_ file: [UInt8], _ random: inout Random) -> Bool {

@@ -9,7 +9,14 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ("runs", "runs of /bin/true a second with full history, beside posix_spawn", RunsBench.run),
     ("herd", "10,000 slots due together, beside one SQLite commit of 10,000 rows", HerdBench.run),
     ("path", "event to webhook, beside fdatasync of the same disk", PathBench.run),
-    ("cron", "next, previous and parse", { CronBench.run(arguments: $0) }),
+    (
+        "cron", "next, previous and parse; --gate checks allocations and the ratio to a peer",
+        { CronGate.run(arguments: $0) }
+    ),
+    (
+        "fuzz", "random and mutated inputs for the parsers of Timeline and Cron",
+        { CronFuzz.run(arguments: $0) }
+    ),
     ("ledger", "commits", LedgerBench.run),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("dbus", "Notify calls a second", DBusBench.run),
@@ -22,7 +29,7 @@ guard let name = words.first, name != "--help" else {
     for bench in benches { print("  " + bench.name.padded(to: 10) + bench.about) }
     exit(words.isEmpty ? 2 : 0)
 }
-let chosen = benches.filter { name == "all" || $0.name == name }
+let chosen = benches.filter { $0.name == name || name == "all" && $0.name != "fuzz" }
 guard !chosen.isEmpty else {
     print("bench: there is no bench \"\(name)\"; bench --help lists them")
     exit(2)
