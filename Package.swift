@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
-import Foundation
 import PackageDescription
 
-// One line a target, in the order of the data's way. Settings cannot drift: every Swift target is
+// One entry a target, in the order of the data's way. Settings cannot drift: every Swift target is
 // made by one of the helpers at the end of this file.
 
 let pureTargets: [Target] = [
@@ -178,10 +177,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict())
 }
 
-func suite(
-    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
-) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict())
+func suite(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict())
 }
 
 extension Target.Dependency {
@@ -197,61 +194,4 @@ extension Target.Dependency {
     static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
     static var collections: Self { .product(name: "HeapModule", package: "swift-collections") }
-}
-
-// While the house is being raised: rooms that do not stand yet are left out, and BELFRY_ONLY
-// (a comma list of targets) builds just those rooms and what they need.
-
-raiseOnlyStandingRooms(package)
-
-func raiseOnlyStandingRooms(_ package: Package) {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    func stands(_ target: Target) -> Bool {
-        let home = target.path ?? (target.type == .test ? "Tests/" : "Sources/") + target.name
-        let files = FileManager.default.enumerator(atPath: root.appendingPathComponent(home).path)
-        while let file = files?.nextObject() as? String {
-            if file.hasSuffix(".swift") || file.hasSuffix(".modulemap") { return true }
-        }
-        return false
-    }
-    var kept = package.targets.filter(stands)
-    if let only = Context.environment["BELFRY_ONLY"], !only.isEmpty {
-        var wanted = Set(only.split(separator: ",").map(String.init))
-        var grew = true
-        while grew {
-            grew = false
-            for target in kept where wanted.contains(target.name) {
-                for case .byNameItem(let name, _) in target.dependencies where !wanted.contains(name) {
-                    wanted.insert(name)
-                    grew = true
-                }
-            }
-        }
-        kept = kept.filter { wanted.contains($0.name) }
-    }
-    let names = Set(kept.map(\.name))
-    var packages: Set<String> = []
-    for target in kept {
-        target.dependencies = target.dependencies.filter {
-            switch $0 {
-            case .byNameItem(let name, _): return names.contains(name)
-            case .productItem(_, let package, _, _):
-                packages.insert(package ?? "")
-                return true
-            default: return true
-            }
-        }
-    }
-    package.targets = kept
-    package.dependencies = package.dependencies.filter { dependency in
-        guard case .sourceControl(_, let location, _) = dependency.kind else { return true }
-        return packages.contains { location.hasSuffix("/" + $0) }
-    }
-    package.products = package.products.filter { product in
-        switch product {
-        case let library as Product.Library: return library.targets.allSatisfy(names.contains)
-        case let executable as Product.Executable: return executable.targets.allSatisfy(names.contains)
-        default: return true
-        }
-    }
 }
