@@ -63,7 +63,8 @@ import Tracking
             }
             let progress = states.compactMap(\.progress)
             #expect(progress == progress.sorted())
-            #expect(Set(progress).count > 2)
+            // Which of them are seen depends on the load: they are conflated.
+            #expect(Set(progress).count > 1)
             #expect(states.last?.state == .completed)
         }
     }

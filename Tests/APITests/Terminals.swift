@@ -106,7 +106,11 @@ import Tracking
                 _belfry; echo "${COMPREPLY[*]}"
                 """
             let programs = SmallFile.parent(of: try BuiltProgram.path("belfry"))
-            let answer = try await house.run("/bin/bash", ["-c", script, "bash", programs])
+            // A completion gives up early rather than keep a person waiting: a busy machine is asked again.
+            var answer = try await house.run("/bin/bash", ["-c", script, "bash", programs])
+            for _ in 0..<20 where answer.output == "\n" {
+                answer = try await house.run("/bin/bash", ["-c", script, "bash", programs])
+            }
             #expect(answer.output == "backup digest\n", "\(answer.errors)")
             for shell in ["zsh", "fish"] {
                 let text = try await house.belfry("--generate-completion-script", shell)

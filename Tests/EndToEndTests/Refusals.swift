@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["widget", "--format", "waybar"], ["import", "crontab"], ["confirm", "Sure?"], ["ask", "bot", "x"],
+        ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"], ["ask", "bot", "x"],
         ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["why", "x"], ["silence", "list"],
         ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"], ["exec", "--pty", "--", "true"],

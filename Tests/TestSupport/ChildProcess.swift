@@ -67,7 +67,7 @@ package final class ChildProcess: Sendable {
         if case .files = streams {
             lines = AsyncStream { $0.finish() }
         } else {
-            lines = Self.lines(of: output.fileHandleForReading)
+            lines = PipeLines.stream(of: output.fileHandleForReading)
         }
         try Self.withoutBlockedSignals(process.run)
         pid = process.processIdentifier
@@ -129,24 +129,5 @@ package final class ChildProcess: Sendable {
     private static func emptyFile(_ path: String) throws -> FileHandle {
         try Data().write(to: URL(fileURLWithPath: path))
         return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-    }
-
-    private static func lines(of handle: FileHandle) -> AsyncStream<String> {
-        let (lines, continuation) = AsyncStream<String>.makeStream()
-        let rest = Mutex(Data())
-        handle.readabilityHandler = { handle in
-            let data = handle.availableData
-            rest.withLock { rest in
-                rest += data
-                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
-                    rest = Data(rest[(end + 1)...])
-                }
-            }
-            guard data.isEmpty else { return }
-            handle.readabilityHandler = nil
-            continuation.finish()
-        }
-        return lines
     }
 }

@@ -47,7 +47,7 @@ package final class HookServer: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = input
-        lines = Self.lines(of: output.fileHandleForReading)
+        lines = PipeLines.stream(of: output.fileHandleForReading)
         try process.run()
         self.process = process
         var first = lines.makeAsyncIterator()
@@ -98,21 +98,4 @@ package final class HookServer: Sendable {
 
     /// The server did not start, or is gone.
     private struct NoServer: Error {}
-
-    private static func lines(of handle: FileHandle) -> AsyncStream<String> {
-        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
-        let thread = Thread {
-            var rest = Data()
-            while case let part = handle.availableData, !part.isEmpty {
-                rest.append(part)
-                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                    continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
-                    rest.removeSubrange(rest.startIndex...end)
-                }
-            }
-            continuation.finish()
-        }
-        thread.start()
-        return stream
-    }
 }
