@@ -1,6 +1,4 @@
-/// How long to wait before the bus is tried again: 1, 2, 4 ...
-///
-/// 60 seconds.
+/// How long to wait before the bus is tried again: a second, twice as long each time, a minute at most.
 struct Backoff {
     private var upcoming = Duration.seconds(1)
 

@@ -6,7 +6,8 @@ package import Timeline
 /// The session's desktop as a channel: one connection to the session bus, at most one server at a time.
 ///
 /// Nothing here waits for the desktop longer than the form's deadline a call. Without a bus the next try comes
-/// after 1, 2, 4 ... 60 seconds. A server the bus could start is started for a notice, never by a look.
+/// after 1, 2, 4 ... 60 seconds, and so does the next start of a server that did not come up. A server the
+/// bus could start is started for a notice, never by a look.
 package actor Desktop: LevelChannel {
     /// The name in the config file.
     package nonisolated let name: String
@@ -31,6 +32,11 @@ package actor Desktop: LevelChannel {
     /// The server that stopped answering in the middle of its life; it is waited for, not asked again.
     private var silent: ServerProfile?
     private var silences: AsyncStream<ServerProfile>.Continuation?
+    /// How long a server that did not start is left alone, one element a time it did not.
+    private var starts: AsyncStream<Duration>.Continuation?
+    private var startPause = Backoff()
+    /// Ends the pause that is being made.
+    private var pauseEnd: AsyncStream<Void>.Continuation?
     /// Why we gave up a connection that was well; `nil` while it is, or when it was lost.
     private var problem: String?
     /// The highest revision shown under each id of the server's present life.
@@ -114,7 +120,7 @@ package actor Desktop: LevelChannel {
             try await adopt(
                 connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
         } catch {
-            await giveUp(connection, because: "the notification server does not start: \(error)")
+            leaveAsleep(because: "the notification server does not start: \(error)")
             throw .unreachable(.noServer, detail: "\(error)")
         }
         guard let server else { throw .unreachable(.noServer) }
@@ -134,8 +140,26 @@ package actor Desktop: LevelChannel {
             if Task.isCancelled { return }
             report(.unavailable(problem ?? end))
             if hadBus, problem == nil { pause = Backoff() }
-            try await clock.sleep(until: clock.now + pause.next())
+            try await rest(for: pause.next())
         }
+    }
+
+    /// Ends the pause before the next look for a bus or the next start of a server, if one is being made.
+    package func look() {
+        pauseEnd?.finish()
+    }
+
+    private func rest(for duration: Duration) async throws {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        pauseEnd = end
+        let until = clock.now + duration
+        try await withThrowingTaskGroup { group in
+            group.addTask { [clock] in try await clock.sleep(until: until) }
+            group.addTask { for await _ in ends {} }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
     }
 
     /// One connection from its beginning to its end: whether there was one, and why it is over.
@@ -150,6 +174,10 @@ package actor Desktop: LevelChannel {
         let (silences, silence) = AsyncStream.makeStream(of: ServerProfile.self)
         self.silences = silence
         async let answers: Void = awaitAnswers(of: silences, on: connection)
+        let (starts, start) = AsyncStream.makeStream(of: Duration.self)
+        self.starts = start
+        startPause = Backoff()
+        async let wakings: Void = allowStarts(after: starts)
         do throws(DBusError) {
             try await connection.listen(
                 for: .ownerChanged(of: ServerProfile.service), deadline: form.deadline)
@@ -166,8 +194,12 @@ package actor Desktop: LevelChannel {
             problem = problem ?? "the notification server does not answer: \(error)"
         }
         silence.finish()
+        start.finish()
+        canStartServer = false
+        look()
         await connection.close()
         await answers
+        await wakings
         return (true, "the session bus is gone")
     }
 
@@ -204,17 +236,34 @@ package actor Desktop: LevelChannel {
         lookingFor = owner
         guard let owner else {
             canStartServer = try await connection.canStart(ServerProfile.service, deadline: form.deadline)
-            report(
-                canStartServer
-                    ? .available(generation: ServerProfile.generation(owner: "", bus: busID))
-                    : .unavailable("no notification server on the session bus"))
+            report(canStartServer ? asleep : .unavailable("no notification server on the session bus"))
             return
         }
         let profile = try await ServerProfile(
             owner: owner, bus: busID, on: connection, deadline: form.deadline)
         guard lookingFor == owner else { return }  // it has gone again while it was asked
         server = profile
+        startPause = Backoff()
         report(.available(generation: profile.generation))
+    }
+
+    /// No server runs, and the bus can start one.
+    private var asleep: SurfaceSignal {
+        .available(generation: ServerProfile.generation(owner: "", bus: busID))
+    }
+
+    /// The bus could not start a server: none is started for a while, and one that comes by itself is heard.
+    private func leaveAsleep(because reason: String) {
+        lookingFor = nil
+        report(.unavailable(reason))
+        starts?.yield(startPause.next())
+    }
+
+    private func allowStarts(after pauses: AsyncStream<Duration>) async {
+        for await pause in pauses {
+            do { try await rest(for: pause) } catch { return }
+            if server == nil, silent == nil, lookingFor == nil, canStartServer { report(asleep) }
+        }
     }
 
     private func forgetServer() {

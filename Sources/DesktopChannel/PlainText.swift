@@ -1,11 +1,10 @@
+import Grouping
+
 /// Text of bots on its way to a server: data, never markup.
 enum PlainText {
-    /// Without control characters, apart from line ends; at most `limit` characters.
+    /// What a person would read of it, at most `limit` characters.
     static func cleaned(_ text: String, limit: Int) -> String {
-        var clean = ""
-        clean.unicodeScalars.append(
-            contentsOf: text.unicodeScalars.filter { $0 == "\n" || $0.properties.generalCategory != .control }
-        )
+        let clean = text.spoken
         return clean.count > limit ? clean.prefix(limit - 1) + "…" : clean
     }
 

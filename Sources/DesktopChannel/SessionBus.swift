@@ -2,10 +2,8 @@
 package struct SessionBus: Sendable {
     /// Addresses to try, in order; none starts a process.
     ///
-    /// May be empty.
-    ///
-    /// `$DBUS_SESSION_BUS_ADDRESS`, then `bus` in `$XDG_RUNTIME_DIR`, then in `/run/user/UID`, so that a
-    /// daemon started outside the session finds it, also when it appears later.
+    /// May be empty. `$DBUS_SESSION_BUS_ADDRESS`, then `bus` in `$XDG_RUNTIME_DIR`, then in
+    /// `/run/user/UID`, so that a daemon started outside the session finds it, also when it appears later.
     package let addresses: [String]
 
     /// The places that the variables of `environment` and the user's number name.

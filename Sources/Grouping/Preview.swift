@@ -2,8 +2,8 @@
 public enum Preview {
     /// `text` on one line, at most `limit` characters long, cut between two of them.
     ///
-    /// Runs of white space become one space, control characters go, and with them the marks that turn
-    /// the direction of the text after them. A cut line ends in `…`, which counts. A character may be
+    /// Runs of white space become one space; terminal sequences, control characters and the marks that turn
+    /// the direction of the text after them go. A cut line ends in `…`, which counts. A character may be
     /// long (a family is seven scalars), yet the line never exceeds 16 bytes times `limit`, or 64, so
     /// that a heap of accents can't swell it.
     ///
@@ -22,10 +22,10 @@ public enum Preview {
     private static func fold(_ text: String, bytes: Int) -> (line: String, isWhole: Bool) {
         var line = ""
         var hasGap = false
-        for scalar in text.unicodeScalars {
+        for scalar in SpokenScalars(text) {
             if scalar.properties.isWhitespace {
                 hasGap = !line.isEmpty
-            } else if !isControl(scalar) {
+            } else {
                 let length = UTF8.width(scalar) + (hasGap ? 1 : 0)
                 if line.utf8.count + length > bytes { return (line, false) }
                 if hasGap { line.unicodeScalars.append(" ") }
@@ -34,12 +34,5 @@ public enum Preview {
             }
         }
         return (line, true)
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
-        default: scalar.properties.generalCategory == .control
-        }
     }
 }

@@ -55,7 +55,7 @@ private func job(
     @Test func `takes a message's title, before the text when there are several`() {
         let one = NoticeComposer.compose(thread(["done"], count: 1) { $0.title = "Deploy" })
         let two = NoticeComposer.compose(thread(["done", "live"], count: 2) { $0.title = "Deploy" })
-        #expect(one.title == "Deploy")
+        #expect(one.title == "ops: Deploy")
         #expect(two.body == "Deploy: done\nDeploy: live")
     }
 

@@ -59,6 +59,36 @@ import Timeline
         }
     }
 
+    @Test func `is looked for at once when somebody asks`() async throws {
+        let folder = try TemporaryFolder()
+        try await Scene.run(at: "unix:path=\(folder.file("bus"))") { scene in
+            _ = await scene.next()
+            _ = await scene.clock.nextSleeper()
+            let bus = try await PrivateBus.start(in: folder)
+            await scene.desktop.look()
+            #expect(await scene.next() == .unavailable("no notification server on the session bus"))
+            withExtendedLifetime(bus) {}
+        }
+    }
+
+    @Test func `is open to a server that comes by itself after one that did not start`() async throws {
+        let bus = try await PrivateBus.start(services: ["org.freedesktop.Notifications": "/bin/false"])
+        try await Scene.run(at: bus.address) { scene in
+            let asleep = try await scene.nextGeneration()
+            await #expect(throws: DeliveryError.self) {
+                try await scene.desktop.show(makeNotice(), replacing: nil)
+            }
+            guard case .unavailable = await scene.next() else {
+                Issue.record("the server did not start")
+                return
+            }
+            let server = try await NotificationServer.start(at: bus.address)
+            #expect(try await scene.nextGeneration() != asleep)
+            _ = try await scene.desktop.show(makeNotice(), replacing: nil)
+            withExtendedLifetime(server) {}
+        }
+    }
+
     @Test func `leaves a sleeping server asleep until there is something to show`() async throws {
         let folder = try TemporaryFolder()
         let command = [

@@ -5,7 +5,12 @@ import Testing
     @Test(arguments: [
         ("plain", "plain"),
         ("  two\n\n lines\t here \r\n", "two lines here"),
-        ("bell\u{7}, escape\u{1B}[31m, nul\u{0}", "bell, escape[31m, nul"),
+        ("bell\u{7}, escape\u{1B}[31m, nul\u{0}", "bell, escape, nul"),
+        ("\u{1B}[1;31mred\u{1B}[0m and \u{9B}4mlined\u{9B}m", "red and lined"),
+        ("a \u{1B}]8;;https://example.org\u{1B}\\link\u{1B}]8;;\u{7} here", "a link here"),
+        ("a title \u{1B}]0;never ended\nand its next line", "a title and its next line"),
+        ("cut off\u{1B}", "cut off"), ("cut off\u{1B}[3", "cut off"), ("kept \u{1B}[3é", "kept é"),
+        ("10%\r20%\r\n", "10% 20%"),
         ("turn \u{202E}me\u{202C} round", "turn me round"),
         ("a\u{2028}b\u{A0}c", "a b c"),
         ("", ""), (" \n ", ""),
@@ -32,7 +37,7 @@ import Testing
     @Test func `is not swollen by a heap of accents`() {
         let heap = "ab" + String(repeating: "\u{301}", count: 100_000)
         let line = Preview.cut(heap)
-        #expect(line == "a…")
+        #expect(line == "ab" + String(repeating: "\u{301}", count: 8))
     }
 
     @Test func `stays within its limit for any text`() {

@@ -32,7 +32,7 @@ extension DaemonHandler {
 
     func notify(_ request: APIRequest) async throws(APIError) -> APIResponse {
         let asked: NotifyRequest = try request.value()
-        guard asked.text.contains(where: { !$0.isWhitespace }) else {
+        guard !Preview.cut(asked.text, to: 1).isEmpty else {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
         let urgency = try asked.urgency.map(Self.urgency)

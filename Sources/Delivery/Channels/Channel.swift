@@ -22,6 +22,9 @@ package protocol LevelChannel: Channel {
     ///   `.retry` when it was there and refused for now, `.giveUp` when it never will take this notice.
     func show(_ notice: Notice, replacing remote: RemoteID?) async throws(DeliveryError) -> RemoteID
 
+    /// Looks for its server now, if it would only do so after a pause.
+    func look() async
+
     /// Takes back what was shown; does nothing when it is gone already.
     func close(_ remote: RemoteID) async
 

@@ -37,7 +37,7 @@ extension NoticeComposer {
             name += " · " + Preview.cut(thread, to: 60)
         }
         if count == 1, let message = last.last {
-            notice.title = message.title ?? name
+            notice.title = message.title.map { title(of: name, $0) } ?? name
             notice.body = message.text
         } else {
             notice.title = "\(name) · \(count) new"
@@ -49,6 +49,11 @@ extension NoticeComposer {
         notice.soundName = look.soundName
         notice.category = look.category ?? "im.received"
         notice.expireAfter = look.expireAfter
+    }
+
+    /// Whoever sets a title still says who speaks; Belfry's own word needs no such introduction.
+    private static func title(of name: String, _ title: String) -> String {
+        name == "belfry" ? title : "\(name): \(title)"
     }
 
     private static func line(_ message: Message) -> String {

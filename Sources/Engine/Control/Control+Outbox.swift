@@ -32,7 +32,8 @@ extension Control {
 
     /// Sends a test over one channel, through the same stations as everything else.
     package func testChannel(_ name: String) async throws(EngineError) {
-        guard switchboard.channel(name) != nil else { throw .noSuchChannel(name) }
+        guard let channel = switchboard.channel(name) else { throw .noSuchChannel(name) }
+        await (channel as? any LevelChannel)?.look()
         try await commit([.append(NewEvent(.test, at: clock.now, reason: "asked", channel: name))])
     }
 
