@@ -80,7 +80,7 @@ let suites: [Target] = [
     .target(
         name: "TestSupport", dependencies: ["Timeline", "Host"], path: "Tests/TestSupport",
         swiftSettings: strict()),
-    suite("TimelineTests", ["Timeline"]),
+    suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
     suite("TrackingTests", ["Timeline", "Tracking"]),
     suite("GroupingTests", ["Timeline", "Tracking", "Grouping"]),

@@ -1,10 +1,11 @@
 import Cron
+import TestSupport
 import Testing
 import Timeline
 
 @Suite struct `the model of Debian's cron` {
     private func starts(_ text: String, _ zone: String, _ start: String, _ count: Int) throws -> [String] {
-        let zone = try ZoneFiles.zone(zone)
+        let zone = try SystemZones.zone(zone)
         let clock = try #require(DebianClock(text))
         return clock.starts(after: try Moment(iso8601: start, in: zone), in: zone, count: count).map {
             $0.moment.iso8601(in: zone) + ($0.count > 1 ? " x\($0.count)" : "")
@@ -58,7 +59,7 @@ import Timeline
     /// Two programs with no line in common; several starts in one minute are one run of ours.
     @Test(arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "UTC"])
     func `agrees with the engine on random expressions through two years of changes`(name: String) throws {
-        let zone = try ZoneFiles.zone(name)
+        let zone = try SystemZones.zone(name)
         var maker = RandomExpressions(random: SeededGenerator(state: 7_001))
         for _ in 0..<300 {
             let text = maker.crontabTimes()

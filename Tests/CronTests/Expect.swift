@@ -1,4 +1,5 @@
 import Cron
+import TestSupport
 import Testing
 import Timeline
 
@@ -7,7 +8,7 @@ func next(
     _ text: String, _ start: String, _ count: Int = 3, zone name: String = "UTC",
     options: CronOptions = CronOptions()
 ) throws -> [String] {
-    let zone = name == "UTC" ? ZoneRules.utc : try ZoneFiles.zone(name)
+    let zone = name == "UTC" ? ZoneRules.utc : try SystemZones.zone(name)
     let expression = try CronExpression(text, options: options)
     let from = try Moment(iso8601: start, in: zone)
     return expression.occurrences(after: from, in: zone).prefix(count).map { shown($0, zone) }
@@ -18,7 +19,7 @@ func previous(
     _ text: String, _ start: String, _ count: Int = 3, zone name: String = "UTC",
     options: CronOptions = CronOptions()
 ) throws -> [String] {
-    let zone = name == "UTC" ? ZoneRules.utc : try ZoneFiles.zone(name)
+    let zone = name == "UTC" ? ZoneRules.utc : try SystemZones.zone(name)
     let expression = try CronExpression(text, options: options)
     let from = try Moment(iso8601: start, in: zone)
     return expression.occurrences(before: from, in: zone).prefix(count).map { shown($0, zone) }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 
@@ -13,7 +14,7 @@ import Timeline
     @Test(arguments: [
         "0,30 1-3 * * *", "*/20 * * * *", "15 2 1-7 * 1", "59 23 L * *",
     ]) func `over two years`(text: String) throws {
-        let zone = try ZoneFiles.zone("America/New_York")
+        let zone = try SystemZones.zone("America/New_York")
         let expression = try CronExpression(text)
         let brute = BruteForce(expression, zone: zone)
         let start = try Moment(iso8601: "2025-01-01T00:00:00Z").seconds
@@ -30,7 +31,7 @@ import Timeline
 
     /// Three days around clock changes, second by second where the expression has seconds.
     @Test(arguments: zones) func `around the clock changes`(name: String) throws {
-        let zone = name == "UTC" ? ZoneRules.utc : try ZoneFiles.zone(name)
+        let zone = name == "UTC" ? ZoneRules.utc : try SystemZones.zone(name)
         let seed: UInt64 = 20_261
         var maker = RandomExpressions(random: SeededGenerator(state: seed ^ UInt64(name.utf8.count)))
         for _ in 0..<50 {

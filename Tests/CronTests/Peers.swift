@@ -87,7 +87,7 @@ import Timeline
     private static func ask(count: Int, seed: UInt64) throws -> [Question] {
         let zones = try [
             "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Sydney", "America/Sao_Paulo",
-        ].map(ZoneFiles.zone)
+        ].map(SystemZones.zone)
         var maker = RandomExpressions(random: SeededGenerator(state: seed))
         var questions = (0..<count).map { _ in
             Question(

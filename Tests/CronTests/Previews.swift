@@ -1,4 +1,5 @@
 import Cron
+import TestSupport
 import Testing
 import Timeline
 
@@ -6,7 +7,7 @@ import Timeline
     private func lines(
         _ text: String, _ start: String, _ count: Int, options: CronOptions = CronOptions()
     ) throws -> [String] {
-        let zone = try ZoneFiles.zone("America/New_York")
+        let zone = try SystemZones.zone("America/New_York")
         let schedule = Schedule.cron(try CronExpression(text, options: options), zone: zone.name)
         return schedule.preview(after: try Moment(iso8601: start, in: zone), in: zone, count: count).map {
             line in

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 
@@ -12,7 +13,7 @@ import Timeline
     private func forEachCase(
         _ count: Int, seed: UInt64, _ body: (CronExpression, ZoneRules, Moment, Comment) throws -> Void
     ) throws {
-        let zones = try Self.zones.map(ZoneFiles.zone) + [.utc]
+        let zones = try Self.zones.map(SystemZones.zone) + [.utc]
         var maker = RandomExpressions(random: SeededGenerator(state: seed))
         for _ in 0..<count {
             let text = maker.expression()

@@ -1,4 +1,5 @@
 import Cron
+import TestSupport
 
 /// Makes expressions by the grammar, most of them sensible and some of them odd.
 struct RandomExpressions {

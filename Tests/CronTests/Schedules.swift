@@ -1,4 +1,5 @@
 import Cron
+import TestSupport
 import Testing
 import Timeline
 
@@ -15,7 +16,7 @@ import Timeline
     }
 
     @Test func `every is elapsed time and ignores the clock change`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         let schedule = Schedule.every(.seconds(86_400), anchor: try Moment(iso8601: "2026-03-28T11:00:00Z"))
         let slot = schedule.nextSlot(after: try Moment(iso8601: "2026-03-29T00:00:00Z"), in: berlin)
         #expect(slot?.iso8601(in: berlin) == "2026-03-29T13:00:00+02:00")
@@ -83,7 +84,7 @@ import Timeline
     }
 
     @Test func `is said in words`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         let zone = berlin.name
         let texts = [
             ("cron zone=\(zone) 30 2 * * 1-5", "At 02:30 on Monday through Friday"),

@@ -1,5 +1,6 @@
 import Cron
 import FoundationEssentials
+import TestSupport
 import Testing
 import Timeline
 
@@ -77,7 +78,7 @@ struct `the shared vectors` {
 
     private func read(_ row: SharedVector) throws -> CronExpression {
         try CronExpression(row.expr, options: CronOptions(isLenient: row.mode == "lenient")) { name in
-            (try? ZoneFiles.bytes(name)) != nil
+            (try? SystemZones.bytes(name)) != nil
         }
     }
 

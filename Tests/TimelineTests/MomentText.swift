@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 
@@ -21,16 +22,16 @@ import Timeline
     }
 
     @Test func `is written with the offset of a zone`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         #expect(Moment(seconds: 1_774_746_000).iso8601(in: berlin) == "2026-03-29T03:00:00+02:00")
         #expect(Moment(seconds: 1_774_745_999).iso8601(in: berlin) == "2026-03-29T01:59:59+01:00")
         #expect(Moment(seconds: 0).iso8601(in: .utc) == "1970-01-01T00:00:00+00:00")
-        let kathmandu = try ZoneFiles.zone("Asia/Kathmandu")
+        let kathmandu = try SystemZones.zone("Asia/Kathmandu")
         #expect(Moment(seconds: 1_774_746_000).iso8601(in: kathmandu) == "2026-03-29T06:45:00+05:45")
     }
 
     @Test func `without an offset is a local time of the zone given`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         #expect(try Moment(iso8601: "2026-07-01T12:00", in: berlin).iso8601 == "2026-07-01T10:00:00Z")
         #expect(try Moment(iso8601: "2026-07-01", in: berlin).iso8601 == "2026-06-30T22:00:00Z")
         #expect(try Moment(iso8601: "2026-03-29T02:30", in: berlin).iso8601 == "2026-03-29T01:00:00Z")
@@ -39,7 +40,7 @@ import Timeline
     }
 
     @Test func `is refused when its year is too far away`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         for text in ["+999999-01-01", "-999999-01-01", "+294247-01-10T04:00"] {
             let error = #expect(throws: TimelineError.self) { try Moment(iso8601: text, in: berlin) }
             #expect(error?.problem == .outOfRange)

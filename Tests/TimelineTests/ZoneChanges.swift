@@ -1,10 +1,11 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import Timeline
 
 @Suite struct `zone rules` {
     @Test func `know the changes listed in the file`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         let spring = try Moment(iso8601: "2026-03-29T01:00:00Z")
         #expect(berlin.offsetSeconds(at: spring - .seconds(1)) == 3600)
         #expect(berlin.offsetSeconds(at: spring) == 7200)
@@ -14,7 +15,7 @@ import Timeline
     }
 
     @Test func `follow the rule of the footer after the last listed change`() throws {
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         for year in [2038, 2100, 2199, 2200, 2201, 2202, 2203, 9999] {
             let summer = try Moment(iso8601: "\(year)-07-01T00:00:00Z")
             let winter = try Moment(iso8601: "\(year)-12-01T00:00:00Z")
@@ -27,7 +28,7 @@ import Timeline
     }
 
     @Test func `find the local times that are missing or come twice`() throws {
-        let newYork = try ZoneFiles.zone("America/New_York")
+        let newYork = try SystemZones.zone("America/New_York")
         let spring = CivilTime(CivilDate(year: 2025, month: 3, day: 9), hour: 2, minute: 30)
         let transition = try Moment(iso8601: "2025-03-09T07:00:00Z")
         #expect(newYork.instants(of: spring) == .gap(transition: transition, size: .seconds(3600)))
@@ -43,7 +44,7 @@ import Timeline
         ("Antarctica/Troll", "2026-03-29T02:30", 7200), ("America/Sao_Paulo", "2018-11-04T00:00", 3600),
         ("Pacific/Apia", "2011-12-30T12:00", 86_400), ("Pacific/Kiritimati", "1994-12-31T12:00", 86_400),
     ]) func `have gaps of any size`(name: String, local: String, size: Int) throws {
-        let zone = try ZoneFiles.zone(name)
+        let zone = try SystemZones.zone(name)
         let time = CivilTime(try Moment(iso8601: local + "Z"))
         guard case .gap(_, let found) = zone.instants(of: time) else {
             Issue.record("\(local) exists in \(name)")
@@ -57,7 +58,7 @@ import Timeline
             "Europe/Dublin", "Africa/Casablanca", "America/New_York", "Asia/Gaza", "Pacific/Apia",
             "Australia/Lord_Howe", "America/Scoresbysund",
         ] {
-            let zone = try ZoneFiles.zone(name)
+            let zone = try SystemZones.zone(name)
             var moment = Moment(seconds: -3_000_000_000)
             while let change = zone.nextTransition(after: moment), change.seconds < 8_000_000_000 {
                 moment = change
@@ -76,7 +77,7 @@ import Timeline
 
     @Test func `have intervals that touch each other`() throws {
         for name in ["Europe/Berlin", "Africa/Casablanca", "Asia/Tehran", "UTC", "Etc/GMT+5"] {
-            let zone = try ZoneFiles.zone(name)
+            let zone = try SystemZones.zone(name)
             var interval = zone.interval(atSeconds: .min)
             var count = 0
             while interval.endSeconds != .max, interval.endSeconds < 9_000_000_000 {
@@ -92,7 +93,7 @@ import Timeline
 
     @Test func `can be made of a POSIX rule`() throws {
         let rule = try ZoneRules(name: "rule", posix: "CET-1CEST,M3.5.0,M10.5.0/3")
-        let berlin = try ZoneFiles.zone("Europe/Berlin")
+        let berlin = try SystemZones.zone("Europe/Berlin")
         var random = SeededGenerator(state: 3)
         for _ in 0..<5000 {
             let moment = Moment(seconds: Int64.random(in: 1_000_000_000...9_000_000_000, using: &random))
@@ -109,12 +110,12 @@ import Timeline
 
 @Suite struct `the decoder of zone files` {
     @Test func `reads every zone of the system`() throws {
-        let names = try FileManager.default.subpathsOfDirectory(atPath: ZoneFiles.folder)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: SystemZones.folder)
         var read = 0
         for name in names where !name.hasPrefix("right/") && !name.hasPrefix("posix/") {
             let isFolder =
-                (try? FileManager.default.contentsOfDirectory(atPath: ZoneFiles.folder + name)) != nil
-            guard !isFolder, let bytes = try? ZoneFiles.bytes(name), bytes.starts(with: "TZif".utf8) else {
+                (try? FileManager.default.contentsOfDirectory(atPath: SystemZones.folder + "/" + name)) != nil
+            guard !isFolder, let bytes = try? SystemZones.bytes(name), bytes.starts(with: "TZif".utf8) else {
                 continue
             }
             let zone = try ZoneRules(name: name, tzif: bytes)
@@ -125,7 +126,7 @@ import Timeline
     }
 
     @Test func `refuses every file that ends too early, and says where`() throws {
-        let bytes = try ZoneFiles.bytes("Europe/Berlin")
+        let bytes = try SystemZones.bytes("Europe/Berlin")
         for length in 0..<bytes.count {
             let error = #expect(throws: TimelineError.self) {
                 try ZoneRules(name: "cut", tzif: Array(bytes[..<length]))
@@ -135,7 +136,7 @@ import Timeline
     }
 
     @Test func `survives bytes changed at random`() throws {
-        let bytes = try ZoneFiles.bytes("America/New_York")
+        let bytes = try SystemZones.bytes("America/New_York")
         var random = SeededGenerator(state: 11)
         var refused = 0
         for _ in 0..<3000 {
@@ -157,7 +158,7 @@ import Timeline
     }
 
     @Test func `refuses files that count leap seconds`() throws {
-        guard let bytes = try? ZoneFiles.bytes("right/UTC") else { return }
+        guard let bytes = try? SystemZones.bytes("right/UTC") else { return }
         #expect(throws: TimelineError.self) { try ZoneRules(name: "right", tzif: bytes) }
     }
 }
