@@ -75,7 +75,7 @@ struct CronWords {
         if let first = hours.first, let last = hours.last, hours.count > 2, last - first + 1 == hours.count {
             return "of the hours \(first) through \(last)"
         }
-        return hours.count == 1 ? "of hour \(hours[0])" : "of the hours \(Self.join(hours.map(String.init)))"
+        return hours.count == 1 ? "of hour \(hours[0])" : "of the hours \(Self.join(Self.ranges(hours)))"
     }
 
     // MARK: Lists and steps

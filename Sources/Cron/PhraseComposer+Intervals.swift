@@ -61,6 +61,7 @@ extension PhraseComposer {
             throw refusal("\(CronWords.clock(to.hour, 0)) itself needs a second schedule", at: window.range)
         }
         if window.from.hour <= end { return "\(window.from.hour)-\(end)" }
+        try requireAnyDay(window)
         return "\(window.from.hour)-23,0-\(end)"
     }
 
@@ -82,18 +83,28 @@ extension PhraseComposer {
             }
             return try expression(times: "0 \(count == 1 ? "*" : "*/\(count)")")
         }
-        let end = to.minute >= from.minute ? to.hour : to.hour - 1
-        guard from.hour <= end else {
-            throw refusal("limits over midnight need two schedules here", at: window.range)
+        guard (from.hour, from.minute) != (to.hour, to.minute) else {
+            throw doubt("both limits are the same", at: window.range)
         }
+        var end = to.minute >= from.minute ? to.hour : to.hour - 1
+        if end < from.hour { end += 24 }
+        if end > 23 { try requireAnyDay(window) }
         // "through 17:30" must be one of the times.
-        guard !window.isInclusive || to.minute == from.minute && (to.hour - from.hour) % count == 0 else {
+        guard !window.isInclusive || to.minute == from.minute && (end - from.hour) % count == 0 else {
             throw refusal("\(CronWords.clock(to.hour, to.minute)) is not one of the times", at: window.range)
         }
         let hours = stride(from: from.hour, through: end, by: count).reduce(UInt64(0)) {
-            $0 | 1 << UInt64($1)
+            $0 | 1 << UInt64($1 % 24)
         }
         return try expression(times: "\(from.minute) \(CanonicalFields.list(hours, .hour, canStar: false))")
+    }
+
+    /// Refuses limits over midnight on certain days: which day the small hours belong to is not said.
+    private func requireAnyDay(_ window: PhraseMeaning.Window) throws(CronError) {
+        guard hasDays else { return }
+        throw doubt(
+            "whose small hours are meant is not said", at: window.range,
+            fix: "make a schedule up to midnight and one after it")
     }
 
     /// Every so many seconds of elapsed time, for what no calendar can say.
@@ -126,7 +137,8 @@ extension PhraseComposer {
             throw contradiction(interval)
         }
         guard count > 1 else {
-            return try expression(times: try timeFields(orMidnight: true), weekdays: hasDays ? nil : "0")
+            let weekdays = meaning.hasWeekdays ? nil : "0"
+            return try expression(times: try timeFields(orMidnight: true), weekdays: weekdays)
         }
         guard meaning.weekdays.nonzeroBitCount == 1, meaning.window == nil, meaning.minuteMarks == 0 else {
             throw doubt(
@@ -155,7 +167,8 @@ extension PhraseComposer {
     }
 
     private func months(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
-        guard 12 % count == 0, count < 12 else {
+        if count == 12 { return try years(1, interval) }
+        guard 12 % count == 0 else {
             throw refusal("\(count) months do not divide a year", at: interval.range)
         }
         guard meaning.months == 0, !meaning.hasWeekdays || !meaning.weekdayForms.isEmpty else {

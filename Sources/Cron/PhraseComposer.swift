@@ -58,6 +58,15 @@ struct PhraseComposer {
         case .next(let weekday):
             let distance = (weekday - today.weekday + 6) % 7 + 1
             date = CivilDate(daysSinceEpoch: today.daysSinceEpoch + distance)
+            guard Self.week(of: date) != Self.week(of: today) else {
+                let later = CivilDate(daysSinceEpoch: date.daysSinceEpoch + 7)
+                throw doubt(
+                    "it can be the one of this week or of the next", at: meaning.onceRange,
+                    fix: "write \(date.iso8601) or \(later.iso8601)")
+            }
+        case .this(let weekday):
+            let monday = Self.week(of: today) * 7 - 3
+            date = CivilDate(daysSinceEpoch: monday + (weekday + 6) % 7)
         case .date(let named): date = named
         }
         guard let time = meaning.times.first, meaning.times.count == 1 else {
@@ -69,6 +78,12 @@ struct PhraseComposer {
         let moment = zone.instants(of: local).first
         guard moment > now else { throw doubt("that moment is over") }
         return moment
+    }
+
+    /// Weeks from Monday to Sunday, the one of 1970-01-01 being 0; day `7n - 3` begins week n.
+    private static func week(of date: CivilDate) -> Int {
+        let day = date.daysSinceEpoch + 3
+        return (day - (day % 7 + 7) % 7) / 7
     }
 
     // MARK: Fields
@@ -85,7 +100,8 @@ struct PhraseComposer {
             return CanonicalFields.list(meaning.minuteMarks, .minute, canStar: false) + " *"
         }
         guard !meaning.times.isEmpty else {
-            guard orMidnight else {
+            let isMonthOnly = meaning.interval == nil && !meaning.hasWeekdays && !meaning.hasMonthDays
+            guard orMidnight, !isMonthOnly else {
                 throw doubt("when is not said", fix: "add a time, such as at 9")
             }
             return "0 0"

@@ -14,6 +14,8 @@ struct PhraseMeaning {
         var second = 0
         /// An hour from 1 to 12 without am or pm, which "evening" makes one after noon.
         var isOpen = false
+        /// Am, pm or the part of the day was said with it.
+        var isHalved = false
     }
 
     struct Window {
@@ -29,6 +31,7 @@ struct PhraseMeaning {
         case today
         case tomorrow
         case next(weekday: Int)
+        case this(weekday: Int)
         case date(CivilDate)
         case later(Duration)
     }
@@ -58,6 +61,10 @@ struct PhraseMeaning {
     /// A month and a day without a word that says how often.
     var bareDate: Range<Int>?
     var once: Once?
+    /// What stands for ``once`` in the phrase.
+    var onceRange = 0..<0
+    /// The days of the week that "except" takes out, and where it says so.
+    var exceptions: (weekdays: UInt64, range: Range<Int>)?
     /// A schedule that is not of the calendar.
     var event: Schedule?
 

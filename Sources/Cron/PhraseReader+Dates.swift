@@ -14,6 +14,18 @@ extension PhraseReader {
                 kind: .outOfRange, at: range(from: start), "\(CronNames.months[month - 1]) has no day \(day)")
         }
         position += words
+        let year = position + (word == "," ? 1 : 0)
+        if !isEvery, year < tokens.count, tokens[year].text.utf8.count == 4,
+            let number = PhraseWords.number(tokens[year].text), (1970...2199).contains(number)
+        {
+            guard day <= CivilDate.days(inMonth: month, of: number) else {
+                throw fault(
+                    kind: .outOfRange, at: range(from: start), "there is no such day in \(number)")
+            }
+            position = start
+            let date = CivilDate(year: number, month: month, day: day)
+            return try once(.date(date), words: year + 1 - start)
+        }
         meaning.months = 1 << UInt64(month)
         meaning.monthDays = 1 << UInt64(day)
         if !isEvery { meaning.bareDate = range(from: start) }
@@ -42,5 +54,18 @@ extension PhraseReader {
     func isoDate() -> CivilDate? {
         guard word.utf8.count == 10, let moment = try? Moment(iso8601: word + "T00:00Z") else { return nil }
         return CivilTime(moment).date
+    }
+
+    /// `2026-12-24T09:30` as a date and a time; says whether it was there.
+    mutating func isoTime() throws(CronError) -> Bool {
+        guard word.utf8.count >= 16, word.utf8.dropFirst(10).first == UInt8(ascii: "t"),
+            meaning.times.isEmpty,
+            let moment = try? Moment(iso8601: word.uppercased() + "Z")
+        else { return false }
+        let local = CivilTime(moment)
+        meaning.times = [.init(hour: local.hour, minute: local.minute, second: local.second)]
+        meaning.timesRange = range
+        try once(.date(local.date), words: 1)
+        return true
     }
 }

@@ -32,6 +32,33 @@ extension PhraseReader {
         throw lost("a while such as 20 minutes, or a month")
     }
 
+    /// `except sunday`, `except on saturdays and sundays`.
+    mutating func exceptions() throws(CronError) {
+        let start = position
+        position += 1
+        _ = skip(any: "on", "for")
+        var inner = self
+        inner.meaning = PhraseMeaning()
+        guard meaning.exceptions == nil, try inner.weekdays() else { throw lost("days of the week") }
+        position = inner.position
+        meaning.exceptions = (inner.meaning.weekdays, range(from: start))
+    }
+
+    /// Takes the excepted days out of those that were named, or out of the week.
+    mutating func settleExceptions() throws(CronError) {
+        guard let exceptions = meaning.exceptions else { return }
+        let isGrid = meaning.interval.map { $0.unit.isLong && ($0.unit != .day || $0.count > 1) } ?? false
+        guard !isGrid, meaning.interval != nil || meaning.weekdays != 0, meaning.once == nil,
+            meaning.event == nil, !meaning.hasMonthDays, meaning.weekdayForms.isEmpty
+        else {
+            throw fault(at: 0..<phrase.utf8.count, "\"except\" is understood beside days of the week only")
+        }
+        let rest = (meaning.weekdays == 0 ? 0x7F : meaning.weekdays) & ~exceptions.weekdays
+        guard rest != 0 else { throw fault(at: 0..<phrase.utf8.count, "no day is left") }
+        meaning.weekdays = rest
+        if meaning.interval?.unit == .day { meaning.interval = nil }
+    }
+
     /// `OR on friday`, `AND only when that is a friday`, `if it is a friday`, `and the last day`.
     mutating func join() throws(CronError) {
         let start = position
@@ -86,16 +113,26 @@ extension PhraseReader {
             meaning.monthDays = 1 << UInt64(day)
             meaning.join = .and
             monthSuffix()
+            if !isEvery, PhraseWords.month(word) != nil {
+                meaning.bareDate = range(from: start).lowerBound..<range.upperBound
+            }
             return
         }
         if let date = isoDate() { return try once(.date(date), words: 1) }
+        if try isoTime() { return }
         if PhraseWords.month(word) != nil {
             guard let day = PhraseWords.ordinal(word(1)) ?? PhraseWords.number(word(1)), isDay(day) else {
+                guard meaning.hasWeekdays || meaning.hasMonthDays || meaning.interval != nil else {
+                    throw fault(
+                        "which days of \(CronNames.months[(PhraseWords.month(word) ?? 1) - 1]) is not said",
+                        fix: "say every day in \(word)")
+                }
                 return try months()
             }
             return try yearDay(month: word, day: day, words: 2, isEvery, from: start)
         }
         _ = skip("the")
+        if PhraseWords.isWeekend(word) { return _ = try weekdays() }
         if word == "last" || word.hasPrefix("last") { return try lastDays() }
         if skip("day", "before", "the", "last", "day") { return lastDay(before: 1) }
         if word == "day" || word == "days", PhraseWords.number(word(1)) != nil {

@@ -33,6 +33,12 @@ extension PhraseReader {
         default:
             break
         }
+        if word(1) == "day", word(2) == "of", let number = PhraseWords.ordinal(word), number > 1 {
+            let place = range(from: start).lowerBound..<tokens[position + 1].range.upperBound
+            throw fault(
+                at: place, "\"\(word) day\" can be one of a month or every so many days",
+                fix: "say on day \(number) of the month, or every \(number) days")
+        }
         if let unit = PhraseWords.unit(word),
             word != "second" || PhraseWords.ordinalFollowerIsMissing(word(1))
         {
@@ -40,11 +46,15 @@ extension PhraseReader {
             return try interval(1, unit, from: start)
         }
         if try everyNth(from: start) { return }
+        let beforeDuration = position
         if let number = PhraseWords.number(word), let unit = PhraseWords.unit(word(1)) {
-            position += 2
+            // "1 hour and 30 minutes" is one interval.
+            if let whole = duration(), position > beforeDuration + 2 {
+                return try interval(Int(whole.components.seconds), .second, from: start)
+            }
+            position = beforeDuration + 2
             return try interval(number, unit, from: start)
         }
-        let beforeDuration = position
         if let duration = duration(), let seconds = Optional(duration.components.seconds) {
             return try interval(Int(seconds), .second, from: start)
         }
@@ -130,7 +140,7 @@ extension PhraseReader {
         let unit: PhraseWords.Unit
         switch word {
         case "hourly": unit = .hour
-        case "daily": unit = .day
+        case "daily", "everyday", "nightly": unit = .day
         case "weekly": unit = .week
         case "monthly": unit = .month
         case "yearly", "annually": unit = .year
@@ -139,8 +149,10 @@ extension PhraseReader {
         default: return false
         }
         position += 1
+        let named = tokens[start].text
         let counts = ["quarterly": 3, "fortnightly": 2]
-        try interval(counts[tokens[start].text] ?? 1, unit, from: start)
+        try interval(counts[named] ?? 1, unit, from: start)
+        if named == "nightly" { meaning.partOfDay = ("night", tokens[start].range) }
         return true
     }
 

@@ -13,7 +13,7 @@ extension PhraseReader {
         } else {
             throw lost("day or a day of the week")
         }
-        guard monthSuffix() || meaning.months != 0 || word == "in" else {
+        guard monthSuffix() || meaning.months != 0 || word == "in" || isMonthly else {
             throw fault(at: range(from: start), "the last one of what is not said", fix: "add of the month")
         }
     }
@@ -57,6 +57,14 @@ extension PhraseReader {
         while let value = PhraseWords.ordinal(word) {
             values.append(value)
             position += 1
+            if word == "through" || word == "to" || word == "until" {
+                let distance = word(1) == "the" ? 2 : 1
+                guard let last = PhraseWords.ordinal(word(distance)), last > value, isDay(last) else {
+                    throw lost("a list of days such as the 1st through the 5th")
+                }
+                values += value + 1...last
+                position += distance + 1
+            }
             guard word == "," || word == "and" || word == "or" else { break }
             var next = self
             next.position += word == "," && word(1) == "and" ? 2 : 1
@@ -73,25 +81,37 @@ extension PhraseReader {
                 }
                 meaning.weekdayForms.append("\(weekday)#\(value)")
             }
-            guard monthSuffix() || word == "in" else {
+            guard monthSuffix() || word == "in" || isMonthly else {
                 throw fault(at: range(from: start), "of what is not said", fix: "add of the month")
             }
             return
         }
         if isWorkingDay || skip(any: "weekday", "workday") {
-            throw fault(
-                kind: .notExpressible, at: range(from: start),
-                "only the last working day of a month can be said")
+            guard values == [1] else {
+                throw fault(
+                    kind: .notExpressible, at: range(from: start),
+                    "only the first and the last working day of a month can be said")
+            }
+            // The working day nearest to the 1st never lies in the month before.
+            meaning.monthDayForms.append("1W")
+            guard monthSuffix() || word == "in" || isMonthly else {
+                throw fault(at: range(from: start), "of what is not said", fix: "add of the month")
+            }
+            return
         }
         _ = skip("day")
         try monthDays(values, from: start)
     }
+
+    /// Whether "every month" was said before.
+    private var isMonthly: Bool { meaning.interval?.unit == .month }
 
     /// `of the month`, `of every month`; says whether it was there.
     @discardableResult
     mutating func monthSuffix() -> Bool {
         skip("of", "the", "month") || skip("of", "every", "month") || skip("of", "each", "month")
             || skip("in", "the", "month") || skip("of", "month") || skip("every", "month")
+            || skip("each", "month")
             || word == "of" && PhraseWords.month(word(1)) != nil && skip("of")
     }
 }

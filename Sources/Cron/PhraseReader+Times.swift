@@ -4,7 +4,15 @@ extension PhraseReader {
     /// Whether a time of day written as one stands here: `9:30`, `6pm`, `noon`, or `9 am`.
     var isTime: Bool {
         if word == "noon" || word == "midnight" || word == "midday" { return true }
-        guard let first = word.utf8.first, first &- 0x30 < 10 else { return false }
+        let isQuarter = word == "quarter" || word == "a" && word(1) == "quarter"
+        let distance = word == "a" ? 2 : 1
+        if word == "half" && word(1) == "past"
+            || isQuarter && (word(distance) == "past" || word(distance) == "to")
+        {
+            return true
+        }
+        if word(1) == "o'clock", PhraseWords.number(word) != nil { return true }
+        guard let first = word.utf8.first, first &- 0x30 < 10, word.utf8.count < 10 else { return false }
         return word.utf8.contains(UInt8(ascii: ":")) || word.hasSuffix("am") || word.hasSuffix("pm")
             || isHalf(word(1))
     }
@@ -32,6 +40,9 @@ extension PhraseReader {
         case "night": throw fault("\"night\" is no time", fix: "say the hour")
         default: break
         }
+        if colonMinute != nil { return try minuteList(from: start) }
+        if isoDate() != nil { return try days() }
+        if try isoTime() { return }
         if let minute = PhraseWords.number(word), minute < 60 {
             let before = position
             position += 1
@@ -44,11 +55,29 @@ extension PhraseReader {
         try times()
     }
 
-    /// `minutes 0 and 45 of every hour`.
+    /// `minutes 0 and 45 of every hour`, `:00 and :30`.
     private mutating func minuteList(from start: Int) throws(CronError) {
+        var values: [Int] = []
+        while let minute = colonMinute {
+            values.append(minute)
+            position += 1
+            let isMore = word == "," || word == "and"
+            var next = self
+            next.position += 1
+            guard isMore, next.colonMinute != nil else { return try minuteMarks(values, from: start) }
+            position += 1
+        }
         position += 1
-        let values = try numbers(upTo: 59, "a minute")
-        try minuteMarks(values, from: start)
+        try minuteMarks(try numbers(upTo: 59, "a minute"), from: start)
+    }
+
+    /// The minute of `:15`.
+    private var colonMinute: Int? {
+        guard word.utf8.count == 3, word.hasPrefix(":"),
+            let minute = PhraseWords.number(String(word.dropFirst())),
+            minute < 60
+        else { return nil }
+        return minute
     }
 
     private mutating func minuteMarks(_ values: [Int], from start: Int) throws(CronError) {
@@ -94,11 +123,13 @@ extension PhraseReader {
         }
         while true {
             meaning.times.append(try time())
-            let isMore = word == "," || word == "and" || word == "or"
+            let isMore = word == "," || word == "and"
             var next = self
             next.position += word == "," && word(1) == "and" ? 2 : 1
             _ = next.skip("at")
-            guard isMore, next.isTime || PhraseWords.number(next.word) != nil else { break }
+            // "at 9, 15 december" goes on with a date.
+            let isHour = PhraseWords.number(next.word) != nil && PhraseWords.month(next.word(1)) == nil
+            guard isMore, next.isTime || isHour else { break }
             position = next.position
         }
         meaning.timesRange = range(from: start)
@@ -108,21 +139,16 @@ extension PhraseReader {
     mutating func time() throws(CronError) -> PhraseMeaning.Time {
         if skip(any: "noon", "midday") { return .init(hour: 12) }
         if skip("midnight") { return .init(hour: 0) }
-        if skip("half", "past") {
-            var time = try time()
-            time.minute = 30
-            return time
-        }
+        let start = position
+        if skip("half", "past") { return try fullHour(from: start, plus: 30) }
         if skip("quarter", "past") || skip("a", "quarter", "past") {
-            var time = try time()
-            time.minute = 15
-            return time
+            return try fullHour(from: start, plus: 15)
         }
         if skip("quarter", "to") || skip("a", "quarter", "to") {
-            let time = try time()
-            return .init(hour: (time.hour + 23) % 24, minute: 45, isOpen: time.isOpen)
+            var time = try fullHour(from: start, plus: 45)
+            time.hour = (time.hour + 23) % 24
+            return time
         }
-        let start = position
         var digits = word
         var half = digits.hasSuffix("am") || digits.hasSuffix("pm") ? String(digits.suffix(2)) : ""
         if !half.isEmpty { digits.removeLast(2) }
@@ -138,16 +164,70 @@ extension PhraseReader {
             position += 1
         }
         _ = skip("o'clock")
-        if half.isEmpty { half = partOfDay() }
         let minute = parts.count > 1 ? parts[1] ?? 0 : 0
         let second = parts.count > 2 ? parts[2] ?? 0 : 0
         guard minute < 60, second < 60, hour < 24, half.isEmpty || (1...12).contains(hour) else {
             let fix = hour == 24 && half.isEmpty ? "say midnight" : nil
             throw fault(kind: .outOfRange, at: range(from: start), "there is no such time of day", fix: fix)
         }
+        if half.isEmpty, let named = try clockHour(of: hour, from: start) {
+            return .init(hour: named, minute: minute, second: second, isHalved: true)
+        }
         let base = half.isEmpty ? hour : hour % 12 + (half == "pm" ? 12 : 0)
         let isOpen = half.isEmpty && (1...12).contains(hour) && !digits.hasPrefix("0")
-        return .init(hour: base, minute: minute, second: second, isOpen: isOpen)
+        return .init(hour: base, minute: minute, second: second, isOpen: isOpen, isHalved: !half.isEmpty)
+    }
+
+    /// The hour that `half past` and its like are said of, with their minutes.
+    private mutating func fullHour(from start: Int, plus minute: Int) throws(CronError) -> PhraseMeaning.Time
+    {
+        var time = try time()
+        guard time.minute == 0, time.second == 0 else {
+            throw fault(at: range(from: start), "a full hour is expected here", fix: "write half past 9")
+        }
+        time.minute = minute
+        return time
+    }
+
+    /// The hour of `8 in the evening`; `nil` when no part of the day follows.
+    private mutating func clockHour(of hour: Int, from start: Int) throws(CronError) -> Int? {
+        let isNight = skip("at", "night")
+        guard isNight || word == "in" && word(1) == "the",
+            let part = isNight ? "night" : PhraseWords.partOfDay(word(2)), isNight || part == word(2)
+        else { return nil }
+        if !isNight { position += 3 }
+        // What people say, and what a 24-hour clock shows.
+        let (early, said, shown): (Int, ClosedRange<Int>, ClosedRange<Int>) =
+            switch part {
+            case "morning": (0, 1...11, 0...0)
+            case "afternoon": (12, 0...6, 13...18)
+            case "evening": (12, 4...11, 16...23)
+            default: (12, 8...11, 18...23)
+            }
+        let clock = part == "morning" ? hour : hour % 12
+        if hour > 0, hour <= 12, said.contains(clock) { return clock + early }
+        if shown.contains(hour) { return hour }
+        throw fault(
+            kind: .outOfRange, at: range(from: start), "\(hour) is not clearly a time of the \(part)",
+            fix: "write it with am or pm, or as 00:00 to 23:59")
+    }
+
+    /// Refuses bare hours beside ones with am or pm: whether the bare one is before noon is not said.
+    func settleHalves() throws(CronError) {
+        let hours = meaning.times
+        if hours.contains(where: \.isOpen), hours.contains(where: \.isHalved) {
+            throw fault(
+                at: meaning.timesRange, "which half of the day is not said of every time",
+                fix: "write am or pm after each")
+        }
+        guard let window = meaning.window, let to = window.to else { return }
+        let isMixed = window.from.isOpen && to.isHalved || window.from.isHalved && to.isOpen
+        let isBackwards = window.from.isOpen && to.isOpen && window.from.hour > to.hour
+        guard !isMixed, !isBackwards else {
+            throw fault(
+                at: window.range, "which half of the day is not said of both limits",
+                fix: "write 9am and 5pm, or 9 and 17")
+        }
     }
 
     /// `morning`, `night`: says which half of the day the hours belong to.
@@ -161,11 +241,14 @@ extension PhraseReader {
     mutating func settlePartOfDay() throws(CronError) {
         let part = meaning.partOfDay
         for number in meaning.times.indices {
+            guard let part else { break }
             var time = meaning.times[number]
-            if let part, part.word != "morning", time.isOpen { time.hour = time.hour % 12 + 12 }
+            // A night of no certain day has its small hours, too: 2am, midnight.
+            let isEveryNight = meaning.once == nil && !meaning.hasWeekdays && !meaning.hasMonthDays
+            let isSmall = part.word == "night" && isEveryNight && !time.isOpen && time.hour < 6
+            if part.word != "morning", time.isOpen { time.hour = time.hour % 12 + 12 }
             time.isOpen = false
             meaning.times[number] = time
-            guard let part else { continue }
             let hours =
                 switch part.word {
                 case "morning": 0...11
@@ -173,7 +256,7 @@ extension PhraseReader {
                 case "evening": 16...23
                 default: 18...23
                 }
-            guard hours.contains(time.hour) else {
+            guard isSmall || hours.contains(time.hour) else {
                 throw fault(
                     at: meaning.timesRange,
                     "\(CronWords.clock(time.hour, time.minute)) is not in the \(part.word)")
@@ -191,18 +274,15 @@ extension PhraseReader {
         }
     }
 
-    private mutating func partOfDay() -> String {
-        if skip("in", "the", "morning") { return "am" }
-        if skip("in", "the", "afternoon") || skip("in", "the", "evening") { return "pm" }
-        return ""
-    }
-
     /// `between 9 and 17`, `from 9:00 through 17:45`, `from monday to friday`, `from june to august`.
     mutating func window() throws(CronError) {
         let start = position
         let isBetween = word == "between"
         position += 1
-        if PhraseWords.weekday(word) != nil || PhraseWords.month(word) != nil { return try days() }
+        if PhraseWords.month(word) != nil { return try months() }
+        if PhraseWords.weekday(word) != nil || word == "the" || PhraseWords.ordinal(word) != nil {
+            return try days()
+        }
         guard meaning.window == nil else { throw fault(at: range(from: start), "the limits are said twice") }
         if let dash = word.firstIndex(of: "-") {
             let token = tokens[position]

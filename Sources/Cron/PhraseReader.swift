@@ -79,6 +79,8 @@ struct PhraseReader {
             if word == ",", position + 1 < tokens.count, position > start { position += 1 }
         }
         try settlePartOfDay()
+        try settleHalves()
+        try settleExceptions()
         return meaning
     }
 
@@ -89,16 +91,17 @@ struct PhraseReader {
         case "on": try on()
         case "in": try inside()
         case "between", "from": try window()
-        case "morning", "afternoon", "evening", "night": try partOfDay(word)
         case "tonight":
             try partOfDay("night")
             try once(.today, words: 0)
         case "today", "tomorrow": try once(word == "today" ? .today : .tomorrow, words: 1)
-        case "next": try next()
+        case "next", "this": try next()
+        case "except": try exceptions()
         case "once", "twice": try frequency()
         case "or", "and", "if", "when", "but": try join()
         case "manually": try event(.manual, words: 1)
         default:
+            if let part = PhraseWords.partOfDay(word) { return try partOfDay(part) }
             if try namedInterval() { return }
             if try afterLastRun() { return }
             if isTime { return try times() }
@@ -110,8 +113,10 @@ struct PhraseReader {
 
     mutating func once(_ once: PhraseMeaning.Once, words: Int) throws(CronError) {
         guard meaning.once == nil else { throw fault("the day is said twice") }
+        let start = position
         meaning.once = once
         position += words
+        meaning.onceRange = range(from: start)
     }
 
     mutating func event(_ event: Schedule, words: Int) throws(CronError) {
@@ -122,11 +127,12 @@ struct PhraseReader {
         guard position == tokens.count else { throw lost("nothing more") }
     }
 
+    /// `next monday`, `this friday`.
     private mutating func next() throws(CronError) {
         guard let weekday = PhraseWords.weekday(word(1)), !word(1).hasSuffix("s") || word(1) == "tues" else {
-            throw fault("\"next\" is understood before a day of the week only")
+            throw fault("\"\(word)\" is understood before a day of the week only")
         }
-        try once(.next(weekday: weekday), words: 2)
+        try once(word == "next" ? .next(weekday: weekday) : .this(weekday: weekday), words: 2)
     }
 
     /// `15 minutes after the last run`, `15 minutes from now`.
@@ -157,8 +163,8 @@ struct PhraseReader {
         while let part = durationPart() {
             total += part
             let beforeAnd = position
-            guard skip(any: "and", ","), let _ = PhraseWords.number(word), PhraseWords.unit(word(1)) != nil
-            else {
+            _ = skip(any: "and", ",")
+            guard PhraseWords.number(word) != nil, PhraseWords.unit(word(1)) != nil else {
                 position = beforeAnd
                 break
             }

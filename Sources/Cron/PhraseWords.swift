@@ -6,6 +6,9 @@ enum PhraseWords {
 
         var name: String { "\(self)" }
 
+        /// Whether it is a day or more.
+        var isLong: Bool { self != .second && self != .minute && self != .hour }
+
         /// Seconds of it, where that is always the same.
         var seconds: Int? {
             switch self {
@@ -40,23 +43,37 @@ enum PhraseWords {
     /// A number in digits or words.
     static func number(_ word: String) -> Int? {
         if word.utf8.count <= 4, word.utf8.allSatisfy({ $0 &- 0x30 < 10 }) { return Int(word) }
-        switch word {
-        case "thirty": return 30
-        case "forty": return 40
-        case "fifty": return 50
-        case "sixty": return 60
-        default: return numbers.firstIndex(of: word)
+        if let ten = tens[word] { return ten }
+        if let (ten, rest) = compound(word), let one = numbers.firstIndex(of: rest), one < 10 {
+            return ten + one
         }
+        return numbers.firstIndex(of: word)
+    }
+
+    private static let tens = ["twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60]
+
+    /// `forty-five` as 40 and `five`.
+    private static func compound(_ word: String) -> (ten: Int, rest: String)? {
+        guard let dash = word.firstIndex(of: "-"), let ten = tens[String(word[..<dash])], ten < 60 else {
+            return nil
+        }
+        let rest = String(word[word.index(after: dash)...])
+        return rest == "zero" ? nil : (ten, rest)
     }
 
     private static let ordinals = [
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
-        "ninth", "tenth",
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+        "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+        "eighteenth", "nineteenth", "twentieth",
     ]
 
-    /// `1st`, `22nd`, `first`.
+    /// `1st`, `22nd`, `first`, `twenty-first`.
     static func ordinal(_ word: String) -> Int? {
         if let place = ordinals.firstIndex(of: word) { return place + 1 }
+        if word == "thirtieth" { return 30 }
+        if let (ten, rest) = compound(word), let one = ordinals.firstIndex(of: rest), one < 9 {
+            return ten + one + 1
+        }
         let digits = word.prefix { $0.isASCII && $0.isNumber }
         guard digits.utf8.count <= 3, let number = Int(digits) else { return nil }
         return word == CronWords.ordinal(number) ? number : nil
@@ -81,6 +98,12 @@ enum PhraseWords {
         if word == "sept" { return 9 }
         return CronNames.months.firstIndex { $0.lowercased() == word || $0.lowercased().prefix(3) == word }
             .map { $0 + 1 }
+    }
+
+    /// `morning` for `mornings`; `nil` when it is no part of the day.
+    static func partOfDay(_ word: String) -> String? {
+        let single = word.hasSuffix("s") ? String(word.dropLast()) : word
+        return ["morning", "afternoon", "evening", "night"].contains(single) ? single : nil
     }
 
     static func isWeekdays(_ word: String) -> Bool { word == "weekday" || word == "weekdays" }

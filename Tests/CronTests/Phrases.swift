@@ -1,4 +1,5 @@
 import Cron
+import TestSupport
 import Testing
 import Timeline
 
@@ -7,7 +8,7 @@ import Timeline
     let now = Moment(seconds: 1_774_429_620)
 
     private func read(_ phrase: String) throws -> Schedule {
-        try Schedule(phrase: phrase, now: now, in: ZoneFiles.zone("Europe/Berlin"))
+        try Schedule(phrase: phrase, now: now, in: SystemZones.zone("Europe/Berlin"))
     }
 
     @Test(arguments: [
@@ -55,6 +56,10 @@ import Timeline
         ("every 20 minutes from 9-17", "*/20 9-16 * * *"),
         ("every minute from 9 to 10 every day", "* 9 * * *"),
         ("every 15 minutes every monday", "*/15 * * * 1"),
+        ("every hour at :15", "15 * * * *"),
+        ("every hour at :00 and :30", "0,30 * * * *"),
+        ("every hour between 18 and midnight", "0 0,18-23 * * *"),
+        ("every 2 hours between 22 and 6", "0 0-6/2,22 * * *"),
     ]) func `can name an interval`(phrase: String, fields: String) throws {
         try expect(phrase, fields)
     }
@@ -96,6 +101,17 @@ import Timeline
         ("every day at 8am, noon, and 6pm", "0 8,12,18 * * *"),
         ("every day at 7:30:15", "15 30 7 * * *"),
         ("At 02:30 every day", "30 2 * * *"),
+        ("every night at midnight", "0 0 * * *"),
+        ("every night at 2am", "0 2 * * *"),
+        ("every night at 03:00", "0 3 * * *"),
+        ("nightly at 1am", "0 1 * * *"),
+        ("everyday at 9", "0 9 * * *"),
+        ("every day at 18:00 in the evening", "0 18 * * *"),
+        ("every day at 12:30 in the afternoon", "30 12 * * *"),
+        ("every day at 10 at night", "0 22 * * *"),
+        ("half past nine every day", "30 9 * * *"),
+        ("a quarter to 6 every day", "45 5 * * *"),
+        ("9 o'clock every day", "0 9 * * *"),
     ]) func `can name a time of every day`(phrase: String, fields: String) throws {
         try expect(phrase, fields)
     }
@@ -127,6 +143,13 @@ import Timeline
         ("weekly on friday at 17:00", "0 17 * * 5"),
         ("every week on monday at 9", "0 9 * * 1"),
         ("every saturday, at 7", "0 7 * * 6"),
+        ("every day except sunday at 9", "0 9 * * 1-6"),
+        ("every day at 9 except on saturdays and sundays", "0 9 * * 1-5"),
+        ("every weekday except friday at 9", "0 9 * * 1-4"),
+        ("every 15 minutes except on sundays", "*/15 * * * 1-6"),
+        ("on the weekend at 9", "0 9 * * 0,6"),
+        ("monday mornings at 9", "0 9 * * 1"),
+        ("every week in june at 9", "0 9 * 6 0"),
     ]) func `can name days of the week`(phrase: String, fields: String) throws {
         try expect(phrase, fields)
     }
@@ -166,6 +189,17 @@ import Timeline
         ("every 3 months on the 1st at 6", "0 6 1 */3 *"),
         ("quarterly", "0 0 1 */3 *"),
         ("every quarter at 6", "0 6 1 */3 *"),
+        ("first working day of the month at 9", "0 9 1W * *"),
+        ("every month on the first weekday at 9", "0 9 1W * *"),
+        ("every month on the last day at 9", "0 9 L * *"),
+        ("monthly on the last friday at 9", "0 9 * * 5L"),
+        ("every month on the first monday at 9", "0 9 * * 1#1"),
+        ("3rd friday each month at 9", "0 9 * * 5#3"),
+        ("on the fifteenth at 9", "0 9 15 * *"),
+        ("on the twenty-first at 9", "0 9 21 * *"),
+        ("on the 1st through the 5th at 9", "0 9 1-5 * *"),
+        ("from the 1st to the 5th of the month at 9", "0 9 1-5 * *"),
+        ("every 1st day of the month at 9", "0 9 1 * *"),
     ]) func `can name days of the month`(phrase: String, fields: String) throws {
         try expect(phrase, fields)
     }
@@ -173,6 +207,7 @@ import Timeline
     @Test(arguments: [
         ("yearly", "0 0 1 1 *"),
         ("every year", "0 0 1 1 *"),
+        ("every 12 months", "0 0 1 1 *"),
         ("every year on december 24 at 8", "0 8 24 12 *"),
         ("every 24 december at 8", "0 8 24 12 *"),
         ("every december 24th at 8", "0 8 24 12 *"),
@@ -207,6 +242,14 @@ import Timeline
         ("tomorrow 9:30", "at 2026-03-26T08:30:00Z"),
         ("today at 17:00", "at 2026-03-25T16:00:00Z"),
         ("next monday at 9", "at 2026-03-30T07:00:00Z"),
+        ("this friday at 9", "at 2026-03-27T08:00:00Z"),
+        ("24 december 2026 at 9", "at 2026-12-24T08:00:00Z"),
+        ("december 24, 2026 at 9", "at 2026-12-24T08:00:00Z"),
+        ("at 2026-12-24 09:00", "at 2026-12-24T08:00:00Z"),
+        ("2026-12-24T09:30", "at 2026-12-24T08:30:00Z"),
+        ("every 1 hour and 30 minutes", "every 1h30m from 2026-03-25T09:07:00Z"),
+        ("every 2 hours 15 minutes", "every 2h15m from 2026-03-25T09:07:00Z"),
+        ("every forty-five minutes", "every 45m from 2026-03-25T09:07:00Z"),
         ("next wednesday at 9", "at 2026-04-01T07:00:00Z"),
         ("on 2026-12-24 at 8", "at 2026-12-24T07:00:00Z"),
         ("2026-03-29 at 2:30", "at 2026-03-29T01:00:00Z"),
@@ -238,7 +281,8 @@ import Timeline
         ("today at 9", 0..<10), ("every second monday", 0..<19), ("every 0 minutes", 0..<15),
         ("every 45 minutes on weekdays", 0..<16), ("every 15 minutes between 9:30 and 17", 17..<36),
         ("every day at 9 and 17:30", 13..<24), ("twice a day", 0..<5), ("every morning", 6..<13),
-        ("every night at 2", 15..<16), ("every morning at 17:00", 17..<22), ("every evening at 9am", 17..<20),
+        ("every night at 2", 15..<16), ("sunday night at 2am", 16..<19), ("every morning at 17:00", 17..<22),
+        ("every evening at 9am", 17..<20),
         ("every day on monday at 9", 0..<9), ("on december 24 at 8", 3..<14), ("in a month", 3..<4),
         ("on the 13th and friday at 9", 12..<15), ("between 9 and 17 on weekdays", 0..<16),
         ("every 5 months", 0..<14), ("on the 32nd at 9", 3..<11), ("every february 30", 6..<17),
@@ -246,8 +290,22 @@ import Timeline
         ("tomorrow at 8 every day", 0..<23),
         ("every minute every hour", 13..<23), ("last friday", 0..<11), ("every other year", 0..<16),
         ("every 15 minutes from 9 through 17", 17..<34), ("every week day", 11..<14),
-        ("every day at 9,", 14..<15), ("in 20", 3..<5), ("every monday except holidays", 13..<19),
+        ("every day at 9,", 14..<15), ("in 20", 3..<5), ("every monday except holidays", 20..<28),
         ("every day at 8 or so", 15..<17),
+        ("every day at half past 9:15", 13..<27), ("every day at quarter to 9:30", 13..<28),
+        ("every day at 12 in the evening", 13..<30), ("every day at 9 in the afternoon", 13..<31),
+        ("every day at 12 in the morning", 13..<30), ("every day at 3 at night", 13..<23),
+        ("every day at 8 and 9pm", 13..<22), ("every day at 9am and 5", 13..<22),
+        ("every 15 minutes between 9 and 5", 17..<32), ("every 15 minutes from 9am to 5", 17..<30),
+        ("every hour from 2 to 5pm", 11..<24), ("every hour between 9 and 9", 11..<26),
+        ("every 5 minutes between 22 and 6 on weekdays", 16..<32), ("every day at 9 or 10", 15..<17),
+        ("every hour between 22 and 6 on mondays", 11..<27),
+        ("every second day of the month at 9", 0..<16), ("every 3rd day of the month", 0..<13),
+        ("at 9, 15 december", 6..<17), ("monday the 5th of october at 9", 0..<25),
+        ("in june", 0..<7), ("june", 0..<4), ("every december at 8", 6..<14), ("december at 8", 0..<8),
+        ("next friday at 9", 0..<11), ("this monday at 9", 0..<16), ("tonight at 2am", 11..<14),
+        ("every day except monday to sunday", 0..<33), ("on the 1st except sunday", 0..<24),
+        ("every other day except sunday", 0..<29),
     ]) func `is refused where it is not fully understood`(phrase: String, range: Range<Int>) {
         let error = #expect(throws: CronError.self, "\(phrase)") { try read(phrase) }
         #expect(error?.faults.first?.range == range, "\(phrase): \(String(describing: error))")

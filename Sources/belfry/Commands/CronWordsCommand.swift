@@ -31,6 +31,9 @@ struct CronWordsCommand: ParsableCommand {
                 StandardOutput.print(try WireCoding.text(CronPhraseAnswer(error)))
             } else {
                 StandardError.print(error.drawing)
+                if (try? CronExpression(phrase)) != nil {
+                    StandardError.print("This is an expression already: belfry cron explain \"\(phrase)\"")
+                }
             }
             throw ExitCode(1)
         }
