@@ -14,20 +14,22 @@ public struct CronExpression: Sendable {
     /// The text it was made of.
     public let text: String
 
+    private let packed: PackedPlan
+
     /// The zone its own `CRON_TZ=` names, if it has one.
-    public let zoneName: String?
+    public var zoneName: String? { CronParser.zoneName(in: text) }
 
     /// What becomes of local times that the clock skips.
-    public let gap: CronOptions.Gap
+    public var gap: CronOptions.Gap { packed.gap }
 
     /// What becomes of local times that come twice.
-    public let overlap: CronOptions.Overlap
+    public var overlap: CronOptions.Overlap { packed.overlap }
 
     /// Whether it is a fixed-time job, which is run once for skipped and repeated times; else it follows the
     /// clock on the wall.
-    public let isFixedTime: Bool
+    public var isFixedTime: Bool { packed.isFixed }
 
-    let plan: CronPlan
+    var plan: CronPlan { packed.plan }
 
     /// Reads an expression of 5, 6 or 7 fields, or a macro such as `@daily`.
     ///
@@ -48,26 +50,24 @@ public struct CronExpression: Sendable {
     @inline(__always)
     init(_ text: String, _ parser: borrowing CronParser, _ options: CronOptions) {
         self.text = text
-        zoneName = parser.zoneName
-        gap = options.gap
-        overlap = options.overlap
-        switch options.jobClass {
-        case .vixie: isFixedTime = !parser.followsClock
-        case .fixed: isFixedTime = true
-        case .wildcard: isFixedTime = false
-        }
-        plan = CronPlan(parser.masks)
+        let isFixed =
+            switch options.jobClass {
+            case .vixie: !parser.followsClock
+            case .fixed: true
+            case .wildcard: false
+            }
+        packed = PackedPlan(parser.masks, isFixed: isFixed, gap: options.gap, overlap: options.overlap)
     }
 
     /// Whether no date of the calendar matches, as with 30 February; known without a search.
-    public var neverFires: Bool { plan.shape == .never }
+    public var neverFires: Bool { packed.shape == .never }
 
     /// The first occurrence strictly after `moment`; `nil` when none comes before the year 2200.
     ///
     /// A time that the clock of `zone` skips or repeats is treated as ``gap`` and ``overlap`` say.
     /// - Complexity: O(1) for nearly all expressions, and always bounded.
     public func next(after moment: Moment, in zone: ZoneRules) -> Moment? {
-        guard plan.shape != .never else { return nil }
+        guard !neverFires else { return nil }
         return walk(in: zone).next(from: moment.seconds &+ 1).map(Moment.init(seconds:))
     }
 
@@ -75,7 +75,7 @@ public struct CronExpression: Sendable {
     ///
     /// Of the same set as ``next(after:in:)``: each is the other's inverse.
     public func previous(before moment: Moment, in zone: ZoneRules) -> Moment? {
-        guard plan.shape != .never else { return nil }
+        guard !neverFires else { return nil }
         let last = Moment(microseconds: moment.microseconds &- 1).seconds
         return walk(in: zone).previous(from: last).map(Moment.init(seconds:))
     }
@@ -90,27 +90,26 @@ public struct CronExpression: Sendable {
         let range = range.clamped(to: Moment.distantPast..<Moment.distantFuture)
         let low = Moment(microseconds: range.lowerBound.microseconds - 1).seconds + 1
         let high = Moment(microseconds: range.upperBound.microseconds - 1).seconds + 1
-        guard plan.shape != .never, low < high else { return 0 }
+        guard !neverFires, low < high else { return 0 }
         return walk(in: zone).count(in: low..<high)
     }
 
     @inline(__always)
     private func walk(in zone: ZoneRules) -> ZoneWalk {
-        ZoneWalk(plan: plan, isFixed: isFixedTime, gap: gap, overlap: overlap, zone: zone)
+        ZoneWalk(
+            plan: packed.plan, isFixed: packed.isFixed, gap: packed.gap, overlap: packed.overlap, zone: zone)
     }
 }
 
 extension CronExpression: Hashable {
     /// Whether both have the same occurrences in every zone and name the same zone.
     public static func == (left: CronExpression, right: CronExpression) -> Bool {
-        left.plan.masks == right.plan.masks && left.isFixedTime == right.isFixedTime && left.gap == right.gap
-            && left.overlap == right.overlap && left.zoneName == right.zoneName
+        left.packed == right.packed && left.zoneName == right.zoneName
     }
 
     /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(plan.masks)
-        hasher.combine(isFixedTime)
+        hasher.combine(packed)
         hasher.combine(zoneName)
     }
 }

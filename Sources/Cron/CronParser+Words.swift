@@ -19,8 +19,16 @@ extension CronParser {
         } else if let knowsZone, !knowsZone(name) {
             fail(.unknownZone, at: equals + 1..<stop, "there is no zone \"\(name)\"")
         }
-        zoneName = name
         return stop
+    }
+
+    /// The zone that the beginning of a good text names, if there is one.
+    static func zoneName(in text: String) -> String? {
+        let rest = text.utf8.drop { $0 == 0x20 || $0 == 0x09 }
+        guard rest.first == UInt8(ascii: "C") || rest.first == UInt8(ascii: "T"),
+            let equals = rest.firstIndex(of: UInt8(ascii: "="))
+        else { return nil }
+        return String(rest[rest.index(after: equals)...].prefix { $0 != 0x20 && $0 != 0x09 })
     }
 
     static func isZoneByte(_ byte: UInt8) -> Bool {

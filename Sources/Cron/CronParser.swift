@@ -11,7 +11,6 @@ struct CronParser {
     let collectsWarnings: Bool
 
     var masks = CronMasks()
-    var zoneName: String?
     /// Whether second, minute or hour begins with a star.
     var followsClock = false
     /// `nil` as long as nothing is wrong, so that good text touches no array.

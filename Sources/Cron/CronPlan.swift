@@ -1,7 +1,7 @@
-/// Masks made ready for searching: which shortcuts hold, and the first and last time of a matching day.
+/// Masks made ready for searching: which shortcuts hold.
 ///
 /// All times here are local seconds: what a clock shows, counted from 1970-01-01 00:00:00.
-struct CronPlan: Hashable, Sendable {
+struct CronPlan: Sendable {
     /// How much of the calendar has to be looked at.
     enum Shape: UInt8 {
         /// No date matches.
@@ -12,34 +12,48 @@ struct CronPlan: Hashable, Sendable {
         case weekly
         /// Anything else: month by month.
         case monthly
+
+        /// The shape that `masks` have.
+        @inline(__always)
+        init(of masks: CronMasks) {
+            let isOpen = masks.months == CronMasks.allMonths && masks.years.isAll && !masks.eitherDay
+            if isOpen, masks.hasAnyMonthDay, masks.hasAnyWeekday {
+                self = .everyDay
+            } else if isOpen, masks.hasAnyMonthDay, masks.hasPlainWeekdaysOnly, masks.plainWeekdays != 0 {
+                self = .weekly
+            } else {
+                self = masks.hasAnyDate ? .monthly : .never
+            }
+        }
     }
 
     let masks: CronMasks
     let shape: Shape
-    private let firstTime: Int32
-    private let lastTime: Int32
 
     /// Local seconds of 2200-01-01, where the calendar of expressions ends.
     static let end = Int64(CalendarDay.end) * 86_400
 
     @inline(__always)
-    init(_ masks: CronMasks) {
+    init(_ masks: CronMasks, _ shape: Shape) {
         self.masks = masks
-        let isOpen = masks.months == CronMasks.allMonths && masks.years.isAll && !masks.eitherDay
-        if isOpen, masks.hasAnyMonthDay, masks.hasAnyWeekday {
-            shape = .everyDay
-        } else if isOpen, masks.hasAnyMonthDay, masks.hasPlainWeekdaysOnly, masks.plainWeekdays != 0 {
-            shape = .weekly
-        } else {
-            shape = masks.hasAnyDate ? .monthly : .never
+        self.shape = shape
+    }
+
+    private var firstTime: Int32 {
+        @inline(__always) get {
+            Int32(
+                truncatingIfNeeded: masks.hours.trailingZeroBitCount &* 3600
+                    &+ masks.minutes.trailingZeroBitCount &* 60 &+ masks.seconds.trailingZeroBitCount)
         }
-        firstTime = Int32(
-            truncatingIfNeeded: masks.hours.trailingZeroBitCount &* 3600
-                &+ masks.minutes.trailingZeroBitCount &* 60 &+ masks.seconds.trailingZeroBitCount)
-        lastTime = Int32(
-            truncatingIfNeeded: (63 &- masks.hours.leadingZeroBitCount) &* 3600
-                &+ (63 &- masks.minutes.leadingZeroBitCount) &* 60
-                &+ (63 &- masks.seconds.leadingZeroBitCount))
+    }
+
+    private var lastTime: Int32 {
+        @inline(__always) get {
+            Int32(
+                truncatingIfNeeded: (63 &- masks.hours.leadingZeroBitCount) &* 3600
+                    &+ (63 &- masks.minutes.leadingZeroBitCount) &* 60
+                    &+ (63 &- masks.seconds.leadingZeroBitCount))
+        }
     }
 
     /// The first matching local second at or after `start`; `nil` when none comes before 2200.

@@ -2,6 +2,8 @@
 struct YearSet: Hashable, Sendable {
     private var words: (UInt64, UInt64, UInt64, UInt64)
 
+    private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
     static let first = 1970
     static let last = 2199
 
@@ -41,6 +43,26 @@ struct YearSet: Hashable, Sendable {
     mutating func insert(_ year: Int) {
         let place = year - YearSet.first
         self[word: place >> 6] |= 1 << UInt64(place & 63)
+    }
+
+    /// Its years as one word, the distance of the first from 1970 in the highest 8 bits and the 56 years from it on
+    /// in the others; `nil` when they are further apart, or there are none.
+    var window: UInt64? {
+        guard let first = next(from: YearSet.first), let last = previous(from: YearSet.last),
+            last - first < 56
+        else { return nil }
+        return years.reduce(UInt64(first - YearSet.first) << 56) { $0 | 1 << UInt64($1 - first) }
+    }
+
+    /// The set of such a word.
+    init(window: UInt64) {
+        self = .empty
+        let first = YearSet.first + Int(window >> 56)
+        var rest = window & (1 << 56 - 1)
+        while rest != 0 {
+            insert(first + rest.trailingZeroBitCount)
+            rest &= rest - 1
+        }
     }
 
     /// The first year of the set at or after `year`.

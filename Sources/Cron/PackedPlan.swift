@@ -1,0 +1,168 @@
+/// A plan and its policies in the form in which they are kept: five words instead of twenty.
+///
+/// Minutes, hours, days and months always have their place. Seconds, day forms and years are rare, and rarely
+/// together: what a text has of them shares one word, and only what doesn't fit there goes into a box on the
+/// heap (`0 0 9 L * * 2030`, or years more than 56 apart). Equal meanings have equal words.
+struct PackedPlan: Hashable, Sendable {
+    /// What ``extra`` holds.
+    private enum Extra: UInt64 {
+        /// Nothing: second 0, no day forms, every year.
+        case none
+        case seconds
+        /// `L-n` in bits 0-30, `nW` in bits 31-62.
+        case lastAndNearestDays
+        /// `L-n` in bits 0-30, `L-nW` in bits 31-61.
+        case lastAndNearestLastDays
+        /// Years as ``YearSet/window`` has them.
+        case years
+        /// Nothing; all of these are in ``box``.
+        case boxed
+    }
+
+    /// Minutes in bits 0-59, the kind of ``extra`` above them.
+    private let minutes: UInt64
+    /// Hours in bits 0-23, days of the month 1-31 from bit 24 on.
+    private let hoursAndDays: UInt64
+    /// nth weekdays in bits 0-34, last weekdays in 35-41, months 1-12 in 42-53, `eitherDay` in 54, then the shape
+    /// (2 bits), the class, the gap and the overlap (2 bits).
+    private let weekdays: UInt64
+    private let extra: UInt64
+    private let box: RareMasks?
+
+    @inline(__always)
+    init(_ masks: CronMasks, isFixed: Bool, gap: CronOptions.Gap, overlap: CronOptions.Overlap) {
+        let hasForms = masks.hasMonthDayForms
+        let isUsual = masks.seconds == 1 && masks.years.isAll
+        var kind = Extra.none
+        var extra: UInt64 = 0
+        var box: RareMasks?
+        if !isUsual || hasForms { (kind, extra, box) = Self.pack(masks, hasForms: hasForms) }
+        minutes = masks.minutes | kind.rawValue &<< 60
+        hoursAndDays = masks.hours | masks.monthDays &<< 23
+        let shape = CronPlan.Shape(of: masks)
+        var weekdays = masks.nthWeekdays | masks.lastWeekdays &<< 35 | masks.months &<< 41
+        weekdays |= masks.eitherDay ? 1 &<< 54 : 0
+        weekdays |= UInt64(shape.rawValue) &<< 55
+        weekdays |= isFixed ? 1 &<< 57 : 0
+        weekdays |= gap == .skip ? 1 &<< 58 : 0
+        weekdays |= overlap == .first ? 0 : overlap == .last ? 1 &<< 59 : 2 &<< 59
+        self.weekdays = weekdays
+        self.extra = extra
+        self.box = box
+    }
+
+    @inline(never)
+    private static func pack(_ masks: CronMasks, hasForms: Bool) -> (Extra, UInt64, RareMasks?) {
+        switch (masks.seconds != 1, hasForms, masks.years.window) {
+        case (true, false, nil) where masks.years.isAll:
+            return (.seconds, masks.seconds, nil)
+        case (false, true, nil) where masks.years.isAll && masks.nearestLastDays == 0:
+            return (.lastAndNearestDays, masks.lastDays | masks.nearestDays << 31, nil)
+        case (false, true, nil) where masks.years.isAll && masks.nearestDays == 0:
+            return (.lastAndNearestLastDays, masks.lastDays | masks.nearestLastDays << 31, nil)
+        case (false, false, let window?):
+            return (.years, window, nil)
+        default:
+            return (.boxed, 0, RareMasks(masks))
+        }
+    }
+
+    /// The masks as they were.
+    var masks: CronMasks {
+        @inline(__always) get {
+            var masks = CronMasks()
+            masks.minutes = minutes & CronMasks.allSeconds
+            masks.hours = hoursAndDays & CronMasks.allHours
+            masks.monthDays = hoursAndDays &>> 23 & CronMasks.allMonthDays
+            masks.nthWeekdays = weekdays & CronMasks.allWeekdays
+            masks.lastWeekdays = weekdays &>> 35 & 0x7F
+            masks.months = weekdays &>> 41 & CronMasks.allMonths
+            masks.eitherDay = weekdays &>> 54 & 1 == 1
+            if minutes &>> 60 != 0 { unpackExtra(into: &masks) }
+            return masks
+        }
+    }
+
+    @inline(never)
+    private func unpackExtra(into masks: inout CronMasks) {
+        let low: UInt64 = 1 << 31 - 1
+        switch Extra(rawValue: minutes >> 60) {
+        case .seconds:
+            masks.seconds = extra
+        case .lastAndNearestDays:
+            masks.lastDays = extra & low
+            masks.nearestDays = extra >> 31
+        case .lastAndNearestLastDays:
+            masks.lastDays = extra & low
+            masks.nearestLastDays = extra >> 31
+        case .years:
+            masks.years = YearSet(window: extra)
+        case .boxed:
+            box?.unpack(into: &masks)
+        case .some(.none), nil:
+            break
+        }
+    }
+
+    /// The plan, made ready for searching.
+    var plan: CronPlan {
+        @inline(__always) get { CronPlan(masks, shape) }
+    }
+
+    var shape: CronPlan.Shape {
+        @inline(__always) get {
+            CronPlan.Shape(rawValue: UInt8(truncatingIfNeeded: weekdays &>> 55 & 3)) ?? .monthly
+        }
+    }
+
+    var isFixed: Bool { weekdays &>> 57 & 1 == 1 }
+
+    var gap: CronOptions.Gap { weekdays &>> 58 & 1 == 1 ? .skip : .runAfter }
+
+    var overlap: CronOptions.Overlap {
+        switch weekdays &>> 59 & 3 {
+        case 0: .first
+        case 1: .last
+        default: .both
+        }
+    }
+}
+
+/// The rare parts of masks, for expressions that have several of them.
+private final class RareMasks: Hashable, Sendable {
+    private let seconds: UInt64
+    private let lastDays: UInt64
+    private let nearestDays: UInt64
+    private let nearestLastDays: UInt64
+    private let years: YearSet
+
+    init(_ masks: CronMasks) {
+        seconds = masks.seconds
+        lastDays = masks.lastDays
+        nearestDays = masks.nearestDays
+        nearestLastDays = masks.nearestLastDays
+        years = masks.years
+    }
+
+    func unpack(into masks: inout CronMasks) {
+        masks.seconds = seconds
+        masks.lastDays = lastDays
+        masks.nearestDays = nearestDays
+        masks.nearestLastDays = nearestLastDays
+        masks.years = years
+    }
+
+    static func == (left: RareMasks, right: RareMasks) -> Bool {
+        left.seconds == right.seconds && left.lastDays == right.lastDays
+            && left.nearestDays == right.nearestDays && left.nearestLastDays == right.nearestLastDays
+            && left.years == right.years
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(seconds)
+        hasher.combine(lastDays)
+        hasher.combine(nearestDays)
+        hasher.combine(nearestLastDays)
+        hasher.combine(years)
+    }
+}
