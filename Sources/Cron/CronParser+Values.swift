@@ -128,6 +128,19 @@ extension CronParser {
             "a value is missing \(isBefore ? "before" : "after") the comma")
     }
 
+    /// Points at a character that only looks like a blank, such as a no-break space; says whether there is one.
+    mutating func failOddBlank(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
+        for place in start..<end where bytes[place] >= 0x7F || bytes[place] < 0x20 && !isBlank(bytes[place]) {
+            var next = place + 1
+            while next < end, bytes[next] & 0xC0 == 0x80 { next += 1 }
+            fail(
+                .unexpected, at: place..<next, "this character does not part fields",
+                fix: "write a space in its place")
+            return true
+        }
+        return false
+    }
+
     mutating func failUnexpected(_ field: CronField, _ bytes: Span<UInt8>, _ position: Int, _ end: Int) {
         var next = position + 1
         // The whole of one character, however many bytes it has.

@@ -67,6 +67,7 @@ struct CronParser {
             position = skipBlanks(bytes, position, end)
         }
         guard count >= 5, count <= 7, dialect == .unix || count != 5 else {
+            if failOddBlank(bytes, start, end) { return }
             let asked = dialect == .quartz ? "6 or 7" : "5, 6 or 7"
             return fail(
                 .fieldCount, at: start..<end, "expected \(asked) fields, found \(count)",
