@@ -42,6 +42,7 @@ let stations: [Target] = [
     effect("Host", ["Timeline", "CLinux"]),
     effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
+    effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
     effect("API", ["Timeline", "Tracking"]),
     effect(
         "APIServer",
@@ -71,9 +72,10 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CLinux", .sqlite,
-            .logging,
+            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench", "CLinux",
+            .sqlite, .logging,
         ]),
+    program("cron-gate", ["CronBench"]),
 ]
 
 let suites: [Target] = [

@@ -1,5 +1,6 @@
 // Numbers, not tests: each bench prints what it measured beside its limit, measured in the same run.
 
+import CronBench
 import Glibc
 import Host
 
@@ -10,8 +11,8 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ("herd", "10,000 slots due together, beside one SQLite commit of 10,000 rows", HerdBench.run),
     ("path", "event to webhook, beside fdatasync of the same disk", PathBench.run),
     (
-        "cron", "next, previous and parse; --gate checks allocations and the ratio to a peer",
-        { CronGate.run(arguments: $0) }
+        "cron", "next, previous, parse and bytes, beside peers; --gate checks the limits",
+        { if !$0.contains("--gate") { CronTables.run() } else if !CronGate.isKept() { exit(1) } }
     ),
     (
         "fuzz", "random and mutated inputs for the parsers of Timeline and Cron",

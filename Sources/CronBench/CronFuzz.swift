@@ -1,14 +1,14 @@
 import Cron
-import FoundationEssentials
+import Host
 import Timeline
 
 /// Random and mutated inputs for the parsers of `Timeline` and `Cron`.
 ///
 /// Nothing may trap, hang or point outside its text. A crash ends the program, so reaching the end is the
 /// result: `bench fuzz [COUNT [SEED]]`.
-enum CronFuzz {
+package enum CronFuzz {
     /// Runs `arguments[0]` rounds (a million unless said) of each input with the seed `arguments[1]`.
-    static func run(arguments: [String]) {
+    package static func run(arguments: [String]) {
         let count = arguments.first.flatMap { Int($0) } ?? 1_000_000
         let seed = arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1
         print("fuzz: \(count) rounds each, seed \(seed)")
@@ -19,9 +19,10 @@ enum CronFuzz {
         report("times and durations", count) { time(&random) }
         report("calendar events", count) { event(&random) }
         report("crontabs", count) { crontab(&random) }
-        let data = (try? Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/America/New_York"))) ?? Data()
-        let file = Array(data)
-        report("zone files", count / 100) { zone(file, &random) }
+        let files = ["America/New_York", "Europe/Dublin", "Africa/Casablanca", "Asia/Kolkata", "Etc/UTC"]
+            .compactMap { try? ZoneFiles().bytes(of: $0) }
+        report("zone files", count) { zone(files, &random) }
+        report("zone rules", count) { rule(&random) }
     }
 
     private struct Random: RandomNumberGenerator {
@@ -61,14 +62,15 @@ enum CronFuzz {
         let elapsed = ContinuousClock().measure {
             for _ in 0..<count where round() { accepted += 1 }
         }
-        print("fuzz: \(name): \(count) inputs, \(accepted) accepted, \(elapsed.milliseconds) ms")
+        let seconds = elapsed.components.seconds
+        print("fuzz: \(name): \(count) inputs, \(accepted) accepted, \(seconds) s")
     }
 
     private static let fields = Array("0123456789*/,-?LWH#+ \t@()CRON_TZ=".utf8) + Array("monjanSUNe".utf8)
 
     private static func expression(_ random: inout Random) -> Bool {
         let seeds =
-            CronBench.expressions + [
+            CronTables.expressions + [
                 "0 0 L-3W * MON#2", "H(0-9)/3 H * * FRI-SUN", "TZ=UTC @daily", "* * * * * * */2",
             ]
         let text = random.mutate(seeds, fields)
@@ -164,9 +166,20 @@ enum CronFuzz {
         return lines.contains { $0.problem == nil }
     }
 
-    private static func zone(_ file: [UInt8], _ random: inout Random) -> Bool {
-        guard !file.isEmpty else { return false }
-        var bytes = file
+    private static func rule(_ random: inout Random) -> Bool {
+        let seeds = [
+            "CET-1CEST,M3.5.0,M10.5.0/3", "<-03>3<-02>,M3.5.0/-2,M10.5.0/-1", "EST5EDT4,J60,300/25:59:59",
+        ]
+        let text = random.mutate(seeds, Array("0123456789<>+-,./:JMESTCD".utf8))
+        guard let zone = try? ZoneRules(name: "x", posix: text) else { return false }
+        let seconds = Int64(random.below(9_000_000_000))
+        require(zone.interval(atSeconds: seconds).contains(seconds: seconds), text)
+        return true
+    }
+
+    private static func zone(_ files: [[UInt8]], _ random: inout Random) -> Bool {
+        guard !files.isEmpty else { return false }
+        var bytes = random.pick(files)
         for _ in 0..<1 + random.below(6) {
             switch random.below(3) {
             case 0: bytes[random.below(bytes.count)] = UInt8(random.below(256))

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// Other programs that search cron expressions, measured in the same run where they are installed: robfig/cron
 /// (Debian's golang-go and golang-github-robfig-cron-dev), cronsim and croniter (the tests' Python packages).
@@ -13,26 +13,23 @@ struct CronPeers {
         /// The sum of all answers in seconds: equal sums are equal answers.
         var utcSums: [Int64] = []
         var newYorkSums: [Int64] = []
+        /// Bytes that one of a million entries takes; 0 where that was not asked.
+        var bytes = 0.0
     }
 
     /// What can be measured on this machine; the others are named on standard output.
-    static func measure() -> [Figures] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "belfry-bench-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(golang.utf8).write(to: folder.appending(path: "main.go"))
-        } catch {
+    ///
+    /// `isBrief` asks cronsim alone, which is enough for a ratio.
+    static func measure(isBrief: Bool = false) -> [Figures] {
+        guard let folder = PeerFolder(files: ["main.go": golang, "peers.py": snake]) else {
             print("cron: no folder for the peers")
             return []
         }
-        let python = ".build/venv/bin/python"
-        let candidates = [
-            ("robfig", "go", ["run", folder.appending(path: "main.go").path]),
-            ("cronsim", python, ["-c", snake, "cronsim"]), ("croniter", python, ["-c", snake, "croniter"]),
-        ]
-        return candidates.compactMap { name, program, arguments in
-            guard let figures = try? run(name, program, arguments) else {
+        let python = ".build/venv/bin/python '\(folder.path)/peers.py'"
+        let go = "GO111MODULE=off GOPATH=/usr/share/gocode GOFLAGS= go run '\(folder.path)/main.go'"
+        let all = [("robfig", go), ("cronsim", python + " cronsim"), ("croniter", python + " croniter")]
+        return all.filter { !isBrief || $0.0 == "cronsim" }.compactMap { name, command in
+            guard let figures = read(name, command) else {
                 print("cron: \(name) is not installed, so it is not measured")
                 return nil
             }
@@ -40,28 +37,28 @@ struct CronPeers {
         }
     }
 
-    /// Reads a line an expression: nanoseconds and sum in UTC, the same in New York, nanoseconds a parse.
-    private static func run(_ name: String, _ program: String, _ arguments: [String]) throws -> Figures {
-        let process = try BenchProcess(
-            program, arguments,
-            environment: ["GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": ""])
-        defer { process.end() }
+    /// Reads a line an expression: nanoseconds and sum in UTC, the same in New York, nanoseconds a parse; then
+    /// perhaps one with the bytes of an entry.
+    private static func read(_ name: String, _ command: String) -> Figures? {
+        let lines = PeerFolder.output(of: command).split(separator: "\n")
+        guard lines.count >= CronTables.expressions.count else { return nil }
         var figures = Figures(name: name)
-        for _ in CronBench.expressions {
-            let words = try process.firstLine().split(separator: " ")
+        for line in lines.prefix(CronTables.expressions.count) {
+            let words = line.split(separator: " ")
             guard words.count == 5, let utc = Double(words[0]), let utcSum = Int64(words[1]),
                 let newYork = Double(words[2]), let newYorkSum = Int64(words[3]), let parse = Double(words[4])
-            else { throw BenchProcess.Failed(program: program) }
+            else { return nil }
             figures.utc.append(utc)
             figures.utcSums.append(utcSum)
             figures.newYork.append(newYork)
             figures.newYorkSums.append(newYorkSum)
             figures.parse.append(parse)
         }
+        figures.bytes = lines.dropFirst(CronTables.expressions.count).first.flatMap { Double($0) } ?? 0
         return figures
     }
 
-    private static let list = CronBench.expressions.map { "\"\($0)\"" }.joined(separator: ", ")
+    private static let list = CronTables.expressions.map { "\"\($0)\"" }.joined(separator: ", ")
 
     private static let snake = """
         import sys, time
@@ -108,6 +105,7 @@ struct CronPeers {
 
         import (
             "fmt"
+            "runtime"
             "time"
 
             "github.com/robfig/cron"
@@ -138,6 +136,25 @@ struct CronPeers {
                 }
                 fmt.Println(utc, utcSum, zoned, zonedSum, best)
             }
+            fmt.Println(entryBytes())
+        }
+
+        func entryBytes() float64 {
+            count := 1000000
+            before, after := runtime.MemStats{}, runtime.MemStats{}
+            runtime.GC()
+            runtime.ReadMemStats(&before)
+            book := cron.New()
+            job := cron.FuncJob(func() {})
+            parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
+            for i := 0; i < count; i++ {
+                schedule, _ := parser.Parse(fmt.Sprintf("%d %d * * %d", i%60, i/60%24, i/1440%7))
+                book.Schedule(schedule, job)
+            }
+            runtime.GC()
+            runtime.ReadMemStats(&after)
+            runtime.KeepAlive(book)
+            return float64(after.HeapAlloc-before.HeapAlloc) / float64(count)
         }
 
         func measure(schedule cron.Schedule, count int, zone *time.Location) (float64, int64) {
