@@ -6,7 +6,6 @@ import Timeline
 /// The configuration file, the `jobs.d` folder beside it, and the secrets they name.
 struct ConfigurationFiles: Sendable {
     let path: String
-    private let zones = Zones()
 
     /// Whether there is a file; without one the defaults are in force.
     var exists: Bool { unsafe access(path, F_OK) == 0 }
@@ -15,6 +14,7 @@ struct ConfigurationFiles: Sendable {
     ///
     /// - Throws: `SettingsError` with every fault, or a `Failure` when a file can't be opened.
     func read() throws -> Configuration {
+        let zones = Zones()
         guard exists else { return .standard(zone: zones.hostName) }
         let reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)

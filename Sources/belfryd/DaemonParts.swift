@@ -22,6 +22,9 @@ struct DaemonParts {
     private let warden: WardenClient
     private let curl: CurlMulti
     private let identity: DaemonIdentity
+    private let zones: Zones
+    /// Sees new zone data; nil where the kernel can't watch.
+    private let zoneWatch: FolderWatch?
     private let logger: Logger
 
     init(paths: Paths, files: ConfigurationFiles, logger: Logger) async throws {
@@ -31,6 +34,7 @@ struct DaemonParts {
         let curl = try CurlMulti()
         let channels = Channels(curl: curl, clock: clock, logger: logger)
         let readConfiguration: @Sendable () async throws -> EngineConfiguration = {
+            zones.forget()
             let configuration: Configuration
             do {
                 configuration = try files.read()
@@ -81,10 +85,22 @@ struct DaemonParts {
         surfaces = SurfaceKeeper(
             ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
         identity = DaemonIdentity(version: Version.text, pid: getpid(), state: paths.state, places: places)
+        zoneWatch = Self.watch(zones, logger)
+        self.zones = zones
         self.ledger = ledger
         self.warden = warden
         self.curl = curl
         self.logger = logger
+    }
+
+    private static func watch(_ zones: Zones, _ logger: Logger) -> FolderWatch? {
+        do {
+            return try FolderWatch(zones.folder) { zones.forget() }
+        } catch {
+            logger.warning(
+                "new zone data will be seen at a reload only", metadata: ["reason": "\(error)"])
+            return nil
+        }
     }
 
     /// How often a daemon was started on this state, this start included.
@@ -108,6 +124,11 @@ struct DaemonParts {
             ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run),
         ]
         var services: [any Service] = keepers.map { KeeperService(name: $0.0, body: $0.1) }
+        services.append(
+            KeeperService(name: "zones") {
+                await control.slots.takeUpZones(release: zones.release)
+                for await _ in zones.changes { await control.slots.takeUpZones(release: zones.release) }
+            })
         services.append(KeeperService(name: "start") { try await start(paths, isOpen) })
         services.append(door)
         var configuration = ServiceGroupConfiguration(
@@ -156,6 +177,7 @@ struct DaemonParts {
 
     /// Ends what has no loop of its own.
     func close() async {
+        withExtendedLifetime(zoneWatch) {}
         warden.close()
         curl.close()
         await ledger.close()

@@ -2,10 +2,26 @@ import Host
 import Synchronization
 import Timeline
 
-/// The machine's time zones, each read once.
+/// The machine's time zones, each read once until it is to be forgotten.
 final class Zones: Sendable {
     private let files = ZoneFiles()
     private let known = Mutex<[String: ZoneRules]>([:])
+    private let forgotten = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    /// An element each time the zones were forgotten.
+    var changes: AsyncStream<Void> { forgotten.stream }
+
+    /// The folder of the files.
+    var folder: String { files.folder }
+
+    /// The release of the database.
+    var release: String? { files.version }
+
+    /// Reads every zone anew from now on.
+    func forget() {
+        known.withLock { $0 = [:] }
+        forgotten.continuation.yield()
+    }
 
     /// The machine's own zone.
     var hostName: String { files.hostZoneName() }

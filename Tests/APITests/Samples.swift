@@ -119,6 +119,7 @@ enum Samples {
         status.warden = WireWarden(pid: 8, runs: 1)
         status.nextAt = noon
         status.nextJob = "backup"
+        status.tzdata = "2025b"
         status.channels = [channel]
         status.problems = [WireProblem(kind: "noRoute", message: "no route", hint: "Add one.")]
         return status

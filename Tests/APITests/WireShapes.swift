@@ -6,11 +6,12 @@ import Tracking
 /// The names are those of the command line's contract; what the contract lacks is listed as added.
 @Suite struct `the JSON of the API` {
     @Test func `has the names of a status`() throws {
-        #expect(
-            try JSONKeys.of(Samples.status) == [
-                "version", "pid", "since", "config", "state", "warden", "jobs", "running", "queued", "nextAt",
-                "nextJob", "outbox", "channels", "problems",
-            ])
+        let added: Set<String> = ["tzdata"]
+        let contract: Set<String> = [
+            "version", "pid", "since", "config", "state", "warden", "jobs", "running", "queued", "nextAt",
+            "nextJob", "outbox", "channels", "problems",
+        ]
+        #expect(try JSONKeys.of(Samples.status) == contract.union(added))
         #expect(try JSONKeys.of(Samples.status.outbox) == ["pending", "dead"])
         #expect(try JSONKeys.of(WireWarden(pid: 1, runs: 2)) == ["pid", "runs"])
         #expect(try JSONKeys.of(Samples.channel) == ["name", "kind", "state", "since", "lastError"])

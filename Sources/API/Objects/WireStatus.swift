@@ -22,6 +22,8 @@ package struct WireStatus: Hashable, Sendable, Codable {
     package var nextAt: Timestamp?
     /// The job of that slot.
     package var nextJob: String?
+    /// The release of the zone data that slots follow, such as `2025b`; absent when the machine does not say.
+    package var tzdata: String?
     /// What waits for delivery.
     package var outbox: WireOutboxCounts
     /// Every configured channel.

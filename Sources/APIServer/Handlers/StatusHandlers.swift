@@ -18,6 +18,7 @@ extension DaemonHandler {
         status.queued = engine.queued
         status.nextAt = Timestamp(engine.next?.slot)
         status.nextJob = engine.next?.job
+        status.tzdata = engine.tzdata
         status.outbox = WireOutboxCounts(
             pending: engine.outbox[.pending] ?? 0, dead: engine.outbox[.dead] ?? 0)
         status.channels = engine.channels.map { WireChannel($0.channel, $0.health) }

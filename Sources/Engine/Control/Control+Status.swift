@@ -17,6 +17,8 @@ package struct EngineStatus: Sendable {
     /// The warden's process; nil: none answers.
     package var warden: Int32?
     package var problems: [EngineProblem]
+    /// The release of the zone data that slots follow; nil: the machine does not say.
+    package var tzdata: String?
 }
 
 /// Something that keeps the daemon from doing all it should, with its mend.
@@ -42,7 +44,7 @@ extension Control {
             since: since, configuration: configuration.path, jobs: summary.jobs, running: running,
             queued: max(0, summary.active - running), next: summary.next, outbox: outbox,
             channels: configuration.channels.map { ($0, channels[$0.name]) },
-            warden: await runs.wardenProcess, problems: [])
+            warden: await runs.wardenProcess, problems: [], tzdata: summary.tzdata)
         status.problems = problems(of: status) + problems(of: summary)
         return status
     }

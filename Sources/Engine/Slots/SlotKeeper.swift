@@ -19,6 +19,8 @@ package actor SlotKeeper {
     package static let batch = 10_000
     /// A clock that went back further than this begins a new era: wall time may repeat.
     package static let eraStep: Duration = .seconds(3 * 3600)
+    /// The release of the zone data by which slots were decided last.
+    private static let tzdataFact = "tzdata"
     /// How often an edit is planned anew because a run it withdraws was started meanwhile.
     private static let plans = 3
 
@@ -36,6 +38,10 @@ package actor SlotKeeper {
     /// Why some jobs can't be scheduled, by name.
     private var faults: [String: String] = [:]
     private var commands: [Command] = []
+    /// The release of the zone data that slots follow.
+    private var tzdata: String?
+    /// A release to follow from the next turn on; empty: one without a name.
+    private var comingTzdata: String?
     private var isStopped = false
 
     /// Reads the jobs and the watermark; a new ledger's watermark is now.
@@ -55,6 +61,7 @@ package actor SlotKeeper {
             try await ledger.commit([.moveWatermark(from: watermark, to: watermark)])
         }
         cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
+        tzdata = try await ledger.fact(named: Self.tzdataFact)
         for record in try await ledger.jobs() { enter(record) }
         for run in try await ledger.activeRuns() { census.began(run: run.id, of: run.job) }
     }
@@ -85,6 +92,14 @@ package actor SlotKeeper {
         return try result.get()
     }
 
+    /// Looks every zone up again, because the machine's zone data is, or may be, another release now.
+    ///
+    /// As with an edit, slots up to now are decided by the rules so far, and the new ones hold from now on.
+    package func takeUpZones(release: String?) {
+        comingTzdata = release ?? ""
+        alarm.ring()
+    }
+
     /// A job in force, with its next slot.
     package func entry(_ name: String) -> JobBook.Entry? { book[name] }
 
@@ -95,7 +110,9 @@ package actor SlotKeeper {
 
     /// What status says of jobs and slots; costs the same for ten jobs and ten thousand.
     package func summary() -> SlotSummary {
-        SlotSummary(jobs: book.count, next: book.earliestAwake(), faults: faults, active: census.count)
+        SlotSummary(
+            jobs: book.count, next: book.earliestAwake(), faults: faults, active: census.count,
+            tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 })
     }
 
     // MARK: The loop
@@ -123,7 +140,9 @@ package actor SlotKeeper {
     }
 
     private func turn() async throws(LedgerError) {
-        while !commands.isEmpty {
+        var failure: LedgerError?
+        while !commands.isEmpty || comingTzdata != nil && failure == nil {
+            do throws(LedgerError) { try await readZones() } catch { failure = error }
             let waiting = commands
             commands = []
             var requests = RequestBatch()
@@ -138,6 +157,7 @@ package actor SlotKeeper {
             }
             await answer(&requests)
         }
+        if let failure { throw failure }
         try await settle(until: clock.now)
     }
 
@@ -267,6 +287,34 @@ package actor SlotKeeper {
         book.put(
             record, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil,
             fault: faults[record.name])
+    }
+
+    /// Takes up the zone data that were announced; they stay announced when that fails.
+    private func readZones() async throws(LedgerError) {
+        guard let release = comingTzdata else { return }
+        try await takeUp(release, at: clock.now)
+        if comingTzdata == release { comingTzdata = nil }
+    }
+
+    private func takeUp(_ release: String, at now: Moment) async throws(LedgerError) {
+        let moved = book.all.filter { entry in
+            entry.fault != nil || entry.schedule.zoneName.map { zones($0) != entry.rules } ?? false
+        }
+        guard release != tzdata || !moved.isEmpty else { return }
+        // The fact brings the watermark to now in any case: what passed under the old rules stays decided.
+        try await settle(until: now, with: [.setFact(name: Self.tzdataFact, value: release)])
+        if tzdata != nil {
+            logger.notice(
+                "zone data changed",
+                metadata: [
+                    "tzdata": "\(release)", "tzdata.before": "\(tzdata ?? "")",
+                    "jobs.changed": "\(moved.count)",
+                ])
+        }
+        tzdata = release
+        for entry in moved {
+            if let record = book[entry.record.name]?.record { enter(record) }
+        }
     }
 
     // MARK: Requests

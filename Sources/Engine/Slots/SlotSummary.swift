@@ -10,4 +10,6 @@ package struct SlotSummary: Sendable {
     package var faults: [String: String]
     /// How many runs have not ended, those that wait included.
     package var active: Int
+    /// The release of the zone data that slots follow, such as `2025b`; nil: not known.
+    package var tzdata: String?
 }

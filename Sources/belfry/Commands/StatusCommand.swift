@@ -44,6 +44,7 @@ struct StatusCommand: ParsableCommand {
         } else {
             add("next", "no slot to come")
         }
+        if let tzdata = status.tzdata { add("zones", "tzdata \(PlainText.oneLine(tzdata))") }
         let dead = "\(status.outbox.dead) dead"
         add(
             "outbox",

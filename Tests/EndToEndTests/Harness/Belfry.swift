@@ -222,11 +222,15 @@ final class Belfry: Sendable {
     func events() throws -> Feed { try feed("events", "--since", "0") }
 
     /// What the programs see: this home alone, and none of the tester's own daemon.
+    ///
+    /// A folder `zones` in the home is the zone data.
     var environment: [String: String?] {
-        [
+        let zones = folder.file("zones")
+        return [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.file("run"), "BELFRY_SOCKET": socketPath,
             "XDG_CONFIG_HOME": nil, "XDG_STATE_HOME": nil, "BELFRY_CONFIG": nil, "BELFRY_STATE": nil,
             "DBUS_SESSION_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address, "TZ": "UTC",
+            "TZDIR": FileManager.default.fileExists(atPath: zones) ? zones : nil,
             "NO_COLOR": nil, "CI": nil,
         ]
     }

@@ -15,14 +15,15 @@ struct SlotScene {
 
     /// Serves while `body` looks on, then stops and closes the ledger: what a stop of the daemon is.
     static func run(
-        in folder: TemporaryFolder, at now: Moment, isolation: isolated (any Actor)? = #isolation,
+        in folder: TemporaryFolder, at now: Moment, zones: @escaping ZoneLookup = machineZones,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (SlotScene) async throws -> Void
     ) async throws {
         let clock = ManualClock(now: now)
         let ledger = try folder.ledger()
         let census = RunCensus()
         let keeper = try await SlotKeeper(
-            ledger: ledger, clock: clock, zones: machineZones, census: census, makeID: freshID, logger: quiet)
+            ledger: ledger, clock: clock, zones: zones, census: census, makeID: freshID, logger: quiet)
         let scene = SlotScene(ledger: ledger, clock: clock, census: census, keeper: keeper)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.run() }
@@ -35,10 +36,11 @@ struct SlotScene {
 
     /// The same on a ledger of its own.
     static func run(
-        at now: Moment, isolation: isolated (any Actor)? = #isolation,
+        at now: Moment, zones: @escaping ZoneLookup = machineZones,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (SlotScene) async throws -> Void
     ) async throws {
-        try await run(in: try TemporaryFolder(), at: now, isolation: isolation, body)
+        try await run(in: try TemporaryFolder(), at: now, zones: zones, isolation: isolation, body)
     }
 
     /// Puts jobs in force.
