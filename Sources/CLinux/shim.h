@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -54,6 +55,11 @@ static inline int clinux_set_parent_death_signal(int signal) {
 
 static inline int clinux_set_process_name(const char *name) {
     return prctl(PR_SET_NAME, (unsigned long)name, 0UL, 0UL, 0UL);
+}
+
+static inline int clinux_sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
+    extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
+    return sem_clockwait(semaphore, clock, until);
 }
 
 static inline int clinux_set_thread_name(const char *name) {

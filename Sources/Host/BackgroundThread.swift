@@ -5,14 +5,16 @@ import Glibc
 package enum BackgroundThread {
     /// Starts a detached thread that runs `body` once, with every signal blocked.
     ///
-    /// `name` is what `top -H` shows, at most 15 bytes.
-    package static func start(named name: String, _ body: @escaping @Sendable () -> Void) throws(HostError) {
+    /// `name` is what `top -H` shows, at most 15 bytes. Of the stack only what is used is ever in memory.
+    package static func start(
+        named name: String, stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void
+    ) throws(HostError) {
         let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        unsafe pthread_attr_setstacksize(&attributes, 512 * 1024)
+        unsafe pthread_attr_setstacksize(&attributes, stackBytes)
         var thread = pthread_t()
         let code = unsafe pthread_create(&thread, &attributes, threadMain, box.toOpaque())
         guard code == 0 else {

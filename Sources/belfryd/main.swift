@@ -1,5 +1,8 @@
 import ArgumentParser
 import Glibc
+import Host
+
+WorkerPool.install()
 
 // Errors of usage end with 2 here, not with the parser library's 64; what help asks for ends with 0.
 do {
