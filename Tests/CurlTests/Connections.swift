@@ -95,7 +95,7 @@ import Testing
         let plain = try await HookServer()
         request.url = plain.url(scheme: "https")
         await #expect(performing: { try await curl.perform(request) }, throws: isTLS)
-        plain.stop()
+        await plain.stop()
     }
 
     private func isTLS(_ error: any Error) -> Bool {

@@ -23,7 +23,7 @@ import Testing
 
     @Test func `says that nobody listens`() async throws {
         let server = try await HookServer()
-        server.stop()
+        await server.stop()
         guard case .connect(let fault) = await failure(of: server.url()) else {
             Issue.record("no connect error")
             return

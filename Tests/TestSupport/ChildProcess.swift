@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import Host
 import Synchronization
 
 /// A real process a test starts, reads line by line, and ends.
@@ -22,9 +23,8 @@ package final class ChildProcess: Sendable {
     /// Ends when it closes its output.
     package let lines: AsyncStream<String>
 
-    private let process: Process
-    private let input: FileHandle
-    private let ended: AsyncStream<Int32>
+    private let life: ProcessLife
+    private let input: Mutex<Descriptor?>
 
     /// Starts `program`, found in PATH unless it holds a slash.
     ///
@@ -40,52 +40,47 @@ package final class ChildProcess: Sendable {
         _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
         isQuiet: Bool = false, folder: String? = nil, streams: Streams = .lines
     ) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = (folder.map { ["--chdir=" + $0] } ?? []) + [program] + arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(environment.compactMapValues(\.self)) { $1 }
+        let variables = Machine.environment.merging(environment.compactMapValues(\.self)) { $1 }
             .filter { entry in !environment.contains { $0.key == entry.key && $0.value == nil } }
-        let (output, input) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardInput = input
-        if isQuiet { process.standardError = FileHandle.nullDevice }
+        let input = try Descriptor.pipe(nonblockingRead: false)
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        var printed: Descriptor?
+        let output: Descriptor
+        let errors: Descriptor
         switch streams {
-        case .lines: break
-        case .bothInLines: process.standardError = output
         case .files(let outputPath, let errorPath):
-            process.standardOutput = try Self.emptyFile(outputPath)
-            process.standardError = try Self.emptyFile(errorPath)
+            output = try Self.emptyFile(outputPath)
+            errors = try Self.emptyFile(errorPath)
+        case .lines, .bothInLines:
+            let pipe = try Descriptor.pipe(nonblockingRead: false)
+            (printed, output) = (pipe.read, pipe.write)
+            let own = try isQuiet ? nothing : Descriptor(dup(2), call: "dup")
+            if case .bothInLines = streams { errors = output } else { errors = own }
         }
-        self.input = input.fileHandleForWriting
-        let (ended, end) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = {
-            end.yield($0.terminationStatus)
-            end.finish()
-        }
-        self.ended = ended
-        if case .files = streams {
-            lines = AsyncStream { $0.finish() }
-        } else {
-            lines = PipeLines.stream(of: output.fileHandleForReading)
-        }
-        try Self.withoutBlockedSignals(process.run)
-        pid = process.processIdentifier
-        self.process = process
+        let child = ChildProgram(
+            path: "/usr/bin/env",
+            arguments: ["env"] + (folder.map { ["--chdir=" + $0] } ?? []) + [program] + arguments,
+            environment: variables, descriptors: [input.read, output, errors])
+        life = try ProcessLife(of: child)
+        pid = life.pid
+        self.input = Mutex(input.write)
+        lines = try printed.map(PipeLines.stream) ?? AsyncStream { $0.finish() }
     }
 
     deinit {
-        if process.isRunning { kill(pid, SIGKILL) }
+        life.signal(SIGKILL)
     }
 
     /// Writes a line to its standard input.
     package func write(_ line: String) throws {
-        try input.write(contentsOf: Data((line + "\n").utf8))
+        let input = input.withLock(\.self)
+        guard let input else { throw NotStarted(program: "closed input") }
+        try input.writeAll(Array((line + "\n").utf8)[...])
     }
 
-    /// Sends a signal, such as `SIGSTOP`.
+    /// Sends a signal, such as `SIGSTOP`; nothing happens when it is gone.
     package func signal(_ number: Int32) {
-        kill(pid, number)
+        life.signal(number)
     }
 
     /// Ends it with SIGKILL and waits until it is gone.
@@ -94,17 +89,15 @@ package final class ChildProcess: Sendable {
         _ = await status()
     }
 
-    /// Waits until it has ended; its exit status, or the signal's number.
-    ///
-    /// Call once.
+    /// Waits until it has ended; its exit status, or the signal's number, and nil when the test's time is over.
     @discardableResult
     package func status() async -> Int32? {
-        await ended.first { _ in true }
+        await life.status()
     }
 
     /// Closes its standard input.
     package func closeInput() throws {
-        try input.close()
+        input.withLock { $0 = nil }
     }
 
     /// The next line that fits; `nil` when the output ends first.
@@ -115,19 +108,7 @@ package final class ChildProcess: Sendable {
         return nil
     }
 
-    /// Tests run on threads with all signals blocked, and a child would inherit that: deaf to SIGTERM, and
-    /// never told of its own children's end.
-    private static func withoutBlockedSignals(_ work: () throws -> Void) rethrows {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try work()
-    }
-
-    private static func emptyFile(_ path: String) throws -> FileHandle {
-        try Data().write(to: URL(fileURLWithPath: path))
-        return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    private static func emptyFile(_ path: String) throws(HostError) -> Descriptor {
+        try Descriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     }
 }

@@ -33,30 +33,17 @@ package final class HookServer: Sendable {
 
     /// The port it listens on.
     package let port: Int
-    private let process: Process
-    private let input = Pipe()
-    private let lines: AsyncStream<String>
+    private let process: ChildProcess
 
     /// Starts a server with `options` of the script, and returns when it listens.
     package init(_ options: [String] = []) async throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try PythonTools.interpreter())
-        process.arguments =
+        process = try ChildProcess(
+            PythonTools.interpreter(),
             [PythonTools.script("hook-server.py"), "--port", "0", "--record", "-", "--until-stdin-closes"]
-            + options
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = input
-        lines = PipeLines.stream(of: output.fileHandleForReading)
-        try process.run()
-        self.process = process
-        var first = lines.makeAsyncIterator()
+                + options)
+        var first = process.lines.makeAsyncIterator()
         guard let line = await first.next(), let port = Int(line) else { throw NoServer() }
         self.port = port
-    }
-
-    deinit {
-        kill()
     }
 
     /// The address of `path` on it.
@@ -70,7 +57,7 @@ package final class HookServer: Sendable {
     /// For one reader at a time.
     package func records(_ count: Int) async throws -> [Record] {
         var records: [Record] = []
-        var iterator = lines.makeAsyncIterator()
+        var iterator = process.lines.makeAsyncIterator()
         while records.count < count, let line = await iterator.next() {
             records.append(try JSONDecoder().decode(Record.self, from: Data(line.utf8)))
         }
@@ -85,15 +72,8 @@ package final class HookServer: Sendable {
     }
 
     /// Ends the server; its port refuses connections from here on.
-    package func stop() {
-        kill()
-        process.waitUntilExit()
-    }
-
-    /// A child of a Swift task starts with SIGTERM blocked, as the pool's threads have it: only this one
-    /// signal is sure to arrive.
-    private func kill() {
-        if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
+    package func stop() async {
+        await process.end()
     }
 
     /// The server did not start, or is gone.

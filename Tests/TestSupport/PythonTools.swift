@@ -30,11 +30,7 @@ package enum PythonTools {
     }
 
     private static func run(_ words: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw NotStarted(program: words.joined(separator: " ")) }
+        let text = words.map { "'\($0)'" }.joined(separator: " ")
+        guard try Shell.run(text) == 0 else { throw NotStarted(program: text) }
     }
 }

@@ -14,23 +14,14 @@ package final class SelfSignedCertificate: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         certificate = folder.appendingPathComponent("certificate.pem").path
         key = folder.appendingPathComponent("key.pem").path
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        openssl.arguments = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
-            "2",
-            "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:\(name)", "-keyout", key,
-            "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        guard openssl.terminationStatus == 0 else { throw OpenSSLFailed() }
+        let text = """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+            -subj '/CN=\(name)' -addext 'subjectAltName=DNS:\(name)' -keyout '\(key)' -out '\(certificate)'
+            """
+        guard try Shell.run(text) == 0 else { throw NotStarted(program: "openssl") }
     }
 
     deinit {
         try? FileManager.default.removeItem(at: folder)
     }
-
-    private struct OpenSSLFailed: Error {}
 }

@@ -157,7 +157,7 @@ import WebhookChannel
 
     @Test func `to nobody says that the way is away, and names no path`() async throws {
         let server = try await HookServer()
-        server.stop()
+        await server.stop()
         for (url, reason) in [
             (server.url("/token?key=secret"), DeliveryReason.connectFailed),
             ("https://no-such-host.invalid/secret-token", .dnsFailed),
