@@ -29,6 +29,7 @@ import WardenProtocol
 
     @Test func `who said hello and then nonsense is hung up on, and a daemon can come`() async throws {
         let warden = try await WardenAtWork()
+        try await occupy(warden)
         await warden.hangUp()
         for bytes in Self.nonsense { try expectHangUp(warden, after: bytes) }
         try await warden.comeBack()
@@ -37,11 +38,19 @@ import WardenProtocol
 
     @Test func `who says nothing does not keep a daemon out`() async throws {
         let warden = try await WardenAtWork()
+        try await occupy(warden)
         await warden.hangUp()
         var silent: [Descriptor] = []
         for _ in 0..<40 { silent.append(try LocalSocket.connect(warden.folder.file("w/warden.sock"))) }
         try await warden.comeBack()
         #expect(try await warden.run(warden.order(.command(["true"]))).exitCode == 0)
+    }
+
+    /// Gives it a run to hold: one without ends by itself when no daemon comes for a while, however slow the test.
+    private func occupy(_ warden: WardenAtWork) async throws {
+        let order = warden.order(.shell("exec sleep 1000"), run: UniqueID.v4())
+        warden.client.send(.start(order))
+        _ = try await warden.start(of: order.key)
     }
 
     @Test func `who sends random bytes does not end it`() async throws {
