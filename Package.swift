@@ -123,7 +123,7 @@ let suites: [Target] = [
         ]),
     suite(
         "EndToEndTests",
-        ["Timeline", "Host", "DBus", "TestSupport", "belfryd", "belfry", "belfry-warden"]),
+        ["Timeline", "Host", "DBus", "TestSupport", "belfryd", "belfry", "belfry-warden", "bench"]),
 ]
 
 let package = Package(

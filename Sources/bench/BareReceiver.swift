@@ -1,16 +1,28 @@
 import Glibc
 import Synchronization
 
-/// The cheapest honest receiver: reads each request whole, answers 204, keeps the connection.
+/// The cheapest honest receiver: reads each request whole, answers it, keeps the connection.
 ///
 /// One thread a connection, so that what is measured is the sender.
 final class BareReceiver: Sendable {
+    /// What becomes of a request.
+    enum Reply {
+        /// A status line's end, such as `204 No Content`, and no body.
+        case status(String)
+        /// The connection is closed without a word.
+        case hangUp
+    }
+
     let port: UInt16
     private let descriptor: Int32
     private let received = Mutex(0)
+    private let reply: @Sendable (ArraySlice<UInt8>) -> Reply
 
-    /// Listens on a free port of 127.0.0.1.
-    init() throws {
+    /// Listens on a free port of 127.0.0.1; `reply` sees each request, its head and its body.
+    init(
+        _ reply: @escaping @Sendable (ArraySlice<UInt8>) -> Reply = { _ in .status("204 No Content") }
+    ) throws {
+        self.reply = reply
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         // A socket address of version 4, byte by byte: family, port (0 takes a free one), address.
         var address: [UInt8] = [2, 0, 0, 0, 127, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
@@ -48,18 +60,20 @@ final class BareReceiver: Sendable {
     var count: Int { received.withLock { $0 } }
 
     private func serve(_ connection: Int32) {
-        let answer = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
+        defer { close(connection) }
         var buffer: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
         while case let count = unsafe read(connection, &part, part.count), count > 0 {
             buffer.append(contentsOf: part[..<count])
             while let length = RequestLength.of(buffer), length <= buffer.count {
+                let reply = reply(buffer[..<length])
                 buffer.removeFirst(length)
                 received.withLock { $0 += 1 }
+                guard case .status(let text) = reply else { return }
+                let answer = Array("HTTP/1.1 \(text)\r\nContent-Length: 0\r\n\r\n".utf8)
                 unsafe _ = write(connection, answer, answer.count)
             }
         }
-        close(connection)
     }
 
     private func onThread(_ work: @escaping @Sendable () -> Void) throws {

@@ -68,6 +68,8 @@ extension Machine {
 /// A folder of its own, removed with everything in it when the bench ends.
 final class BenchFolder {
     let path: String
+    /// Whether it stays, to be looked at.
+    var isKept = false
 
     /// On the disk, or in memory, where the runtime folder of a real daemon is.
     init(inMemory: Bool = false) throws {
@@ -78,6 +80,7 @@ final class BenchFolder {
     }
 
     deinit {
+        if isKept { return print("  kept: \(path)") }
         let cleaner = try? BenchProcess("rm", ["-rf", path])
         _ = cleaner?.status()
     }

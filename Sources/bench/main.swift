@@ -8,6 +8,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ("idle", "memory and wake-ups of belfryd and belfry-warden with nothing to do", IdleBench.run),
     ("status", "`belfry status` as a whole process, beside an empty program", StatusBench.run),
     ("runs", "runs of /bin/true a second with full history, beside posix_spawn", RunsBench.run),
+    ("load", "100,000 and a million jobs: start, memory, lateness, beside other schedulers", LoadBench.run),
     ("herd", "10,000 slots due together, beside one SQLite commit of 10,000 rows", HerdBench.run),
     ("path", "event to webhook, beside fdatasync of the same disk", PathBench.run),
     (
@@ -18,19 +19,26 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "fuzz", "random and mutated inputs for the parsers of Timeline and Cron",
         { CronFuzz.run(arguments: $0) }
     ),
+    (
+        "chaos", "kills daemon and warden under load, then counts; [ROUNDS] [--seed SEED] [--jobs JOBS]",
+        ChaosBench.run
+    ),
     ("ledger", "commits", LedgerBench.run),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("dbus", "Notify calls a second", DBusBench.run),
     ("webhook", "posts a second", WebhookBench.run),
 ]
 
+WorkerPool.install()
 let words = Array(CommandLine.arguments.dropFirst())
 guard let name = words.first, name != "--help" else {
     print("usage: bench NAME [ARGUMENTS], or bench all\n")
     for bench in benches { print("  " + bench.name.padded(to: 10) + bench.about) }
     exit(words.isEmpty ? 2 : 0)
 }
-let chosen = benches.filter { $0.name == name || name == "all" && $0.name != "fuzz" }
+/// Those that take minutes, and are asked for by name.
+let long: Set = ["fuzz", "chaos", "load"]
+let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
 guard !chosen.isEmpty else {
     print("bench: there is no bench \"\(name)\"; bench --help lists them")
     exit(2)

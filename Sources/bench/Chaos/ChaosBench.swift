@@ -1,0 +1,117 @@
+import Glibc
+import Host
+import Timeline
+
+/// Kills the daemon, and then the warden, at random moments under load, over and over; then counts.
+///
+/// Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice, a notice lost
+/// or told under two names, or a run left open or, while its warden lived, lost.
+enum ChaosBench {
+    /// What is killed.
+    private enum Victim: String {
+        case daemon, warden
+    }
+
+    private struct Options {
+        var rounds = 20
+        var seed = UInt64.random(in: 0 ... .max)
+        var jobs = 36
+
+        init(_ arguments: [String]) throws {
+            var rest = arguments[...]
+            while let word = rest.popFirst() {
+                switch word {
+                case "--seed": seed = try Self.number(rest.popFirst())
+                case "--jobs": jobs = try Self.number(rest.popFirst())
+                default: rounds = try Self.number(word)
+                }
+            }
+        }
+
+        private static func number<Number: FixedWidthInteger>(_ word: String?) throws -> Number {
+            guard let number = word.flatMap({ Number($0) }) else {
+                throw BenchProcess.Failed(program: "bench chaos [ROUNDS] [--seed SEED] [--jobs JOBS]")
+            }
+            return number
+        }
+    }
+
+    /// Kills the daemon as often as the first argument says, 20 times without one, and the warden a fifth as often.
+    static func run(arguments: [String]) async throws {
+        let options = try Options(arguments)
+        print("  \(options.rounds) rounds, seed \(options.seed)")
+        var random = SeededNumbers(seed: options.seed)
+        let isDaemonSafe = try await loop(.daemon, rounds: options.rounds, options, &random)
+        let isWardenSafe = try await loop(.warden, rounds: max(4, options.rounds / 5), options, &random)
+        if !isDaemonSafe || !isWardenSafe { exit(1) }
+    }
+
+    /// Kills, comes to rest, and judges; whether all is well.
+    private static func loop(
+        _ victim: Victim, rounds: Int, _ options: Options, _ random: inout SeededNumbers
+    ) async throws -> Bool {
+        let folder = try BenchFolder()
+        let webhooks = WebhookBook(seed: random.next())
+        let receiver = try BareReceiver { webhooks.take($0) }
+        let home = try ChaosHome(folder: folder.path, quick: options.jobs, port: receiver.port)
+        let watch = Stopwatch()
+        var kills: [Moment] = []
+        var threads: [String] = []
+        var faults: [String] = []
+        try home.launch()
+        for round in 1...rounds {
+            let message = try lead(&random) { try home.begin("notify", "news", "--thread", "news-\(round)") }
+            if home.hasDaemonEnded() {
+                faults.append("round \(round): the daemon ended by itself")
+                try home.launch()
+            }
+            switch victim {
+            case .daemon:
+                kills.append(.now)
+                home.kill()
+                try home.launch()
+            case .warden:
+                if let warden = home.warden {
+                    kills.append(.now)
+                    kill(warden, SIGKILL)
+                }
+            }
+            if let message, home.status(of: message) == 0 { threads.append("news-\(round)") }
+        }
+        if try !home.settle(within: 120) { faults.append("it does not come to rest") }
+        home.stop()
+        let verdict = try await ChaosVerdict(
+            of: home, kills: kills, threads: threads, webhooks: webhooks, mayLose: victim == .warden)
+        faults += verdict.faults
+        show(verdict, victim, kills: kills.count, seconds: watch.seconds, faults)
+        if !faults.isEmpty { folder.isKept = true }
+        return faults.isEmpty
+    }
+
+    /// A life of random length, sometimes no longer than a daemon's start, with a message at a random moment.
+    private static func lead(_ random: inout SeededNumbers, speak: () throws -> Int32) rethrows -> Int32? {
+        let length = Int.random(in: 0..<100, using: &random) < 15 ? 0...300 : 300...2500
+        let milliseconds = UInt32(Int.random(in: length, using: &random))
+        let moment = UInt32.random(in: 0...milliseconds, using: &random)
+        usleep(moment * 1000)
+        let message = Bool.random(using: &random) ? try speak() : nil
+        usleep((milliseconds - moment) * 1000)
+        return message
+    }
+
+    private static func show(
+        _ verdict: ChaosVerdict, _ victim: Victim, kills: Int, seconds: Double, _ faults: [String]
+    ) {
+        let lost = victim == .warden ? ", \(verdict.lost) lost" : ", \(verdict.adopted) adopted"
+        print(
+            """
+              \(victim.rawValue) killed \(kills) times in \(seconds.short) s: \(verdict.slots) slots, \
+            \(verdict.runs) runs\(lost), \(verdict.starts) starts told by the jobs, \(verdict.notices) notices \
+            in \(verdict.deliveries) deliveries
+            """)
+        report(
+            "lost, doubled, executed twice, untold", "\(faults.count) faults", limit: "0",
+            isKept: faults.isEmpty)
+        for fault in faults.prefix(40) { print("    \(fault)") }
+    }
+}

@@ -1,0 +1,197 @@
+import FoundationEssentials
+import Glibc
+import Host
+
+/// A home with jobs in it, and the daemon that is killed over and over.
+///
+/// What each job does it writes to the file `done` itself, one line a start, and one more at its end where it
+/// takes its time: the ledger's word is compared with that.
+final class ChaosHome {
+    /// The jobs that take their time: more than most daemons here live.
+    private static let slow = (count: 4, period: 4)
+
+    let folder: String
+    private let runtime: BenchFolder
+    private let quick: Int
+    private let binaries: String
+    /// The daemon's process; nil when none was started, or it was killed.
+    private(set) var daemon: Int32?
+
+    /// Makes the home: `quick` jobs that start every second, and webhooks to `port` of this machine.
+    init(folder: String, quick: Int, port: UInt16) throws {
+        self.folder = folder
+        self.quick = quick
+        runtime = try BenchFolder(inMemory: true)
+        binaries = SmallFile.parent(of: try Machine.executablePath())
+        try SmallFile.replace(folder + "/belfry.yaml", with: Array(configuration(port: port).utf8))
+    }
+
+    deinit {
+        kill()
+        while case let members = processes(), !members.isEmpty {
+            for pid in members { Glibc.kill(pid, SIGKILL) }
+            usleep(10_000)
+        }
+    }
+
+    /// The names of all jobs, with the seconds from slot to slot.
+    var periods: [String: Int] {
+        var periods = Dictionary(uniqueKeysWithValues: quickJobs.map { ($0, 1) })
+        for job in slowJobs { periods[job] = Self.slow.period }
+        return periods
+    }
+
+    private var quickJobs: [String] { (0..<quick).map { "quick-\($0)" } }
+    private var slowJobs: [String] { (0..<Self.slow.count).map { "slow-\($0)" } }
+
+    private func configuration(port: UInt16) -> String {
+        let words = "\"$BELFRY_RUN_ID $BELFRY_ATTEMPT $BELFRY_SLOT"
+        var jobs = ""
+        for (number, job) in quickJobs.enumerated() {
+            let end = number == 0 ? "exit 3" : "exit 0"
+            jobs += """
+                  \(job): { schedule: "* * * * * *", shell: 'echo \(words) begin" >> \(done); \(end)' }
+
+                """
+        }
+        for (number, job) in slowJobs.enumerated() {
+            jobs += """
+                  \(job): { schedule: "\(number)-59/\(Self.slow.period) * * * * *", shell: 'echo \(words) begin" >> \
+                \(done); sleep 2.5; echo \(words) end" >> \(done)' }
+
+                """
+        }
+        return """
+            zone: UTC
+            jobs:
+            \(jobs)channels:
+              hook: { kind: webhook, url: "http://127.0.0.1:\(port)/hook", allow: [127.0.0.1/32] }
+            routes:
+              - { when: [completed, failed, lost, missed, recovered, canceled, message], to: [hook] }
+
+            """
+    }
+
+    private var done: String { folder + "/done" }
+    private var socket: String { runtime.path + "/b.sock" }
+
+    /// What the jobs wrote, line by line.
+    var lines: [Substring] {
+        (try? SmallFile.text(done, limit: 1 << 30))?.split(separator: "\n") ?? []
+    }
+
+    // MARK: Processes
+
+    private var environment: [String: String] {
+        var variables = Machine.environment.filter {
+            !$0.key.hasPrefix("BELFRY_") && !$0.key.hasPrefix("XDG_")
+        }
+        variables["HOME"] = folder
+        variables["XDG_RUNTIME_DIR"] = runtime.path
+        variables["BELFRY_SOCKET"] = socket
+        variables["TZ"] = "UTC"
+        return variables
+    }
+
+    private func start(_ program: String, _ words: [String], output: String) throws -> Int32 {
+        let nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let output = try Descriptor.open(output, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+        return try ChildProgram(
+            path: binaries + "/" + program, arguments: [program] + words, environment: environment,
+            folder: folder, descriptors: [nothing, output, output]
+        ).start()
+    }
+
+    /// Starts the daemon and waits for nothing.
+    func launch() throws {
+        daemon = try start(
+            "belfryd", ["--config", folder + "/belfry.yaml", "--state", folder + "/state"],
+            output: folder + "/log")
+    }
+
+    /// Ends the daemon without a word.
+    func kill() {
+        guard let daemon else { return }
+        Glibc.kill(daemon, SIGKILL)
+        _ = status(of: daemon)
+        self.daemon = nil
+    }
+
+    /// Asks the daemon to end, and waits.
+    func stop() {
+        guard let daemon else { return }
+        Glibc.kill(daemon, SIGTERM)
+        _ = status(of: daemon)
+        self.daemon = nil
+    }
+
+    /// Whether the daemon has ended by itself, which it never should.
+    func hasDaemonEnded() -> Bool {
+        guard let daemon, waitpid(daemon, nil, Int32(WNOHANG)) == daemon else { return false }
+        self.daemon = nil
+        return true
+    }
+
+    /// Starts the command and waits for nothing; its process.
+    func begin(_ words: String...) throws -> Int32 {
+        try start("belfry", words, output: "/dev/null")
+    }
+
+    /// Runs the command and waits for its end: its exit code, and what it printed.
+    @discardableResult
+    func run(_ words: String...) throws -> (code: Int32, text: String) {
+        let output = folder + "/answer"
+        unsafe unlink(output)
+        let code = status(of: try start("belfry", words, output: output))
+        return (code, (try? SmallFile.text(output, limit: 1 << 24)) ?? "")
+    }
+
+    /// Waits for the end of a process; its exit code, 128 and more for a signal.
+    func status(of pid: Int32) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    /// The warden of this home; nil when there is none.
+    var warden: Int32? {
+        processes().first { (try? SmallFile.text("/proc/\($0)/comm")) == "belfry-warden" }
+    }
+
+    private func processes() -> [Int32] {
+        ((try? ProcessTable.all()) ?? []).filter {
+            !$0.isZombie && $0.pid != getpid()
+                && ProcessTable.process($0.pid, wasStartedWith: "BELFRY_SOCKET=\(socket)")
+        }.map(\.pid)
+    }
+
+    // MARK: Coming to rest
+
+    private struct Status: Decodable {
+        struct Outbox: Decodable { var pending: Int }
+        var running: Int
+        var queued: Int
+        var outbox: Outbox
+    }
+
+    /// Pauses all jobs and waits until nothing is under way any more; false when that takes `seconds`.
+    func settle(within seconds: Double) throws -> Bool {
+        let watch = Stopwatch()
+        var unpaused = Set(periods.keys)
+        while watch.seconds < seconds {
+            for job in unpaused where try run("job", "pause", job).code == 0 { unpaused.remove(job) }
+            if unpaused.isEmpty, let status = try status(), status.running + status.queued == 0,
+                status.outbox.pending == 0
+            {
+                return true
+            }
+            usleep(100_000)
+        }
+        return false
+    }
+
+    private func status() throws -> Status? {
+        let (code, text) = try run("status", "--json")
+        return code == 0 ? try? JSONDecoder().decode(Status.self, from: Data(text.utf8)) : nil
+    }
+}

@@ -1,0 +1,144 @@
+import Ledger
+import LedgerSQLite
+import Timeline
+import Tracking
+
+/// What the ledger, the jobs' own words and the receiver say of one another when all is over.
+struct ChaosVerdict {
+    /// How many slots the jobs had, how many of them ran, and how many starts the jobs told of.
+    private(set) var slots = 0
+    private(set) var runs = 0
+    private(set) var starts = 0
+    /// How many runs lived through the end of a daemon and ended well.
+    private(set) var adopted = 0
+    private(set) var lost = 0
+    /// How many notices were due, and how often they came.
+    private(set) var notices = 0
+    private(set) var deliveries = 0
+    /// What is wrong; empty when all is well.
+    private(set) var faults: [String] = []
+
+    /// Whether runs may be lost: only when their warden was killed.
+    private let mayLose: Bool
+
+    /// Reads the ledger of `home`, whose daemon has stopped; `kills` is when a daemon or a warden was killed, and
+    /// `threads` are those to which a message was sent and taken.
+    init(
+        of home: ChaosHome, kills: [Moment], threads: [String], webhooks: WebhookBook, mayLose: Bool
+    ) async throws {
+        self.mayLose = mayLose
+        let ledger = try SQLiteLedger(path: home.folder + "/state/ledger.sqlite")
+        let all = try await ledger.runs(RunFilter())
+        let spans = try await ledger.spans(of: nil, limit: .max)
+        let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
+        for job in try await ledger.jobs() {
+            judgeSlots(
+                of: job, period: Int64(home.periods[job.name] ?? 1), until: decidedUntil,
+                all.filter { $0.job == job.name }, spans.filter { $0.job == job.name })
+        }
+        judgeStarts(all, home.lines)
+        judgeEnds(all, kills)
+        judgeNotices(all, threads, webhooks)
+        await ledger.close()
+    }
+
+    private mutating func fault(_ text: String) { faults.append(text) }
+
+    // MARK: Slots
+
+    /// Every second of its grid is a run or in a span, once.
+    private mutating func judgeSlots(
+        of job: JobRecord, period: Int64, until: Moment, _ runs: [RunRecord], _ spans: [SlotSpan]
+    ) {
+        var times: [Int64: Int] = [:]
+        for run in runs { if let slot = run.slot { times[slot.seconds, default: 0] += 1 } }
+        for span in spans {
+            let steps = stride(from: span.first.seconds, through: span.last.seconds, by: Int(period))
+            for second in steps { times[second, default: 0] += 1 }
+            if Array(steps).count != span.count {
+                fault("\(job.name): the span from \(span.first.iso8601) counts \(span.count) slots")
+            }
+        }
+        guard let phase = times.keys.first.map({ $0 % period }) else {
+            return fault("\(job.name): no slot was decided")
+        }
+        let first = job.since.seconds + 1
+        let start = first + (phase - first % period + period) % period
+        var missing = 0
+        for second in stride(from: start, through: until.seconds, by: Int(period)) {
+            slots += 1
+            switch times.removeValue(forKey: second) {
+            case nil: missing += 1
+            case 1: break
+            case let count?:
+                fault("\(job.name): \(Moment(seconds: second).iso8601) was decided \(count) times")
+            }
+        }
+        if missing > 0 { fault("\(job.name): \(missing) slots were lost") }
+        if !times.isEmpty { fault("\(job.name): \(times.count) slots that it does not have were decided") }
+    }
+
+    // MARK: Runs
+
+    /// Each attempt was started once, as the jobs themselves tell it.
+    private mutating func judgeStarts(_ all: [RunRecord], _ lines: [Substring]) {
+        var told: [String: [String: Int]] = [:]
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard words.count == 4 else {
+                fault("a job wrote \"\(line)\"")
+                continue
+            }
+            told[String(words[0]), default: [:]]["\(words[1]) \(words[3])", default: 0] += 1
+            if words[3] == "begin" { starts += 1 }
+        }
+        for run in all {
+            let seen = told.removeValue(forKey: run.id) ?? [:]
+            for (what, times) in seen where times > 1 { fault("\(run.name): attempt \(what) \(times) times") }
+            guard [.completed, .failed].contains(run.state), run.exitCode != nil else { continue }
+            for attempt in 1...run.attempt where seen["\(attempt) begin"] == nil {
+                fault("\(run.name): attempt \(attempt) is said to have ended, and never began")
+            }
+        }
+        if !told.isEmpty { fault("\(told.count) runs were started that the ledger does not know") }
+    }
+
+    private mutating func judgeEnds(_ all: [RunRecord], _ kills: [Moment]) {
+        runs = all.count
+        lost = all.count { $0.state == .lost }
+        if lost > 0, !mayLose { fault("\(lost) runs were lost") }
+        for run in all where !run.state.isEnded { fault("\(run.name) is still \(run.state.rawValue)") }
+        adopted = all.count { run in
+            guard run.state == .completed, let startedAt = run.startedAt, let endedAt = run.endedAt else {
+                return false
+            }
+            return kills.contains { startedAt < $0 && $0 < endedAt }
+        }
+    }
+
+    // MARK: Notices
+
+    /// Each end was told at least once, under one id, which never meant anything else.
+    private mutating func judgeNotices(_ all: [RunRecord], _ threads: [String], _ webhooks: WebhookBook) {
+        var ids: [String: Int] = [:]
+        for (id, delivery) in webhooks.deliveries {
+            deliveries += delivery.times
+            if let run = delivery.run { ids["\(delivery.type) \(run)", default: 0] += 1 }
+            if let thread = delivery.thread { ids["\(delivery.type) \(thread)", default: 0] += 1 }
+            if delivery.isAltered { fault("\(id) came again with other words") }
+        }
+        if webhooks.unreadable > 0 { fault("\(webhooks.unreadable) requests were no webhooks") }
+        var due = threads.map { "message.group \($0)" }
+        for run in all where [.completed, .failed, .lost].contains(run.state) {
+            due.append("run.\(run.state.rawValue) \(run.id)")
+        }
+        for what in due {
+            notices += 1
+            switch ids[what] {
+            case nil: fault("never told: \(what)")
+            case 1: break
+            case let count?: fault("told under \(count) ids: \(what)")
+            }
+        }
+    }
+}
