@@ -13,6 +13,17 @@ package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, Outbo
     @discardableResult
     func commit(_ changes: [Change]) async throws(LedgerError) -> Commit
 
+    /// Makes what `turn` decides true, durably, or none of it; what it decides by is read in the same transaction.
+    @discardableResult
+    func commit(_ turn: any Turn) async throws(LedgerError) -> Commit
+
+    /// Lets `turn` decide at the end of every transaction that appends events, before it closes: a chain of
+    /// stations costs one sync. When its list is refused, only that is undone.
+    func follow(_ turn: any Turn & AnyObject)
+
+    /// Lets it decide no more.
+    func unfollow(_ turn: any Turn & AnyObject)
+
     /// Tells of every commit from now on, conflated: a slow listener sees the stations touched since it
     /// last looked, once. Ends when the ledger is closed.
     func commits() -> AsyncStream<Set<Station>>

@@ -10,6 +10,7 @@ package final class SQLiteLedger: Ledger {
     private let pool: DatabasePool
     private let queue = CommitQueue()
     private let feed = CommitFeed()
+    private let followers = Followers()
     private let writer: Writer
     let path: String
 
@@ -23,7 +24,7 @@ package final class SQLiteLedger: Ledger {
     package init(path: String) throws(LedgerError) {
         self.path = path
         file = try StoreFile(path: path)
-        writer = Writer(path: path, feed: feed)
+        writer = Writer(path: path, feed: feed, followers: followers)
         do {
             pool = try DatabasePool(path: path, configuration: Self.configuration)
             try pool.writeWithoutTransaction { [writer] database in
@@ -45,8 +46,21 @@ package final class SQLiteLedger: Ledger {
 
     @discardableResult
     package func commit(_ changes: [Change]) async throws(LedgerError) -> Commit {
+        try await commit(.changes(changes))
+    }
+
+    @discardableResult
+    package func commit(_ turn: any Turn) async throws(LedgerError) -> Commit {
+        try await commit(.turn(turn))
+    }
+
+    package func follow(_ turn: any Turn & AnyObject) { followers.add(turn) }
+
+    package func unfollow(_ turn: any Turn & AnyObject) { followers.remove(turn) }
+
+    private func commit(_ work: WaitingList.Work) async throws(LedgerError) -> Commit {
         let outcome = await withCheckedContinuation { answer in
-            guard queue.add(WaitingList(changes: changes, answer: answer)) else { return }
+            guard queue.add(WaitingList(work: work, answer: answer)) else { return }
             pool.asyncWriteWithoutTransaction { [writer, queue] database in
                 writer.work(on: queue, in: database)
             }

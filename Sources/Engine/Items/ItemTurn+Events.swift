@@ -9,17 +9,17 @@ import Tracking
 
 extension ItemTurn {
     /// Takes in an event: tells webhooks of it, and lets the item it is about decide.
-    mutating func take(_ record: EventRecord) async throws(LedgerError) {
+    mutating func take(_ record: EventRecord) throws(LedgerError) {
         switch record.event.type {
-        case .messagePosted: try await takeMessage(record.event)
-        case .messageRead: try await takeRead(record.event)
-        case .itemDismissed: try await takeDismissal(record.event)
+        case .messagePosted: try takeMessage(record.event)
+        case .messageRead: try takeRead(record.event)
+        case .itemDismissed: try takeDismissal(record.event)
         case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost:
-            try await takeRun(record)
-        case .runRecovered: try await takeRecovery(record)
-        case .runMissed, .runSkipped: try await takeSlots(record)
-        case .test: try await takeTest(record)
-        case .channelFailing, .channelDisabled, .channelRestored: try await takeChannelNews(record)
+            try takeRun(record)
+        case .runRecovered: try takeRecovery(record)
+        case .runMissed, .runSkipped: try takeSlots(record)
+        case .test: try takeTest(record)
+        case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)
         case .configReloaded: tell(record, [])
         case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
             .questionAnswered:
@@ -28,29 +28,29 @@ extension ItemTurn {
     }
 
     /// Takes in where a run is right now.
-    mutating func take(_ live: LiveState) async throws(LedgerError) {
+    mutating func take(_ live: LiveState) throws(LedgerError) {
         let (now, policy, fact) = (now, jobPolicy, JobFact(live))
-        try await update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
+        try update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
             item.receive(fact, at: now, policy: policy)
         }
     }
 
     // MARK: Talk
 
-    private mutating func takeMessage(_ event: NewEvent) async throws(LedgerError) {
-        guard let id = event.subject, let message = try await tools.ledger.message(id: id)?.message else {
+    private mutating func takeMessage(_ event: NewEvent) throws(LedgerError) {
+        guard let id = event.subject, let message = try reads.message(id: id)?.message else {
             return
         }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
-        try await update(message.itemKey, bot: message.bot) { item in
+        try update(message.itemKey, bot: message.bot) { item in
             item.receive(message, at: now, policy: policy)
         }
     }
 
-    private mutating func takeRead(_ event: NewEvent) async throws(LedgerError) {
+    private mutating func takeRead(_ event: NewEvent) throws(LedgerError) {
         guard let key = event.subject.flatMap(ItemKey.init) else { return }
         let (now, through) = (now, Int64(event.detail).map { Moment(microseconds: $0) })
-        try await update(key, bot: event.bot ?? "belfry") { item in
+        try update(key, bot: event.bot ?? "belfry") { item in
             // Somebody read an old message: what was said since is still news.
             if let through, case .thread(let thread) = item.decider, let last = thread.last.last,
                 last.at > through
@@ -61,28 +61,27 @@ extension ItemTurn {
         }
     }
 
-    private mutating func takeDismissal(_ event: NewEvent) async throws(LedgerError) {
+    private mutating func takeDismissal(_ event: NewEvent) throws(LedgerError) {
         guard let key = event.subject.flatMap(ItemKey.init) else { return }
         let (now, revision) = (now, Int(event.detail))
         let bot = event.bot ?? "belfry"
-        if case .thread(let bot, let thread) = key, let shown = try await item(key, bot: bot).shown,
+        if case .thread(let bot, let thread) = key, let shown = try item(key, bot: bot).shown,
             shown.revision == revision, case .messages(_, let last) = shown.content, let newest = last.last
         {
             changes.append(.markRead(bot: bot, thread: thread, through: newest.at))
         }
-        try await update(key, bot: bot) { $0.seen(revision: revision, at: now) }
+        try update(key, bot: bot) { $0.seen(revision: revision, at: now) }
     }
 
     // MARK: Runs
 
-    private mutating func takeRun(_ record: EventRecord) async throws(LedgerError) {
-        guard let id = record.event.run, let run = try await tools.ledger.run(id: id) else { return }
+    private mutating func takeRun(_ record: EventRecord) throws(LedgerError) {
+        guard let id = record.event.run, let run = try reads.run(id: id) else { return }
         tell(record, [JSON.Member("run", JSON(run))])
-        let live = await tools.board.state(of: run.id)
         let (now, policy) = (now, jobPolicy)
-        let fact = JobFact(event: record.event, run: run, live: live)
+        let fact = JobFact(event: record.event, run: run)
         var wasFailingSince: Moment?
-        try await update(.job(run.job), bot: run.bot) { item in
+        try update(.job(run.job), bot: run.bot) { item in
             if case .job(let job) = item.decider { wasFailingSince = job.failingSince }
             return item.receive(fact, at: now, policy: policy)
         }
@@ -95,8 +94,8 @@ extension ItemTurn {
                     detail: Recovery(outageSeconds: outage.microseconds / 1_000_000).text)))
     }
 
-    private mutating func takeRecovery(_ record: EventRecord) async throws(LedgerError) {
-        guard let id = record.event.run, let run = try await tools.ledger.run(id: id) else { return }
+    private mutating func takeRecovery(_ record: EventRecord) throws(LedgerError) {
+        guard let id = record.event.run, let run = try reads.run(id: id) else { return }
         let recovery = Recovery(record.event.detail)
         tell(
             record,
@@ -104,7 +103,7 @@ extension ItemTurn {
                 + (recovery.map { [JSON.Member("outageSeconds", .int($0.outageSeconds))] } ?? []))
     }
 
-    private mutating func takeSlots(_ record: EventRecord) async throws(LedgerError) {
+    private mutating func takeSlots(_ record: EventRecord) throws(LedgerError) {
         let event = record.event
         guard let job = event.job,
             let detail = try? JSONDecoder().decode(SlotDetail.self, from: Data(event.detail.utf8))
@@ -114,7 +113,7 @@ extension ItemTurn {
             run: nil, state: event.type == .runMissed ? .missed : .skipped,
             reason: event.reason.flatMap(RunReason.init), slots: detail.count, at: event.at)
         let (now, policy) = (now, jobPolicy)
-        try await update(.job(job), bot: event.bot ?? "belfry") { item in
+        try update(.job(job), bot: event.bot ?? "belfry") { item in
             item.receive(fact, at: now, policy: policy)
         }
     }
@@ -122,7 +121,7 @@ extension ItemTurn {
     // MARK: Channels
 
     /// A test goes to the one channel it names: as an entry, or as a message that only this surface shows.
-    private mutating func takeTest(_ record: EventRecord) async throws(LedgerError) {
+    private mutating func takeTest(_ record: EventRecord) throws(LedgerError) {
         guard let name = record.event.channel,
             let channel = configuration.channels.first(where: { $0.name == name })
         else { return }
@@ -130,11 +129,11 @@ extension ItemTurn {
             let told = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
             return tell(record, [JSON.Member("channel", told)], only: [name])
         }
-        try await say("This is a test of the channel \"\(name)\".", in: "test \(name)", on: [name])
+        try say("This is a test of the channel \"\(name)\".", in: "test \(name)", on: [name])
     }
 
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
-    private mutating func takeChannelNews(_ record: EventRecord) async throws(LedgerError) {
+    private mutating func takeChannelNews(_ record: EventRecord) throws(LedgerError) {
         let event = record.event
         guard let name = event.channel else { return }
         let about = JSON.object(["name": .string(name), "lastError": event.reason.map(JSON.string)])
@@ -149,16 +148,16 @@ extension ItemTurn {
             case .channelDisabled: "Channel \"\(name)\" was given up\(why)."
             default: "Channel \"\(name)\" works again; what waited is sent now."
             }
-        try await say(text, in: "channel \(name)", on: told)
+        try say(text, in: "channel \(name)", on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.
     private mutating func say(
         _ text: String, in thread: String, on channels: [String]
-    ) async throws(LedgerError) {
+    ) throws(LedgerError) {
         let message = Message(id: tools.makeID(), bot: "belfry", thread: thread, text: text, at: now)
         let now = now
-        try await update(message.itemKey, bot: "belfry") { item in
+        try update(message.itemKey, bot: "belfry") { item in
             item.only = channels
             return item.receive(message, at: now, policy: ThreadPolicy(wait: .zero))
         }

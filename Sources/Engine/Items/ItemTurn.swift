@@ -4,14 +4,12 @@ import Ledger
 import Timeline
 import Tracking
 
-/// One turn of the item keeper: events in, items touched and the changes of the channels out.
+/// One turn of the items: events in, items touched and the changes of the channels out.
 ///
-/// Reads what it needs and writes nothing; the keeper commits it whole.
+/// Reads what it needs in the transaction that it becomes part of; see ``ItemDesk``.
 struct ItemTurn {
     /// What a turn works with.
     struct Tools {
-        let ledger: any Ledger
-        let board: LiveBoard
         let inHand: EntriesInHand
         let makeID: @Sendable () -> String
         /// When this daemon began: entries that are older may have been sent without a trace.
@@ -19,6 +17,7 @@ struct ItemTurn {
     }
 
     let tools: Tools
+    let reads: any TurnReading
     let configuration: EngineConfiguration
     let now: Moment
     /// The items that are awake.
@@ -27,35 +26,44 @@ struct ItemTurn {
     /// The items whose state must be stored.
     private(set) var written: Set<ItemKey> = []
     var changes: [Change] = []
-    /// The outbox entries that this turn rewrites.
-    private var rewritten: Set<String> = []
+    /// The outbox entries that this turn and those before it in its transaction rewrite.
+    var rewritten: Set<String> = []
 
-    init(_ tools: Tools, configuration: EngineConfiguration, awake: [ItemKey: KeptItem], now: Moment) {
+    init(
+        _ tools: Tools, by reads: any TurnReading, configuration: EngineConfiguration,
+        awake: [ItemKey: KeptItem], now: Moment
+    ) {
         self.tools = tools
+        self.reads = reads
         self.configuration = configuration
         self.awake = awake
         self.now = now
     }
 
     /// What the surfaces want to hear of jobs.
-    var jobPolicy: JobPolicy { JobPolicy(hears: configuration.routing.hears(Set(levels))) }
-    var levels: [String] { configuration.channels.filter(\.kind.isLevel).map(\.name) }
+    var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
+    var levels: [String] { Self.levels(configuration) }
     var edges: [String] { configuration.channels.filter { !$0.kind.isLevel }.map(\.name) }
+
+    static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
+        JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))
+    }
+
+    private static func levels(_ configuration: EngineConfiguration) -> [String] {
+        configuration.channels.filter(\.kind.isLevel).map(\.name)
+    }
 
     /// The whole transaction; empty when there is nothing to write.
     func transaction() throws -> [Change] {
         try written.compactMap { try items[$0]?.change(at: now) } + changes
     }
 
-    /// Ends the turn: what it rewrote may be sent again.
-    func end() { tools.inHand.endRewriting(rewritten) }
-
     // MARK: Items
 
     /// The item as this turn left it, or as it is stored, or a new one.
-    func item(_ key: ItemKey, bot: String) async throws(LedgerError) -> KeptItem {
+    func item(_ key: ItemKey, bot: String) throws(LedgerError) -> KeptItem {
         if let item = items[key] ?? awake[key] { return item }
-        if let record = try await tools.ledger.item(key) { return KeptItem(record, bot: bot) }
+        if let record = try reads.item(key) { return KeptItem(record, bot: bot) }
         return KeptItem(key, bot: bot)
     }
 
@@ -64,8 +72,8 @@ struct ItemTurn {
     /// Of a `tick` that shows nothing new yet no row is written: the board tells it again after a crash.
     mutating func update(
         _ key: ItemKey, bot: String, isTick: Bool = false, _ decide: (inout KeptItem) -> [ItemAction]
-    ) async throws(LedgerError) {
-        var item = try await item(key, bot: bot)
+    ) throws(LedgerError) {
+        var item = try item(key, bot: bot)
         let before = item.decider
         var isShown = false
         for action in decide(&item) {
@@ -73,7 +81,7 @@ struct ItemTurn {
             case .wakeAt: continue
             case .flush(let snapshot):
                 item.shown = snapshot
-                try await show(snapshot, of: item)
+                try show(snapshot, of: item)
             case .resolve(let revision):
                 item.shown = nil
                 resolve(item, revision: revision)
@@ -85,18 +93,11 @@ struct ItemTurn {
     }
 
     /// Wakes an item whose moment has come.
-    mutating func wake(_ key: ItemKey) async throws(LedgerError) {
+    mutating func wake(_ key: ItemKey) throws(LedgerError) {
         let (now, policies) = (now, (thread: threadPolicy(of: key), job: jobPolicy))
-        try await update(key, bot: "belfry") { item in
+        try update(key, bot: "belfry") { item in
             item.wake(at: now, thread: policies.thread, job: policies.job)
         }
-    }
-
-    /// The longest time that a timer of the item can rightly be ahead.
-    func longestWait(of key: ItemKey) -> Duration {
-        guard case .thread = key else { return jobPolicy.interval }
-        let policy = threadPolicy(of: key)
-        return max(policy.wait, policy.interval)
     }
 
     private func threadPolicy(of key: ItemKey) -> ThreadPolicy {
@@ -107,7 +108,7 @@ struct ItemTurn {
     // MARK: Channels
 
     /// Makes every channel the item is routed to show this version.
-    private mutating func show(_ snapshot: ItemSnapshot, of item: KeptItem) async throws(LedgerError) {
+    private mutating func show(_ snapshot: ItemSnapshot, of item: KeptItem) throws(LedgerError) {
         for name in item.only ?? channels(for: snapshot) {
             if levels.contains(name) {
                 // What a person put away stays away until something rings.
@@ -118,7 +119,7 @@ struct ItemTurn {
                         ring: snapshot.reason.rings, at: now))
                 changes.append(.dismissSurface(channel: name, item: "\(item.key)", false))
             } else if case .messages = snapshot.content {
-                try await group(snapshot, of: item, on: name)
+                try group(snapshot, of: item, on: name)
             }
         }
     }
@@ -142,12 +143,12 @@ struct ItemTurn {
     /// Makes an outbox entry of the group, or rewrites the last one that surely nobody has seen.
     private mutating func group(
         _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String
-    ) async throws(LedgerError) {
+    ) throws(LedgerError) {
         let reason = snapshot.reason.rawValue
         let body = WebhookBody(
             type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: reason,
             objects: [JSON.Member("item", JSON(snapshot))])
-        let last = try await tools.ledger.untriedOutbox(channel: channel, item: "\(item.key)")
+        let last = try reads.untriedOutbox(channel: channel, item: "\(item.key)")
         if let last, last.createdAt >= tools.since,
             rewritten.contains(last.id) || tools.inHand.beginRewriting(last.id)
         {

@@ -7,14 +7,14 @@ extension JobFact {
     /// The fact that an event tells of a run.
     ///
     /// The state is the event's: the run itself may have gone on since.
-    init(event: NewEvent, run: RunRecord, live: LiveState?) {
+    init(event: NewEvent, run: RunRecord) {
         let state: RunState =
             switch event.type {
             case .runStarted: .starting
             case .runBlocked: .blocked
             default: run.state
             }
-        let last = live ?? run.live
+        let last = run.live
         self.init(
             run: run.ordinal, state: state, reason: event.reason.flatMap(RunReason.init),
             exitCode: run.exitCode, signal: run.signal, progress: last?.progress, phase: last?.phase,

@@ -12,20 +12,23 @@ struct Batch {
     /// Takes lists in that will share its fate.
     mutating func add(_ more: [WaitingList]) {
         lists += more
-        for list in more { changes += list.changes.count }
+        for list in more { changes += list.count }
     }
 
-    /// What became of the next list, in the order they were added.
-    mutating func note(_ outcome: Result<Commit, LedgerError>) {
-        if case .success = outcome {
-            var last: Station?
-            for change in lists[outcomes.count].changes {
-                let station = change.station
-                if let station, station != last { touched.insert(station) }
-                last = station
-            }
-        }
+    /// What became of the next list, in the order they were added, and the changes it was.
+    mutating func note(_ outcome: Result<Commit, LedgerError>, of changes: [Change]) {
+        if case .success = outcome { touch(changes) }
         outcomes.append(outcome)
+    }
+
+    /// These changes were made, too.
+    mutating func touch(_ changes: [Change]) {
+        var last: Station?
+        for change in changes {
+            let station = change.station
+            if let station, station != last { touched.insert(station) }
+            last = station
+        }
     }
 
     /// The transaction is lost, and with it every list.

@@ -116,7 +116,7 @@ final class CommitQueue: Sendable {
         var count = 0
         var changes = 0
         while count < state.waiting.count, changes < room {
-            changes += max(1, state.waiting[count].changes.count)
+            changes += max(1, state.waiting[count].count)
             count += 1
         }
         defer { state.waiting.removeFirst(count) }

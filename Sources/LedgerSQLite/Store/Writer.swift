@@ -9,18 +9,22 @@ import Synchronization
 final class Writer: @unchecked Sendable {
     private let path: String
     private let feed: CommitFeed
+    private let followers: Followers
     private var rows: StationRows?
     private var ordinals: Ordinals?
     private var savepoint: (open: Prepared, release: Prepared, undo: Prepared)?
     private var lastEvent: Int64 = 0
     private var log = LogUpkeep()
     private var hasGivenUp = false
+    /// How often a follower is asked in one transaction; what is left then is for the next one.
+    private static let mostRounds = 64
     /// Transactions committed so far.
     let transactions = Atomic<Int>(0)
 
-    init(path: String, feed: CommitFeed) {
+    init(path: String, feed: CommitFeed, followers: Followers) {
         self.path = path
         self.feed = feed
+        self.followers = followers
     }
 
     /// Compiles every statement; once, before any work.
@@ -74,6 +78,7 @@ final class Writer: @unchecked Sendable {
     ) -> (Batch, LedgerError?) {
         var batch = Batch()
         var lists = lists
+        var turns: [any Turn] = []
         let before = lastEvent
         do {
             try begin(database)
@@ -81,22 +86,62 @@ final class Writer: @unchecked Sendable {
             while !lists.isEmpty {
                 batch.add(lists)
                 for list in lists {
-                    batch.note(try apply(list.changes, isFirst: isFirst, in: database))
+                    if case .turn(let turn) = list.work { turns.append(turn) }
+                    let (outcome, changes) = try apply(list.work, isFirst: isFirst, in: database)
+                    batch.note(outcome, of: changes)
                     isFirst = false
                 }
                 lists = joining(batch.changes)
             }
+            if lastEvent > before {
+                for turn in followers.all {
+                    turns.append(turn)
+                    try follow(turn, in: database, &batch)
+                }
+            }
             try commit(database)
             ordinals?.keep()
+            for turn in turns { turn.settle(true) }
             return (batch, nil)
         } catch {
             // Some failures end the transaction by themselves; then there is nothing to roll back.
             try? database.rollback()
             lastEvent = before
             ordinals?.undo(to: 0)
+            for turn in turns { turn.settle(false) }
             let error = error.error(path: path)
             batch.fail(error)
             return (batch, error)
+        }
+    }
+
+    /// What a caller or a turn of his wants; a turn whose list is refused is told at once.
+    private func apply(
+        _ work: WaitingList.Work, isFirst: Bool, in database: Database
+    ) throws(StoreFailure) -> (Result<Commit, LedgerError>, [Change]) {
+        switch work {
+        case .changes(let changes):
+            return (try apply(changes, isFirst: isFirst, in: database), changes)
+        case .turn(let turn):
+            let changes: [Change]
+            do throws(LedgerError) {
+                changes = try turn.decide(by: TurnReader(database: database, path: path))
+            } catch {
+                turn.settle(false)
+                return (.failure(error), [])
+            }
+            let outcome = try apply(changes, isFirst: isFirst, in: database)
+            if case .failure = outcome { turn.settle(false) }
+            return (outcome, changes)
+        }
+    }
+
+    /// Lets a follower decide until it has nothing more to say.
+    private func follow(_ turn: any Turn, in database: Database, _ batch: inout Batch) throws(StoreFailure) {
+        for _ in 0..<Self.mostRounds {
+            let outcome = try apply(.turn(turn), isFirst: false, in: database)
+            guard case .success = outcome.0, !outcome.1.isEmpty else { return }
+            batch.touch(outcome.1)
         }
     }
 
