@@ -1,11 +1,12 @@
 // What Linux has and Swift's Glibc module lacks: headers, and one-liners for macros and variadics.
-// Nothing here branches; whatever decides is written in Swift.
+// Nothing here branches; whatever decides is written in Swift, or in spawn.h where Swift cannot run.
 
 #pragma once
 
 // _GNU_SOURCE stays undefined: with it the headers shared with Swift's Glibc module (fd_set, rusage)
 // would have two definitions in one program. What it hides is declared below, beside its use.
 
+#include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -14,7 +15,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -71,18 +71,6 @@ static inline int clinux_close_range(unsigned int first, unsigned int last, unsi
     return (int)syscall(SYS_close_range, first, last, flags);
 }
 
-static inline int clinux_spawn_add_closefrom(posix_spawn_file_actions_t *actions, int from) {
-    extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
-    return posix_spawn_file_actions_addclosefrom_np(actions, from);
-}
-
-static inline int clinux_spawn_add_chdir(posix_spawn_file_actions_t *actions, const char *path) {
-    extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *);
-    return posix_spawn_file_actions_addchdir_np(actions, path);
-}
-
-static inline short clinux_spawn_setsid(void) { return 0x80; }  // POSIX_SPAWN_SETSID, glibc 2.26
-
 static inline pid_t clinux_wait4(pid_t pid, int *status, int options, struct rusage *usage) {
     extern pid_t wait4(pid_t, int *, int, struct rusage *);
     return wait4(pid, status, options, usage);
@@ -96,6 +84,8 @@ static inline int clinux_wtermsig(int status) { return WTERMSIG(status); }
 // Descriptors
 
 static inline int clinux_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
+
+static inline int clinux_o_path(void) { return 010000000; }  // O_PATH, behind _GNU_SOURCE
 
 static inline int clinux_openat(int folder, const char *path, int flags, mode_t mode) {
     return openat(folder, path, flags, mode);
@@ -118,6 +108,25 @@ static inline int clinux_accept4(int socket, int flags) {
     extern int accept4(int, struct sockaddr *, socklen_t *, int);
     return accept4(socket, (struct sockaddr *)0, (socklen_t *)0, flags);
 }
+
+// Terminals
+
+// <sys/ioctl.h> stays out for the same reason as _GNU_SOURCE: `struct winsize` is Glibc's.
+
+static inline int clinux_ioctl(int descriptor, unsigned long request, void *argument) {
+    extern int ioctl(int, unsigned long, ...);
+    return ioctl(descriptor, request, argument);
+}
+
+static inline int clinux_ioctl_number(int descriptor, unsigned long request, unsigned long argument) {
+    extern int ioctl(int, unsigned long, ...);
+    return ioctl(descriptor, request, argument);
+}
+
+static inline unsigned long clinux_tiocsptlck(void) { return TIOCSPTLCK; }
+static inline unsigned long clinux_tiocgptpeer(void) { return TIOCGPTPEER; }
+static inline unsigned long clinux_tiocswinsz(void) { return TIOCSWINSZ; }
+static inline unsigned long clinux_tiocgpgrp(void) { return TIOCGPGRP; }
 
 // Ancillary data
 

@@ -13,6 +13,22 @@ package struct ChildProgram: Sendable {
     package var folder: String?
     /// What becomes its descriptors 0, 1, 2 and so on; it inherits no other.
     package var descriptors: [Descriptor]
+    /// Which of ``descriptors`` is a terminal that becomes its controlling one; nil for none.
+    package var terminal: Int?
+    /// The folder of a cgroup2 in which it begins; nil for this process's own.
+    package var controlGroup: Descriptor?
+    /// Its file mode mask; nil for this process's own.
+    package var mask: UInt32?
+    /// Its scheduling priority, -20 (first) to 19 (last); nil for this process's own.
+    package var priority: Int?
+    /// The most it may use of each resource, by the kernel's number of it.
+    ///
+    /// - Source: getrlimit(2).
+    package var limits: [Int: UInt64] = [:]
+    /// How soon the kernel ends it when memory runs out, -1000 to 1000; nil for this process's own.
+    ///
+    /// Left as it is where the kernel does not let us set it.
+    package var oomScore: Int?
 
     /// Describes the program; starts nothing.
     package init(
@@ -28,16 +44,14 @@ package struct ChildProgram: Sendable {
 
     /// Starts it and returns its process id, which is also its session and process group.
     ///
-    /// Signals are unblocked and back at their defaults in it. A program or folder that cannot be used
-    /// is thrown here, with the errno of the failed step.
+    /// Signals are unblocked and back at their defaults in it. A program, folder or limit that cannot be
+    /// used is thrown here, with the call that failed and its errno; nothing is left of it then.
     ///
-    /// The corresponding C function is `posix_spawn`.
+    /// The corresponding C function is `posix_spawn`, which knows no control group, terminal or limit.
     package func start() throws(HostError) -> Int32 {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         // A descriptor that already has the number of a later target would be overwritten: park it above.
         var parked: [Descriptor] = []
+        var places: [Int32] = []
         for (target, descriptor) in descriptors.enumerated() {
             var source = descriptor.raw
             if source < descriptors.count, source != target {
@@ -46,32 +60,45 @@ package struct ChildProgram: Sendable {
                 parked.append(above)
                 source = above.raw
             }
-            unsafe posix_spawn_file_actions_adddup2(&actions, source, Int32(target))
+            places.append(source)
         }
-        unsafe clinux_spawn_add_closefrom(&actions, Int32(descriptors.count))
-        if let folder { unsafe clinux_spawn_add_chdir(&actions, folder) }
-
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-        unsafe sigfillset(&signals)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(
-            &attributes,
-            clinux_spawn_setsid() | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-
-        var pid: Int32 = 0
+        let bounds = limits.map { clinux_limit(resource: UInt64($0.key), most: $0.value) }
         let variables = environment.map { $0.key + "=" + $0.value }
-        let code = unsafe withStrings(arguments) { arguments in
-            unsafe withStrings(variables) { variables in
-                unsafe posix_spawn(&pid, path, &actions, &attributes, arguments, variables)
+        var failure: HostError?
+        let pid = unsafe withStrings([path, folder ?? "", oomScore.map(String.init) ?? ""]) { own in
+            unsafe withStrings(arguments) { arguments in
+                unsafe withStrings(variables) { variables in
+                    unsafe places.withUnsafeBufferPointer { places in
+                        unsafe bounds.withUnsafeBufferPointer { bounds in
+                            var program = unsafe clinux_program()
+                            unsafe program.path = UnsafePointer(own[0])
+                            unsafe program.arguments = arguments
+                            unsafe program.environment = variables
+                            unsafe program.folder = folder == nil ? nil : UnsafePointer(own[1])
+                            unsafe program.descriptors = places.baseAddress
+                            unsafe program.descriptor_count = Int32(places.count)
+                            unsafe program.terminal = terminal.map(Int32.init) ?? -1
+                            unsafe program.control_group = controlGroup?.raw ?? -1
+                            unsafe program.mask = mask.map { Int32($0) } ?? -1
+                            unsafe program.has_priority = priority == nil ? 0 : 1
+                            unsafe program.priority = Int32(priority ?? 0)
+                            unsafe program.limits = bounds.baseAddress
+                            unsafe program.limit_count = Int32(bounds.count)
+                            unsafe program.oom_score = oomScore == nil ? nil : UnsafePointer(own[2])
+                            let pid = unsafe clinux_start_program(&program)
+                            if pid < 0, let call = unsafe program.failed_call {
+                                failure = .system(
+                                    call: unsafe String(cString: call), code: unsafe program.failed_code,
+                                    path: path)
+                            }
+                            return pid
+                        }
+                    }
+                }
             }
         }
         _ = consume parked
-        guard code == 0 else { throw .system(call: "posix_spawn", code: code, path: path) }
+        if let failure { throw failure }
         return pid
     }
 
@@ -91,7 +118,7 @@ package struct ChildProgram: Sendable {
             var pointers = unsafe offsets.map { offset in unsafe base.map { unsafe $0 + offset } }
             unsafe pointers.append(nil)
             return unsafe pointers.withUnsafeBufferPointer { list in
-                guard let first = list.baseAddress else { return EINVAL }
+                guard let first = list.baseAddress else { return -1 }
                 return unsafe body(first)
             }
         }

@@ -49,6 +49,14 @@ package final class Descriptor: Sendable {
         guard flags >= 0, clinux_fcntl(raw, F_SETFL, flags | O_NONBLOCK) == 0 else { throw .last("fcntl") }
     }
 
+    /// Makes reads and writes wait.
+    ///
+    /// Affects every process that shares the open file.
+    package func setBlocking() throws(HostError) {
+        let flags = clinux_fcntl(raw, F_GETFL, 0)
+        guard flags >= 0, clinux_fcntl(raw, F_SETFL, flags & ~O_NONBLOCK) == 0 else { throw .last("fcntl") }
+    }
+
     /// Another descriptor of the same open file, close-on-exec.
     package func duplicate() throws(HostError) -> Descriptor {
         try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
@@ -78,11 +86,24 @@ package final class Descriptor: Sendable {
         }
     }
 
+    /// Writes once to a non-blocking descriptor and returns how many bytes it took, 0 when it has no room.
+    package func write(_ bytes: ArraySlice<UInt8>) throws(HostError) -> Int {
+        while true {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(raw, $0.baseAddress, $0.count) }
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return 0
+            default: throw .last("write")
+            }
+        }
+    }
+
     /// Writes all of `bytes` to a blocking descriptor.
     package func writeAll(_ bytes: ArraySlice<UInt8>) throws(HostError) {
         var rest = bytes
         while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(raw, $0.baseAddress, $0.count) }
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(raw, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {

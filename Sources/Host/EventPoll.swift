@@ -23,6 +23,10 @@ import Glibc
         case reading
         /// As ``reading``, and room to write.
         case readingAndWriting
+        /// Room to write, or nobody left who could read it.
+        case writing
+        /// Nothing but an error or the other side's end.
+        case ending
     }
 
     private let descriptor: Descriptor
@@ -76,6 +80,8 @@ import Glibc
             switch interest {
             case .reading: EPOLLIN.rawValue
             case .readingAndWriting: EPOLLIN.rawValue | EPOLLOUT.rawValue
+            case .writing: EPOLLOUT.rawValue
+            case .ending: 0
             }
         guard unsafe epoll_ctl(descriptor.raw, operation, other, &event) == 0 else {
             throw .last("epoll_ctl")

@@ -37,6 +37,14 @@ package enum Machine {
         return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// Which build of a program the file at `path` is: its length and when it was written; nil when there
+    /// is none.
+    package static func build(of path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return "\(status.st_size).\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+
     /// How many descriptors this process may have open at once.
     ///
     /// The corresponding C function is `getrlimit(RLIMIT_NOFILE)`.
