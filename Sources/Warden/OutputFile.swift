@@ -32,7 +32,7 @@ struct OutputFile {
             guard errno == ENOENT else { throw .last("access", folder) }
             try PrivateFolder.make(folder)
         }
-        if unsafe access(output.path, F_OK) == 0 { log.remove() }
+        if log.exists { log.remove() }
     }
 
     mutating func append(_ bytes: ArraySlice<UInt8>) {
@@ -63,6 +63,7 @@ struct OutputFile {
     private mutating func openPiece() {
         file = nil
         guard pieceBytes > 0 else { return }
+        if pieces.isEmpty { unsafe mkdir(log.pieceFolder, 0o700) }
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
         guard let opened = try? Descriptor.open(log.file(count), flags, mode: 0o600) else { return }
         file = opened

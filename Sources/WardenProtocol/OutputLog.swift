@@ -5,9 +5,10 @@ package import Host
 ///
 /// Standard output and standard error, in the order in which they arrived, as plain bytes:
 /// - `PATH` holds the beginning, up to the head's limit; it is made with the first byte.
-/// - `PATH.OFFSET`, with OFFSET the decimal count of bytes printed before it, holds a later piece. Each
+/// - `PATH.d/OFFSET`, with OFFSET the decimal count of bytes printed before it, holds a later piece. Each
 ///   piece is a quarter of the tail's limit long, the newest one may be shorter. Only the newest four are
-///   kept, so that between three quarters of the limit and the limit is there.
+///   kept, so that between three quarters of the limit and the limit is there. Most runs have no such
+///   folder, and reading one never looks at the files of another.
 /// - Where one file's end is less than the next one's OFFSET, the bytes between were dropped.
 ///
 /// A reader that opens a piece reads it to its end even when it is dropped meanwhile.
@@ -36,6 +37,7 @@ package struct OutputLog: Sendable {
     /// The slice's own offset is larger than the one asked for when bytes between were dropped.
     /// A run that printed nothing has no file: the slice is empty.
     package func read(from offset: Int, limit: Int = 1 << 16) throws(HostError) -> Slice {
+        if let slice = try read(0, from: offset, limit), !slice.bytes.isEmpty { return slice }
         while true {
             let pieces = try pieceOffsets()
             // The last file that begins at or before the offset; if it was dropped or is read out, the next.
@@ -48,23 +50,30 @@ package struct OutputLog: Sendable {
         }
     }
 
+    /// Whether there is anything to read.
+    package var exists: Bool { unsafe access(path, F_OK) == 0 }
+
     /// Removes the log's files; those already gone do no harm.
     package func remove() {
         for offset in (try? pieceOffsets()) ?? [] { unsafe unlink(file(offset)) }
+        unsafe rmdir(pieceFolder)
         unsafe unlink(path)
     }
 
     /// The file that holds the bytes from `offset` on.
     package func file(_ offset: Int) -> String {
-        offset == 0 ? path : "\(path).\(offset)"
+        offset == 0 ? path : "\(pieceFolder)/\(offset)"
     }
+
+    /// Where the pieces after the head are.
+    package var pieceFolder: String { path + ".d" }
 
     private func read(_ start: Int, from offset: Int, _ limit: Int) throws(HostError) -> Slice? {
         let descriptor: Descriptor
         do throws(HostError) {
             descriptor = try Descriptor.open(file(start), O_RDONLY)
         } catch {
-            if error.code == ENOENT { return nil }
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
             throw error
         }
         var buffer = [UInt8](repeating: 0, count: limit)
@@ -75,12 +84,14 @@ package struct OutputLog: Sendable {
 
     /// Where the files begin, ascending; the head's 0 first.
     package func pieceOffsets() throws(HostError) -> [Int] {
-        let parent = SmallFile.parent(of: path)
-        let stem = path.split(separator: "/").last.map { $0 + "." } ?? ""
-        var offsets = [0]
-        for name in try Folder.names(in: parent) where name.hasPrefix(stem) {
-            if let offset = Int(name.dropFirst(stem.count)), offset > 0 { offsets.append(offset) }
+        guard unsafe access(pieceFolder, F_OK) == 0 else { return [0] }
+        let names: [String]
+        do throws(HostError) {
+            names = try Folder.names(in: pieceFolder)
+        } catch {
+            if error.code == ENOENT { return [0] }
+            throw error
         }
-        return offsets.sorted()
+        return [0] + names.compactMap { Int($0) }.filter { $0 > 0 }.sorted()
     }
 }

@@ -16,9 +16,10 @@ extension DaemonHandler {
     func logs(_ job: String, _ ordinal: Int, _ request: APIRequest) async throws(APIError) -> APIResponse {
         let run = try await record(job, ordinal)
         let offset = Int(clamping: try request.query.number("offset") ?? 0)
-        let log = OutputLog(path: identity.places.output(of: run.id, attempt: run.attempt))
+        let path = identity.places.output(of: run.id, job: run.job, attempt: run.attempt)
+        let log = OutputLog(path: path)
         let follow = request.query.flag("follow")
-        guard let first = try await firstSlice(log, offset, of: run, follow) else {
+        guard let first = try await firstSlice(log, offset, of: run) else {
             throw APIError(.noOutput, "the output of \(run.name) is not kept")
         }
         return .stream(
@@ -59,15 +60,16 @@ extension DaemonHandler {
 
     /// The first bytes and where they stand, none when they are still to come; nil when nothing is kept.
     private func firstSlice(
-        _ log: OutputLog, _ offset: Int, of run: RunRecord, _ follow: Bool
+        _ log: OutputLog, _ offset: Int, of run: RunRecord
     ) async throws(APIError) -> (offset: Int, bytes: [UInt8])? {
         let current = try await reading { () async throws(LedgerError) in
             try await control.ledger.run(id: run.id)
         }
-        // No file yet: not started, or the warden has not come to it.
-        if let slice = try? log.read(from: offset) { return (slice.offset, slice.bytes) }
+        guard let slice = try? log.read(from: offset) else { return nil }
         let isOver = current?.state.isEnded ?? true
-        return current?.startedAt == nil || (follow && !isOver) ? (offset, []) : nil
+        // It printed something, and retention took it away.
+        if isOver, slice.bytes.isEmpty, !log.exists, current?.outputBytes ?? 0 > 0 { return nil }
+        return (slice.offset, slice.bytes)
     }
 
     private func hasEnded(_ run: RunRecord) async throws -> Bool {

@@ -18,10 +18,10 @@ package struct RunPlaces: Hashable, Sendable {
         self.boot = boot
     }
 
-    /// Where an attempt's output begins.
+    /// Where an attempt's output begins: a folder each job, so that no listing is longer than one job's.
     ///
-    /// The run's id is a UUID, so the path is safe.
-    package func output(of run: String, attempt: Int) -> String {
-        "\(outputFolder)/\(run).\(attempt).log"
+    /// A job's name is one of a file, too, and a run's id is a UUID, so the path is safe.
+    package func output(of run: String, job: String, attempt: Int) -> String {
+        "\(outputFolder)/\(job)/\(run).\(attempt).log"
     }
 }

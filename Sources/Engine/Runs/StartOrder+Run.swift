@@ -13,6 +13,6 @@ extension StartOrder {
             key: RunKey(run: run.id, attempt: run.attempt), work: work,
             environment: RunEnvironment(run: run, spec: spec, socket: places.socket).values,
             folder: spec.directory, timeout: spec.timeout, grace: spec.grace,
-            output: .init(path: places.output(of: run.id, attempt: run.attempt)))
+            output: .init(path: places.output(of: run.id, job: run.job, attempt: run.attempt)))
     }
 }
