@@ -22,28 +22,34 @@ struct ProcessTree {
     /// Where a process that lost its parent may end up; nil for anywhere, when this warden is not the
     /// one that started the run.
     let reaper: Int32?
+    /// The control group it began in, which no process leaves by itself; nil where there are none.
+    var group: ControlGroup?
     /// Members seen so far: found again when they left everything else behind.
     private(set) var seen: Set<Identity> = []
     private var asked: Set<Identity> = []
 
-    init(leader: Int32, startTime: UInt64, mark: String, reaper: Int32?) {
+    init(leader: Int32, startTime: UInt64, mark: String, reaper: Int32?, group: ControlGroup? = nil) {
         self.leader = leader
         leaderStartTime = startTime
         self.mark = mark
         self.reaper = reaper
+        self.group = group
     }
 
     /// The members among `processes` that still run, and remembers them.
     ///
-    /// `isMarked` says whether a process bears ``mark``; it is asked only about those that could.
+    /// `isMarked` says whether a process bears ``mark``; it is asked only about those that could. `grouped`
+    /// are the processes in its control group.
     mutating func members(
-        among processes: [ProcessEntry], isMarked: (Int32) -> Bool
+        among processes: [ProcessEntry], grouped: Set<Int32> = [], isMarked: (Int32) -> Bool
     ) -> [ProcessEntry] {
         let me = getpid()
         // An older process cannot be a member: its ids only look alike because they were used again.
         let candidates = processes.filter { $0.startTime >= leaderStartTime && $0.pid != me }
         var found: Set<Int32> = []
-        for entry in candidates where isRoot(entry, isMarked) { found.insert(entry.pid) }
+        for entry in candidates where grouped.contains(entry.pid) || isRoot(entry, isMarked) {
+            found.insert(entry.pid)
+        }
         var grew = !found.isEmpty
         while grew {
             grew = false
@@ -68,7 +74,9 @@ extension ProcessTree {
     /// The members that run now.
     mutating func look() -> [ProcessEntry] {
         let mark = mark
-        return members(among: (try? ProcessTable.all()) ?? []) {
+        // The group first: who is in it then is in the table, or has ended.
+        let grouped = Set(group?.processes ?? [])
+        return members(among: (try? ProcessTable.all()) ?? [], grouped: grouped) {
             ProcessTable.process($0, wasStartedWith: mark)
         }
     }
@@ -85,11 +93,16 @@ extension ProcessTree {
         return members.count
     }
 
-    /// Kills every member.
+    /// Kills every member: by its control group at once, and those outside it one by one.
     ///
     /// They are stopped first, until no look finds a new one: otherwise a process
     /// that forks quickly is always one child ahead.
     mutating func kill() {
+        if let group {
+            let members = Set(look().map(\.pid))
+            if members.isSubset(of: group.processes), group.kill() { return }
+            group.kill()
+        }
         var stopped: Set<Identity> = []
         var members: [ProcessEntry] = []
         for _ in 0..<64 {

@@ -51,13 +51,27 @@ struct RecordStore {
         return (try? SmallFile.replace("\(saved)/\(record.key)", with: bytes, isDurable: true)) != nil
     }
 
+    /// The attempts with a record in the runtime folder.
+    var keys: [RunKey] { keys(in: folder) }
+
+    /// The record of an attempt; nil when there is none or it is not one.
+    func record(of key: RunKey) -> RunRecord? {
+        (try? SmallFile.read(path(key))).flatMap(RunRecord.init(fileBytes:))
+    }
+
     /// Every record of the runtime folder.
     ///
     /// Files that are not records are left alone.
-    func all() -> [RunRecord] {
-        keys(in: folder).compactMap { key in
-            (try? SmallFile.read(path(key))).flatMap(RunRecord.init(fileBytes:))
-        }
+    func all() -> [RunRecord] { keys.compactMap(record) }
+
+    /// Gives a record to another store in the same runtime folder; who writes to it notices nothing.
+    func move(_ key: RunKey, to other: RecordStore) -> Bool {
+        unsafe rename(path(key), other.path(key)) == 0
+    }
+
+    /// Whether there is an outcome of the attempt in the state folder.
+    func hasSaved(_ key: RunKey) -> Bool {
+        saved.map { unsafe access("\($0)/\(key)", F_OK) == 0 } ?? false
     }
 
     /// The outcomes in the state folder, of this boot or an earlier one.

@@ -11,6 +11,13 @@ struct RunPipes {
     /// `PROGRESS_FD`; nil once everybody has closed it.
     var progressPipe: Descriptor?
     var lines = LineSplitter()
+    /// Its terminal, whose ``PseudoTerminal/master`` is ``outputPipe``; nil when it writes to a pipe.
+    var terminal: PseudoTerminal?
+    /// The run's side of the terminal, held until its first process has ended: one that closes it and
+    /// opens it again must not find the terminal gone.
+    var slave: Descriptor?
+    /// What it is given to read; nil when that is nothing, or over.
+    var input: RunInput?
     /// `NOTIFY_SOCKET`.
     var notifySocket: Descriptor
     var notifyPath: String

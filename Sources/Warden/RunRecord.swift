@@ -1,3 +1,4 @@
+import Host
 import Timeline
 import WardenProtocol
 
@@ -21,16 +22,22 @@ struct RunRecord {
     var madeAt: Moment
     var timeout: Duration?
     var grace: Duration
+    /// The control group made for it.
+    var group: ControlGroup?
     /// Nil when the warden ended between making the record and starting the process, or just after.
     var started: Started?
     var ended: ExitRecord?
 
-    init(key: RunKey, bootID: String, madeAt: Moment, timeout: Duration?, grace: Duration) {
+    init(
+        key: RunKey, bootID: String, madeAt: Moment, timeout: Duration?, grace: Duration,
+        group: ControlGroup? = nil
+    ) {
         self.key = key
         self.bootID = bootID
         self.madeAt = madeAt
         self.timeout = timeout
         self.grace = grace
+        self.group = group
     }
 
     /// Reads a record file; nil when not even its first frame is whole.
@@ -43,7 +50,8 @@ struct RunRecord {
         self.init(
             key: key, bootID: bootID, madeAt: Moment(microseconds: Int64(madeAt)),
             timeout: made.optionalNumber(5).map { .microseconds($0) },
-            grace: .microseconds(made.optionalNumber(4) ?? 10_000_000))
+            grace: .microseconds(made.optionalNumber(4) ?? 10_000_000),
+            group: (try? made.optionalText(6)).flatMap { $0 }.map(ControlGroup.init(path:)))
         while let frame = try? buffer.next() {
             switch frame.kind {
             case 2: started = Started(frame.fields)
@@ -61,6 +69,7 @@ struct RunRecord {
         fields.put(3, Int(madeAt.microseconds))
         fields.put(4, Int(grace.microseconds))
         fields.put(5, ifKnown: timeout.map { Int($0.microseconds) })
+        fields.put(6, ifKnown: group?.path)
         return fields.frame()
     }
 

@@ -13,66 +13,146 @@ struct RunStarter {
         var pipes: RunPipes
     }
 
+    /// How much sooner than the warden the kernel should choose a job when memory runs out.
+    private static let oomScore = 200
+
     private let environment: [String: String]
+    private let oomScore: Int?
     private let notifyFolder: String
     private let nothing: Descriptor
     private var lastSocket = 0
 
-    init(directory: String, environment: [String: String]) throws(HostError) {
+    /// `keeping` are the ids of wardens that still finish their runs.
+    init(
+        directory: String, environment: [String: String], keeping others: Set<String>
+    ) throws(HostError) {
         self.environment = JobEnvironment.scrubbed(environment)
         notifyFolder = directory + "/n"
         nothing = try Descriptor.open("/dev/null", O_RDWR)
+        let own = (try? SmallFile.text("/proc/self/oom_score_adj")).flatMap { Int($0) }
+        oomScore = own.map { min(1000, $0 + Self.oomScore) }
         try PrivateFolder.make(notifyFolder)
+        // Jobs of other users must get through to their sockets; what else is here has its own mode.
+        if geteuid() == 0 { for path in [directory, notifyFolder] { unsafe chmod(path, 0o711) } }
         // Sockets of a warden that was killed: nobody reads them any more.
-        for name in try Folder.names(in: notifyFolder) { unsafe unlink(notifyFolder + "/" + name) }
+        for name in try Folder.names(in: notifyFolder)
+        where !others.contains(String(name.prefix { $0 != "." })) {
+            unsafe unlink(notifyFolder + "/" + name)
+        }
     }
 
-    /// Starts the order's process, the leader of its own session.
-    mutating func start(_ order: StartOrder) throws(StartRefused) -> Started {
+    /// Starts the order's process, the leader of its own session, in `group` where there is one.
+    mutating func start(_ order: StartOrder, in group: Descriptor? = nil) throws(StartRefused) -> Started {
         try check(order)
+        let account = try account(order)
         lastSocket += 1
-        let notifyPath = "\(notifyFolder)/\(String(lastSocket, radix: 36))"
+        let notifyPath = "\(notifyFolder)/\(getpid()).\(String(lastSocket, radix: 36))"
+        var base = environment
+        if let account { base.merge(variables(of: account)) { $1 } }
         var child = ChildProgram(
             path: "/bin/sh", arguments: [],
-            environment: JobEnvironment.make(from: environment, for: order, notifySocket: notifyPath),
+            environment: JobEnvironment.make(from: base, for: order, notifySocket: notifyPath),
             descriptors: [])
         child.folder = order.folder ?? child.environment["HOME"] ?? "/"
+        child.mask = order.umask ?? 0o022
+        child.priority = order.nice
+        for (limit, most) in order.limits { child.limits[limit.rawValue] = UInt64(most) }
+        child.oomScore = oomScore
+        child.controlGroup = group
         switch order.work {
         case .shell(let text): child.arguments = ["sh", "-c", text]
         case .command(let words):
             child.arguments = words
             child.path = try ProgramSearch.find(words.first ?? "", path: child.environment["PATH"] ?? "")
         }
+        if let account { try change(&child, to: account) }
         var pipes: RunPipes
         do throws(HostError) {
-            pipes = try makePipes(order, notifyPath, for: &child)
+            pipes = try makePipes(order, notifyPath, account, for: &child)
         } catch {
             throw StartRefused(error, otherwise: .badOutput)
         }
-        do throws(HostError) {
-            let own = umask(order.umask ?? 0o022)
-            defer { umask(own) }
-            let pid = try child.start()
+        do throws(StartRefused) {
+            try addInput(order, to: &pipes, for: &child)
+            let pid = try begin(child)
             return Started(pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0, pipes: pipes)
         } catch {
             unsafe unlink(notifyPath)
             OutputLog(path: order.output.path).remove()
-            throw try explain(error, child)
+            throw error
+        }
+    }
+
+    private func begin(_ child: ChildProgram) throws(StartRefused) -> Int32 {
+        do throws(HostError) {
+            return try child.start()
+        } catch {
+            var refused = try explain(error, child)
+            // Out of processes or memory is out of them without a group, too.
+            if case .system("clone", let code, _) = error, child.controlGroup != nil {
+                refused.isOfControlGroup = code != EAGAIN && code != ENOMEM
+            }
+            throw refused
         }
     }
 
     /// Everything the run writes to; its ends become the child's descriptors.
     private func makePipes(
-        _ order: StartOrder, _ notifyPath: String, for child: inout ChildProgram
+        _ order: StartOrder, _ notifyPath: String, _ account: Account?, for child: inout ChildProgram
     ) throws(HostError) -> RunPipes {
         let output = try OutputFile(order.output)
-        let ends = try Descriptor.pipe(nonblockingRead: true)
         let progress = try Descriptor.pipe(nonblockingRead: true)
-        child.descriptors = [nothing, ends.write, ends.write, progress.write]
-        return RunPipes(
-            outputPipe: ends.read, output: output, isOutputWatched: order.isOutputWatched,
-            progressPipe: progress.read, notifySocket: try LocalSocket.bindDatagram(notifyPath),
-            notifyPath: notifyPath)
+        let notify = try LocalSocket.bindDatagram(notifyPath)
+        var pipes = RunPipes(
+            output: output, isOutputWatched: order.isOutputWatched, progressPipe: progress.read,
+            notifySocket: notify, notifyPath: notifyPath)
+        if let size = order.pty {
+            let (terminal, slave) = try PseudoTerminal.open(rows: size.rows, columns: size.columns)
+            pipes.terminal = terminal
+            pipes.slave = slave
+            pipes.outputPipe = terminal.master
+            child.descriptors = [nothing, slave, slave, progress.write]
+            child.terminal = 1
+        } else {
+            let ends = try Descriptor.pipe(nonblockingRead: true)
+            pipes.outputPipe = ends.read
+            child.descriptors = [nothing, ends.write, ends.write, progress.write]
+        }
+        if let account {
+            unsafe chown(notifyPath, account.userID, account.groupID)
+            if let slave = pipes.slave { fchown(slave.raw, account.userID, UInt32.max) }
+        }
+        return pipes
+    }
+
+    /// What the run reads from.
+    private func addInput(
+        _ order: StartOrder, to pipes: inout RunPipes, for child: inout ChildProgram
+    ) throws(StartRefused) {
+        do throws(HostError) {
+            switch order.stdin {
+            case .none: return
+            case .pty:
+                guard let terminal = pipes.terminal, let slave = pipes.slave else { return }
+                child.descriptors[0] = slave
+                pipes.input = RunInput(terminal.master, terminal: terminal)
+            case .pipe, .text:
+                let ends = try Descriptor.pipe(nonblockingRead: false)
+                try ends.write.setNonblocking()
+                child.descriptors[0] = ends.read
+                pipes.input = RunInput(ends.write)
+                if case .text(let bytes) = order.stdin {
+                    pipes.input = RunInput(ends.write, holding: bytes)
+                }
+            case .file(let path):
+                // A fifo would keep the warden waiting for its writer; the job may wait.
+                let file = try Descriptor.open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+                try file.setBlocking()
+                child.descriptors[0] = file
+            }
+        } catch {
+            throw StartRefused(error, otherwise: .badInput)
+        }
     }
 
     /// What the kernel meant.
@@ -80,6 +160,16 @@ struct RunStarter {
     /// It says the same of a missing folder, program and interpreter, so each is
     /// looked at now, after the fact, and good orders pay nothing for it.
     private func explain(_ error: HostError, _ child: ChildProgram) throws(StartRefused) -> StartRefused {
+        if case .system(let call, let code, _) = error {
+            switch call {
+            case "setpriority":
+                let text = "a priority of \(child.priority ?? 0): \(errorText(code))"
+                return StartRefused(.notPermitted, text)
+            case "setrlimit":
+                return StartRefused(.notPermitted, "a limit above the warden's own: \(errorText(code))")
+            default: break
+            }
+        }
         switch error.code {
         case E2BIG: return StartRefused(.tooLong, "arguments and environment are too long for the kernel")
         case ENOENT, EACCES, ENOTDIR, EPERM, ENOEXEC, ELIBBAD, ELOOP, ENAMETOOLONG:
@@ -99,7 +189,13 @@ struct RunStarter {
         guard order.output.path.hasPrefix("/") else {
             throw StartRefused(.badOutput, "\(order.output.path) is not an absolute path")
         }
-        var texts = [order.output.path, order.folder ?? ""]
+        var texts = [order.output.path, order.folder ?? "", order.user ?? ""]
+        if case .file(let path) = order.stdin {
+            guard path.hasPrefix("/") else {
+                throw StartRefused(.badInput, "\(path) is not an absolute path")
+            }
+            texts.append(path)
+        }
         switch order.work {
         case .command(let words):
             guard words.first?.isEmpty == false else { throw StartRefused(.badOrder, "no command") }

@@ -9,6 +9,8 @@ struct StartRefused: Error {
     var refusal: Refusal
     /// A sentence for a person, without a full stop.
     var text: String
+    /// Whether it is the control group that the kernel would not start it in.
+    var isOfControlGroup = false
 
     init(_ refusal: Refusal, _ text: String) {
         self.refusal = refusal

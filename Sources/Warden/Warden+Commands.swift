@@ -12,6 +12,11 @@ extension Warden {
         case .query(let key?): tellAbout(key)
         case .query(nil): tellEverything()
         case .acknowledge(let key): forget(key)
+        case .input(let key, let offset, let bytes): give(key, bytes, at: offset)
+        case .closeInput(let key): endInput(key)
+        case .resize(let key, let size): resize(key, size)
+        case .signal(let key, let number): signal(key, number)
+        case .retire: retire()
         }
     }
 
@@ -20,9 +25,10 @@ extension Warden {
         if let old = daemon, old != id { drop(old) }
         daemon = id
         awaySince = nil
+        if !isRetired { adoptRetired() }
         let hello = WardenHello(
             pid: getpid(), startTime: ProcessTable.entry(getpid())?.startTime ?? 0, bootID: bootID,
-            runs: runs.count)
+            runs: runs.count, build: build)
         tell(.hello(hello))
         tellEverything()
     }
@@ -36,7 +42,7 @@ extension Warden {
         tell(.caughtUp)
     }
 
-    private func tellAbout(_ key: RunKey) {
+    func tellAbout(_ key: RunKey) {
         if let run = runs[key] {
             tell(run.startedMessage)
         } else if let entry = ended[key] {
@@ -74,18 +80,25 @@ extension Warden {
 
     private func begin(_ order: StartOrder) throws(StartRefused) {
         let key = order.key
+        guard !isRetired else {
+            throw StartRefused(.exhausted, "this warden only finishes its runs; a newer one is in charge")
+        }
         guard hasRoom else {
             throw StartRefused(
                 .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
         }
-        let record = try makeRecord(
-            RunRecord(
-                key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace))
+        var group = groups.make(for: key)
+        let record: Descriptor
         let started: RunStarter.Started
         do throws(StartRefused) {
-            started = try starter.start(order)
+            record = try makeRecord(
+                RunRecord(
+                    key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace,
+                    group: group))
+            started = try begin(order, in: &group)
         } catch {
             store.remove(key, isSaved: false)
+            if let group { _ = groups.remove(group) }
             throw error
         }
         let now = Duration.sinceBoot
@@ -94,7 +107,7 @@ extension Warden {
             ladder: StopLadder(startedAt: now, timeout: order.timeout, grace: order.grace),
             tree: ProcessTree(
                 leader: started.pid, startTime: started.startTime, mark: "BELFRY_RUN_ID=\(key.run)",
-                reaper: getpid()))
+                reaper: getpid(), group: group))
         run.pipes = started.pipes
         run.record = record
         runs[key] = run
@@ -107,6 +120,22 @@ extension Warden {
         tell(run.startedMessage)
     }
 
+    /// Starts it in its control group; when the kernel does not want that, without one, and so from then on.
+    private func begin(
+        _ order: StartOrder, in group: inout ControlGroup?
+    ) throws(StartRefused) -> RunStarter.Started {
+        guard let folder = (try? group?.open()) ?? nil else { return try starter.start(order) }
+        do throws(StartRefused) {
+            return try starter.start(order, in: folder)
+        } catch {
+            guard error.isOfControlGroup else { throw error }
+            group?.remove()
+            group = nil
+            groups.giveUp()
+            return try starter.start(order)
+        }
+    }
+
     private func makeRecord(_ record: RunRecord) throws(StartRefused) -> Descriptor {
         do throws(HostError) {
             return try store.make(record)
@@ -117,9 +146,9 @@ extension Warden {
 
     /// Whether one more run leaves descriptors for the daemon's connections and for records.
     ///
-    /// A run holds five, the output of one that left processes behind two.
+    /// A run holds seven at most, the output of one that left processes behind two.
     private var hasRoom: Bool {
-        5 * (runs.count + 1) + 2 * leftovers.count + 64 <= descriptorLimit
+        7 * (runs.count + 1) + 2 * leftovers.count + 64 <= descriptorLimit
     }
 
     private func watchPipes(of run: Run) {
@@ -127,6 +156,9 @@ extension Warden {
         if let pipe = pipes.outputPipe { try? watch(pipe.raw, .output(run.key)) }
         if let pipe = pipes.progressPipe { try? watch(pipe.raw, .progress(run.key)) }
         try? watch(pipes.notifySocket.raw, .notify(run.key))
+        run.pipes?.input?.flush()
+        if run.pipes?.input?.isClosed == true { run.pipes?.input = nil }
+        watchInput(of: run)
     }
 
     private func cancel(_ key: RunKey, _ reason: String) {

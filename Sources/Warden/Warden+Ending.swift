@@ -15,6 +15,7 @@ extension Warden {
             guard let key = keys.removeValue(forKey: pid), let run = runs[key] else { continue }
             leaderEnded(run, status, usage)
         }
+        groups.tidy()
         // Somebody who kept a stopping run from being over may be among them.
         for run in runs.values where run.exit != nil && run.ladder.isStopping { settle(run, .sinceBoot) }
     }
@@ -36,6 +37,7 @@ extension Warden {
         exit.cpu = duration(usage.ru_utime) + duration(usage.ru_stime)
         exit.maxResidentKiB = usage.ru_maxrss
         run.exit = exit
+        run.pipes?.slave = nil
         // Everything it wrote itself is in the pipes by now; a full pipe is 64 KiB, often more is set.
         drainOutput(of: run, rounds: 64)
         settle(run, exit.instant)
@@ -63,6 +65,7 @@ extension Warden {
     /// Cheaper than reading the whole process table after every run.
     private func mayHaveSurvivors(_ run: Run) -> Bool {
         if run.pipes == nil || kill(-run.pid, 0) == 0 { return true }
+        if let group = run.tree.group, !groups.remove(group) { return true }
         guard let children = ProcessTable.children() else { return true }
         return children.contains { keys[$0] == nil }
     }
@@ -77,6 +80,7 @@ extension Warden {
         runs[run.key] = nil
         keys[run.pid] = nil
         if let handle = run.orphan { unwatch(handle.raw) }
+        if let group = run.tree.group { _ = groups.remove(group) }
         if let pipes = run.pipes { release(pipes) }
         // A record that cannot be written is still told; only a restart of the warden would miss it.
         if let file = run.record {
@@ -93,6 +97,7 @@ extension Warden {
         unwatch(pipes.notifySocket.raw)
         unsafe unlink(pipes.notifyPath)
         if let pipe = pipes.progressPipe { unwatch(pipe.raw) }
+        if let input = pipes.input, input.terminal == nil { unwatch(input.descriptor.raw) }
         guard let pipe = pipes.outputPipe else { return }
         let id = (leftovers.keys.max() ?? 0) + 1
         reassign(pipe.raw, to: .leftover(id))

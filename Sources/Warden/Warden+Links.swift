@@ -54,7 +54,7 @@ extension Warden {
                 continue
             }
             if let link = links[id], waited || link.hasWaiting {
-                setWaitsForRoom(link.socket.raw, link.hasWaiting)
+                setInterest(link.socket.raw, link.hasWaiting ? .readingAndWriting : .reading)
             }
         }
     }

@@ -5,17 +5,22 @@ import WardenProtocol
 extension Warden {
     /// Reads what an earlier warden left: outcomes nobody fetched, and runs it was killed over.
     func takeOver() {
-        for record in store.all() {
-            if let outcome = record.ended {
-                ended[record.key] = Ended(record: outcome)
-            } else {
-                takeOver(record)
-            }
-        }
+        _ = RetiredWardens(directory: options.directory).adopt(into: store)
+        for record in store.all() { take(record) }
         for outcome in store.allSaved() {
             var entry = ended[outcome.key] ?? Ended(record: outcome)
             entry.isSaved = true
             ended[outcome.key] = entry
+        }
+    }
+
+    /// Takes what another warden wrote of a run.
+    func take(_ record: RunRecord) {
+        if let outcome = record.ended {
+            // It may have saved it before it ended, too.
+            ended[record.key] = Ended(record: outcome, isSaved: store.hasSaved(record.key))
+        } else {
+            takeOver(record)
         }
     }
 
@@ -30,12 +35,15 @@ extension Warden {
                 key: key, pid: alive.pid, startTime: alive.startTime, startedAt: alive.at,
                 startedInstant: alive.instant,
                 ladder: StopLadder(startedAt: alive.instant, timeout: record.timeout, grace: record.grace),
-                tree: ProcessTree(leader: alive.pid, startTime: alive.startTime, mark: mark, reaper: nil))
+                tree: ProcessTree(
+                    leader: alive.pid, startTime: alive.startTime, mark: mark, reaper: nil,
+                    group: record.group))
             run.orphan = handle
             runs[key] = run
             if (try? watch(handle.raw, .orphan(key))) != nil { return }
             runs[key] = nil
         }
+        if let group = record.group { _ = groups.remove(group) }
         let outcome = ExitRecord(
             key: key, cause: .lost, pid: record.started?.pid ?? 0,
             startedAt: record.started?.at ?? record.madeAt,

@@ -10,9 +10,9 @@ import WardenProtocol
 package final class Warden {
     /// What a descriptor in the poll belongs to.
     enum Source {
-        case signals, timer, listener
+        case signals, timer, listener, tie
         case link(UInt64)
-        case output(RunKey), progress(RunKey), notify(RunKey), orphan(RunKey)
+        case output(RunKey), progress(RunKey), notify(RunKey), input(RunKey), orphan(RunKey)
         /// The output of a run that ended, still held open by a process it left behind.
         case leftover(UInt64)
     }
@@ -26,13 +26,16 @@ package final class Warden {
 
     let options: WardenOptions
     let bootID: String
+    /// Which program this is; see ``Machine/build(of:)``.
+    let build: String?
     /// How many descriptors this process may have open.
     ///
     /// Not raised: jobs inherit it, and some programs
     /// break on a large one.
     let descriptorLimit: Int
-    let store: RecordStore
+    var store: RecordStore
     var starter: RunStarter
+    var groups: ControlGroups
     var runs: [RunKey: Run] = [:]
     var keys: [Int32: RunKey] = [:]
     var ended: [RunKey: Ended] = [:]
@@ -50,7 +53,10 @@ package final class Warden {
     var isEnding = false
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-    private let lock: StateLock
+    /// Of the shared folder; of its own one when it is retired.
+    var lock: StateLock
+    /// Whether it starts nothing any more, because another warden is in charge.
+    var isRetired = false
     private let poll: EventPoll
     private let signals: Descriptor
     private let timer: Descriptor
@@ -59,6 +65,9 @@ package final class Warden {
     private var tokens: [Int32: UInt64] = [:]
     private var lastToken: UInt64 = 0
     private var armedFor: Duration?
+    /// The process with which this one ends.
+    private let tie: ProcessHandle?
+    private var isCut = false
 
     /// Takes the directory, reads what an earlier warden left in it, and listens.
     ///
@@ -70,9 +79,14 @@ package final class Warden {
         lock = try StateLock(folder: options.directory)
         guard clinux_set_child_subreaper() == 0 else { throw .last("prctl") }
         bootID = try Machine.bootID()
+        build =
+            Machine.environment[WardenLaunch.buildVariable] ?? Machine.build(of: "/proc/self/exe")
         descriptorLimit = try Machine.descriptorLimit()
         store = try RecordStore(directory: options.directory, state: options.state)
-        starter = try RunStarter(directory: options.directory, environment: Machine.environment)
+        groups = options.usesControlGroups ? ControlGroups(below: .own()) : ControlGroups()
+        starter = try RunStarter(
+            directory: options.directory, environment: Machine.environment,
+            keeping: RetiredWardens(directory: options.directory).working)
         poll = try EventPoll()
         signals = try Self.takeSignals()
         timer = try Descriptor(
@@ -80,9 +94,11 @@ package final class Warden {
         let path = options.directory + "/warden.sock"
         unsafe unlink(path)
         listener = try LocalSocket.listen(path)
+        tie = try Self.findTie()
         try watch(signals.raw, .signals)
         try watch(timer.raw, .timer)
         try watch(listener.raw, .listener)
+        if let tie { try watch(tie.raw, .tie) }
         awaySince = .sinceBoot
         takeOver()
     }
@@ -96,14 +112,18 @@ package final class Warden {
             if isOver(now) { break }
             arm()
             for ready in try poll.wait() { serve(ready) }
+            if isCut { break }
         }
         saveOutcomes()
-        unsafe unlink(options.directory + "/warden.sock")
+        groups.close()
+        leaveFolder()
     }
 
-    func watch(_ descriptor: Int32, _ source: Source) throws(HostError) {
+    func watch(
+        _ descriptor: Int32, _ source: Source, _ interest: EventPoll.Interest = .reading
+    ) throws(HostError) {
         lastToken += 1
-        try poll.add(descriptor, lastToken)
+        try poll.add(descriptor, lastToken, interest)
         sources[lastToken] = source
         tokens[descriptor] = lastToken
     }
@@ -124,9 +144,9 @@ package final class Warden {
         if let token = tokens[descriptor] { sources[token] = source }
     }
 
-    func setWaitsForRoom(_ descriptor: Int32, _ waits: Bool) {
+    func setInterest(_ descriptor: Int32, _ interest: EventPoll.Interest) {
         guard let token = tokens[descriptor] else { return }
-        try? poll.change(descriptor, token, waits ? .readingAndWriting : .reading)
+        try? poll.change(descriptor, token, interest)
     }
 
     private func serve(_ ready: EventPoll.Ready) {
@@ -136,8 +156,12 @@ package final class Warden {
         case .signals: readSignals()
         case .timer: readTimer()
         case .listener: acceptLinks()
+        case .tie: cut()
         case .link(let id): if ready.isReadable { serveLink(id) }
-        case .output(let key): readOutput(key)
+        case .output(let key):
+            if ready.isWritable { serveInput(key, ready) }
+            if ready.isReadable { readOutput(key) }
+        case .input(let key): serveInput(key, ready)
         case .progress(let key): readProgress(key)
         case .notify(let key): notified(key)
         case .orphan(let key): orphanEnded(key)
@@ -145,9 +169,25 @@ package final class Warden {
         }
     }
 
+    /// The process to end with, by ``WardenLaunch/tieVariable``; throws when it is gone already.
+    private static func findTie() throws(HostError) -> ProcessHandle? {
+        guard let text = Machine.environment[WardenLaunch.tieVariable], let pid = Int32(text) else {
+            return nil
+        }
+        return try ProcessHandle(pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0)
+    }
+
+    /// The process to end with is gone: nobody wants the runs, and nobody will ask how they ended.
+    private func cut() {
+        for run in runs.values { run.tree.kill() }
+        collectChildren()
+        isCut = true
+    }
+
     private func isOver(_ now: Duration) -> Bool {
         guard runs.isEmpty else { return false }
         if isEnding { return true }
+        if isRetired { return hasFinished(now) }
         guard options.endsWhenIdle, let idleSince else { return false }
         return now - idleSince >= .seconds(10)
     }
@@ -158,7 +198,9 @@ package final class Warden {
         while unsafe read(signals.raw, &info, size) == size {
             switch Int32(info.ssi_signo) {
             case SIGCHLD: collectChildren()
-            case SIGTERM, SIGINT: isEnding = true
+            case SIGTERM, SIGINT:
+                isEnding = true
+                if !runs.isEmpty { retire() }
             default: break  // A terminal that hangs up is no reason to end.
             }
         }
@@ -178,6 +220,7 @@ package final class Warden {
         }
         include(saveDeadline)
         if options.endsWhenIdle { include(idleSince.map { $0 + .seconds(10) }) }
+        if isRetired, runs.isEmpty { include(awaySince.map { $0 + .seconds(2) }) }
         guard next != armedFor else { return }
         armedFor = next
         var setting = itimerspec()

@@ -10,6 +10,9 @@ package struct WardenOptions: Hashable, Sendable {
     package var state: String?
     /// `--until-idle`: end after 10 s without run and daemon.
     package var endsWhenIdle = false
+    /// False with `--no-control-groups`: processes are found by their parents alone, as where there is no
+    /// cgroup2 to write to.
+    package var usesControlGroups = true
     /// `--ready-fd`: a descriptor that gets one line when the warden listens: empty, or why it does not.
     package var readyDescriptor: Int32?
 
@@ -28,6 +31,7 @@ package struct WardenOptions: Hashable, Sendable {
     /// How to call it.
     package static let usage = """
         usage: belfry-warden [--system | --directory DIR [--state DIR]] [--until-idle] [--ready-fd N]
+                             [--no-control-groups]
         Starts jobs for belfryd and outlives it. TERM ends it as soon as it has no run.
         Without a folder it serves this user's daemon, with --system the machine's.
 
@@ -41,6 +45,7 @@ package struct WardenOptions: Hashable, Sendable {
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": return .help
+            case "--no-control-groups": options.usesControlGroups = false
             case "--until-idle": options.endsWhenIdle = true
             case "--system": owner = .system
             case "--directory", "--state", "--ready-fd":

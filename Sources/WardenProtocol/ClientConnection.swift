@@ -26,12 +26,32 @@ struct ClientConnection {
         } catch {
             throw .hungUp
         }
+        guard case .hello(let hello)? = try wait(until: { _ in true }) else { throw .outOfOrder }
+        return hello
+    }
+
+    /// Asks a warden to leave its folder to a newer one, and waits for it, at most 5 s; false when it stays.
+    mutating func retire() throws(WardenError) -> Bool {
+        do throws(HostError) {
+            outgoing.append(WardenCommand.retire.frame)
+            try outgoing.flush(to: socket)
+        } catch {
+            throw .hungUp
+        }
+        do throws(WardenError) {
+            return try wait { $0 == .retired } != nil
+        } catch {
+            return false
+        }
+    }
+
+    /// The first message that `isLast` names; those before it are dropped.
+    private mutating func wait(
+        until isLast: (WardenMessage) -> Bool
+    ) throws(WardenError) -> WardenMessage? {
         let deadline = Duration.sinceBoot + .seconds(5)
         while true {
-            if let message = try nextMessage() {
-                guard case .hello(let hello) = message else { throw .outOfOrder }
-                return hello
-            }
+            while let message = try nextMessage() { if isLast(message) { return message } }
             let left = deadline - .sinceBoot
             guard left > .zero else { throw .hungUp }
             var waiting = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)

@@ -1,23 +1,22 @@
 import Glibc
 import Host
 
-/// What the client's thread does: the socket, the jobs' notify sockets, the callers' requests.
+/// What the client's thread does: the wardens' sockets, the jobs' notify sockets, the callers' requests.
 final class ClientLoop {
     private static let wakeUpToken: UInt64 = 0
-    private static let socketToken: UInt64 = 1
 
-    private let directory: String
+    let directory: String
     private let mailbox: ClientMailbox
-    private let queue: EventQueue
-    private let poll: EventPoll
+    let queue: EventQueue
+    let poll: EventPoll
 
-    private var connection: ClientConnection?
+    /// The wardens, by the number of their sockets in the poll; at most one is not retired.
+    var wardens: [UInt64: WardenLink] = [:]
     private var notifySockets: [UInt64: (key: RunKey, socket: Descriptor)] = [:]
-    private var lastToken: UInt64 = 1
+    private var lastToken: UInt64 = 0
     /// Wardens this process launched; collected when they end, so that none stays a zombie.
     private var children: [Int32] = []
     private var isPaused = false
-    private var waitsForRoom = false
 
     static func start(directory: String, mailbox: ClientMailbox, queue: EventQueue) throws(HostError) {
         try BackgroundThread.start(named: "warden-client") {
@@ -43,10 +42,12 @@ final class ClientLoop {
     private func run() throws(HostError) {
         while true {
             for ready in try poll.wait() {
-                switch ready.token {
-                case Self.wakeUpToken: guard serve(mailbox.take()) else { return }
-                case Self.socketToken: exchange(ready)
-                default: readNotifications(ready.token)
+                if ready.token == Self.wakeUpToken {
+                    guard serve(mailbox.take()) else { return }
+                } else if wardens[ready.token] != nil {
+                    exchange(ready)
+                } else {
+                    readNotifications(ready.token)
                 }
             }
             collectChildren()
@@ -60,13 +61,12 @@ final class ClientLoop {
             switch request {
             case .connect(let launch, let caller):
                 caller.resume(returning: Result { () throws(WardenError) in try connect(launch) })
-            case .send(let frame):
-                connection?.outgoing.append(frame)
+            case .send(let command): send(command)
             case .close:
                 for case .connect(_, let caller) in requests[index...] {
                     caller.resume(returning: .failure(.hungUp))
                 }
-                dropConnection()
+                dropAll()
                 queue.finish()
                 mailbox.close(.hungUp)
                 return false
@@ -75,85 +75,118 @@ final class ClientLoop {
         return true
     }
 
-    private func connect(_ launch: WardenLaunch?) throws(WardenError) -> WardenHello {
-        dropConnection()
-        var made: ClientConnection
-        do throws(WardenError) {
-            made = try ClientConnection(directory: directory)
-        } catch .noWarden(let text) {
-            guard let launch else { throw .noWarden(text: text) }
-            children.append(try launch.start(directory: directory))
-            made = try ClientConnection(directory: directory)
+    /// Sends a command to the warden it is for: the one that spoke of the attempt, else the one in charge.
+    private func send(_ command: WardenCommand) {
+        if case .query(nil) = command {
+            for token in wardens.keys {
+                wardens[token]?.isCaughtUp = false
+                wardens[token]?.connection.outgoing.append(command.frame)
+            }
+            return
         }
-        let hello = try made.shakeHands()
+        let owner = command.key.flatMap { key in wardens.first { $0.value.keys.contains(key) }?.key }
+        guard let token = owner ?? wardens.first(where: { !$0.value.isRetired })?.key else { return }
+        if case .start(let order) = command, let version = wardens[token]?.version,
+            version < order.neededVersion
+        {
+            let text = "the warden that runs is older than this order; it ends once its runs are over"
+            return queue.add(.refused(order.key, .exhausted, text: text))
+        }
+        if case .acknowledge(let key) = command { wardens[token]?.keys.remove(key) }
+        wardens[token]?.connection.outgoing.append(command.frame)
+    }
+
+    func add(_ connection: ClientConnection, _ hello: WardenHello, isRetired: Bool) throws(WardenError) {
+        lastToken += 1
         do throws(HostError) {
-            try poll.add(made.socket.raw, Self.socketToken)
+            try poll.add(connection.socket.raw, lastToken)
         } catch {
             throw .host(error)
         }
-        connection = made
-        // Frames that came together with the hello are waiting already.
-        takeFrames()
-        return hello
+        wardens[lastToken] = WardenLink(
+            connection: connection, version: hello.version, isRetired: isRetired)
     }
 
-    private func dropConnection() {
-        if let connection, !isPaused { poll.remove(connection.socket.raw) }
-        connection = nil
-        waitsForRoom = false
+    func dropAll() {
+        for token in wardens.keys { drop(token) }
         for token in notifySockets.keys { closeNotifySocket(token) }
         isPaused = false
     }
 
+    private func drop(_ token: UInt64) {
+        guard let link = wardens.removeValue(forKey: token) else { return }
+        poll.remove(link.connection.socket.raw)
+    }
+
     private func exchange(_ ready: EventPoll.Ready) {
-        guard ready.isReadable, connection != nil else { return }
+        guard ready.isReadable else { return }
         do throws(WardenError) {
-            let isOpen = try connection?.receive() ?? false
-            takeFrames()
-            if !isOpen { hangUp() }
+            let isOpen = try wardens[ready.token]?.connection.receive() ?? true
+            takeFrames(ready.token)
+            if !isOpen { hangUp(ready.token) }
         } catch {
-            hangUp()
+            hangUp(ready.token)
         }
     }
 
-    private func hangUp() {
-        guard connection != nil else { return }
-        dropConnection()
+    private func hangUp(_ token: UInt64) {
+        guard let link = wardens[token] else { return }
+        if link.isRetired, link.keys.isEmpty {
+            // It had nothing left to do.
+            drop(token)
+            return noteCaughtUp()
+        }
+        dropAll()
         queue.add(.disconnected)
     }
 
-    private func takeFrames() {
+    func takeFrames(_ token: UInt64) {
         do throws(WardenError) {
-            while let message = try connection?.nextMessage() { handle(message) }
+            while let message = try wardens[token]?.connection.nextMessage() { handle(message, from: token) }
         } catch {
             // A warden that sends nonsense is as good as gone; its runs are asked about again.
-            hangUp()
+            hangUp(token)
         }
     }
 
-    private func handle(_ message: WardenMessage) {
+    private func handle(_ message: WardenMessage, from token: UInt64) {
         switch message {
         case .hello: break  // Only the first one counts.
         case .started(let key, let pid, let startTime, let at):
+            wardens[token]?.keys.insert(key)
             queue.add(.started(key, pid: pid, startTime: startTime, at: at))
         case .refused(let key, let refusal, let text): queue.add(.refused(key, refusal, text: text))
         case .output(let key, let offset, let bytes): queue.add(.output(key, offset: offset, bytes: bytes))
         case .report(let key, let line): queue.add(.report(key, line: line))
         case .notify(let key, let datagram): queue.add(.notify(key, datagrams: [datagram]))
-        case .notifySocket(let key): openNotifySocket(key)
+        case .notifySocket(let key): openNotifySocket(key, from: token)
         case .ended(let record):
+            wardens[token]?.keys.insert(record.key)
             for (token, entry) in notifySockets where entry.key == record.key {
                 while readNotifications(token) {}
                 closeNotifySocket(token)
             }
             queue.add(.ended(record))
         case .unknown(let key): queue.add(.unknown(key))
-        case .caughtUp: queue.add(.caughtUp)
+        case .caughtUp:
+            wardens[token]?.isCaughtUp = true
+            noteCaughtUp()
+        case .inputTaken(let key, let end, let isClosed):
+            queue.add(.inputTaken(key, end: end, isClosed: isClosed))
+        case .retired:
+            // Somebody told it to end: whoever connects now finds, or starts, the next one.
+            dropAll()
+            queue.add(.disconnected)
         }
     }
 
-    private func openNotifySocket(_ key: RunKey) {
-        guard let socket = connection?.takeDescriptor() else { return }
+    /// Tells that all was told, when the last warden has.
+    private func noteCaughtUp() {
+        if wardens.values.allSatisfy(\.isCaughtUp) { queue.add(.caughtUp) }
+    }
+
+    private func openNotifySocket(_ key: RunKey, from token: UInt64) {
+        guard let socket = wardens[token]?.connection.takeDescriptor() else { return }
         lastToken += 1
         notifySockets[lastToken] = (key, socket)
         if !isPaused { try? poll.add(socket.raw, lastToken) }
@@ -177,20 +210,25 @@ final class ClientLoop {
 
     /// Sends what fits, and asks to be woken for what is possible next.
     private func adjustInterest() throws(HostError) {
-        do throws(HostError) {
-            if let socket = connection?.socket { try connection?.outgoing.flush(to: socket) }
-        } catch {
-            hangUp()
+        for token in wardens.keys {
+            do throws(HostError) {
+                if let socket = wardens[token]?.connection.socket {
+                    try wardens[token]?.connection.outgoing.flush(to: socket)
+                }
+            } catch {
+                hangUp(token)
+            }
         }
         let mayReceive = queue.mayReceive
         if mayReceive == isPaused {
             isPaused = !mayReceive
             try setReading(mayReceive)
         }
-        if let connection, !isPaused, connection.outgoing.isWaiting != waitsForRoom {
-            waitsForRoom.toggle()
-            let interest: EventPoll.Interest = waitsForRoom ? .readingAndWriting : .reading
-            try poll.change(connection.socket.raw, Self.socketToken, interest)
+        guard !isPaused else { return }
+        for (token, link) in wardens where link.connection.outgoing.isWaiting != link.waitsForRoom {
+            wardens[token]?.waitsForRoom.toggle()
+            try poll.change(
+                link.connection.socket.raw, token, link.waitsForRoom ? .reading : .readingAndWriting)
         }
     }
 
@@ -198,12 +236,17 @@ final class ClientLoop {
     ///
     /// They leave the poll altogether: an end of the connection is reported whatever one waits for.
     private func setReading(_ reads: Bool) throws(HostError) {
-        var sockets = notifySockets.map { ($0.key, $0.value.socket) }
-        if let connection { sockets.append((Self.socketToken, connection.socket)) }
+        let sockets =
+            notifySockets.map { ($0.key, $0.value.socket) }
+            + wardens.map { ($0.key, $0.value.connection.socket) }
         for (token, socket) in sockets {
             if reads { try poll.add(socket.raw, token) } else { poll.remove(socket.raw) }
         }
-        waitsForRoom = false
+        for token in wardens.keys { wardens[token]?.waitsForRoom = false }
+    }
+
+    func launch(_ launch: WardenLaunch) throws(WardenError) {
+        children.append(try launch.start(directory: directory))
     }
 
     private func collectChildren() {

@@ -5,7 +5,7 @@ import Synchronization
 final class ClientMailbox: Sendable {
     enum Request: Sendable {
         case connect(WardenLaunch?, CheckedContinuation<Result<WardenHello, WardenError>, Never>)
-        case send([UInt8])
+        case send(WardenCommand)
         case close
     }
 

@@ -73,6 +73,13 @@ package struct Fields {
         return nil
     }
 
+    /// The bytes of every field of this number, in order.
+    package func values(_ number: Int) -> [ArraySlice<UInt8>] {
+        var found: [ArraySlice<UInt8>] = []
+        for case (number, .bytes(let value)) in values { found.append(value) }
+        return found
+    }
+
     /// Every text under this number, in order.
     package func texts(_ number: Int) throws(WardenError) -> [String] {
         var texts: [String] = []

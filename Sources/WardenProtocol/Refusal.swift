@@ -16,6 +16,12 @@ package enum Refusal: Int, Hashable, Sendable, CaseIterable {
     case tooLong = 6
     /// Out of processes, descriptors, memory or space for the record. May pass.
     case exhausted = 7
+    /// The file it should read from cannot be opened.
+    case badInput = 8
+    /// This machine has no such user.
+    case noSuchUser = 9
+    /// The warden may not do it: another user, a better priority, a higher limit.
+    case notPermitted = 10
     /// Something else; the text says what. Also what an unknown reason of a newer warden reads as.
     case other = 0
 }

@@ -8,6 +8,23 @@ package struct StartOrder: Hashable, Sendable {
         case shell(String)
     }
 
+    /// Where the run reads from.
+    package enum Input: Hashable, Sendable {
+        /// Nothing: `/dev/null`.
+        case none
+        /// What ``WardenCommand/input(_:offset:bytes:)`` brings, through a pipe.
+        case pipe
+        /// The same, typed at its terminal; ``StartOrder/pty`` says how large that is.
+        case pty
+        /// These bytes through a pipe, and then the end.
+        case text([UInt8])
+        /// The file of this absolute path.
+        case file(String)
+    }
+
+    /// How many bytes of input a sender may be ahead of ``WardenEvent/inputTaken(_:end:isClosed:)``.
+    package static let inputWindow = 1 << 18
+
     /// Where the output goes and how much of it is kept.
     ///
     /// See ``OutputLog`` for the files.
@@ -58,12 +75,29 @@ package struct StartOrder: Hashable, Sendable {
     package var isOutputWatched: Bool
     /// The file mode mask; nil for 022.
     package var umask: UInt32?
+    /// The terminal it is given as output, of this size at first; nil for a pipe.
+    ///
+    /// With ``stdin`` `.pty` it also reads from it, else only what ``stdin`` says.
+    package var pty: TerminalSize?
+    /// Where it reads from.
+    ///
+    /// Default nothing.
+    package var stdin: Input
+    /// The user it runs as, by name or number; nil for the warden's own.
+    ///
+    /// Only a warden of root can make it another one.
+    package var user: String?
+    /// Its scheduling priority: -20 (first) to 19 (last); nil for the warden's own.
+    package var nice: Int?
+    /// What it may not use more of; the soft and the hard limit.
+    package var limits: [ResourceLimit: Int]
 
     /// An order with the defaults named at each property.
     package init(
         key: RunKey, work: Work, environment: [String: String] = [:], folder: String? = nil,
         timeout: Duration? = nil, grace: Duration = .seconds(10), output: Output,
-        isOutputWatched: Bool = true, umask: UInt32? = nil
+        isOutputWatched: Bool = true, umask: UInt32? = nil, pty: TerminalSize? = nil, stdin: Input = .none,
+        user: String? = nil, nice: Int? = nil, limits: [ResourceLimit: Int] = [:]
     ) {
         self.key = key
         self.work = work
@@ -74,5 +108,17 @@ package struct StartOrder: Hashable, Sendable {
         self.output = output
         self.isOutputWatched = isOutputWatched
         self.umask = umask
+        self.pty = pty
+        self.stdin = stdin
+        self.user = user
+        self.nice = nice
+        self.limits = limits
+    }
+
+    /// The version of the protocol whose warden does all that this asks for; see ``WardenHello/version``.
+    ///
+    /// An older one would pass over what it does not know, and start the run as somebody else.
+    package var neededVersion: Int {
+        pty == nil && stdin == .none && user == nil && nice == nil && limits.isEmpty ? 1 : 2
     }
 }

@@ -41,10 +41,13 @@ package final class WardenClient: Sendable {
         return try answer.get()
     }
 
-    /// Sends a command in the order of the calls; lost when there is no connection, or when it breaks
+    /// Sends a command in the order of the calls; a start that asks for more than the warden can do is
+    /// answered with refused by the client itself.
+    ///
+    /// A command is lost when there is no connection, or when it breaks
     /// before the command has arrived: then ``WardenEvent/disconnected`` says so.
     package func send(_ command: WardenCommand) {
-        mailbox.post(.send(command.frame))
+        mailbox.post(.send(command))
     }
 
     /// Hangs up and ends ``events``.

@@ -23,10 +23,26 @@ extension WardenCommand {
             var fields = FieldWriter(kind: 4)
             if let key { fields.put(1, key) }
             return fields.frame()
-        case .acknowledge(let key):
-            var fields = FieldWriter(kind: 5)
+        case .acknowledge(let key): return Self.frame(5, key)
+        case .input(let key, let offset, let bytes):
+            var fields = FieldWriter(kind: 6)
             fields.put(1, key)
+            fields.put(2, offset)
+            fields.put(3, bytes)
             return fields.frame()
+        case .closeInput(let key): return Self.frame(7, key)
+        case .resize(let key, let size):
+            var fields = FieldWriter(kind: 8)
+            fields.put(1, key)
+            fields.put(2, size.rows)
+            fields.put(3, size.columns)
+            return fields.frame()
+        case .signal(let key, let number):
+            var fields = FieldWriter(kind: 9)
+            fields.put(1, key)
+            fields.put(2, number)
+            return fields.frame()
+        case .retire: return FieldWriter(kind: 10).frame()
         }
     }
 
@@ -42,52 +58,27 @@ extension WardenCommand {
             self = .cancel(try fields.key(1), reason: reason)
         case 4: self = .query(fields.has(1) ? try fields.key(1) : nil)
         case 5: self = .acknowledge(try fields.key(1))
+        case 6:
+            let offset = try fields.number(2)
+            guard offset >= 0 else { throw .badValue(kind: kind, number: 2) }
+            self = .input(try fields.key(1), offset: offset, bytes: Array(try fields.bytes(3)))
+        case 7: self = .closeInput(try fields.key(1))
+        case 8:
+            let size = TerminalSize(rows: try fields.number(2), columns: try fields.number(3))
+            guard size.isValid else { throw .badValue(kind: kind, number: 2) }
+            self = .resize(try fields.key(1), size)
+        case 9:
+            let number = try fields.number(2)
+            guard (1...64).contains(number) else { throw .badValue(kind: kind, number: 2) }
+            self = .signal(try fields.key(1), number: number)
+        case 10: self = .retire
         default: return nil
         }
     }
-}
 
-extension StartOrder {
-    fileprivate func write(to fields: inout FieldWriter) {
+    private static func frame(_ kind: UInt8, _ key: RunKey) -> [UInt8] {
+        var fields = FieldWriter(kind: kind)
         fields.put(1, key)
-        switch work {
-        case .command(let words): for word in words { fields.put(2, word) }
-        case .shell(let text): fields.put(3, text)
-        }
-        for (name, value) in environment { fields.put(4, name + "=" + value) }
-        fields.put(5, ifKnown: folder)
-        fields.put(6, ifKnown: timeout.map { Int($0.microseconds) })
-        fields.put(7, Int(grace.microseconds))
-        fields.put(8, output.path)
-        fields.put(9, output.headBytes)
-        fields.put(10, output.tailBytes)
-        fields.put(11, isOutputWatched ? 1 : 0)
-        fields.put(12, ifKnown: umask.map(Int.init))
-    }
-
-    fileprivate init(_ fields: Fields) throws(WardenError) {
-        let kind: UInt8 = 2
-        var environment: [String: String] = [:]
-        for pair in try fields.texts(4) {
-            guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
-                throw .badValue(kind: kind, number: 4)
-            }
-            environment[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
-        }
-        let (grace, head, tail) = (try fields.number(7), try fields.number(9), try fields.number(10))
-        guard grace >= 0 else { throw .badValue(kind: kind, number: 7) }
-        guard (0...1 << 40).contains(head) else { throw .badValue(kind: kind, number: 9) }
-        guard (0...1 << 40).contains(tail) else { throw .badValue(kind: kind, number: 10) }
-        let timeout = fields.optionalNumber(6)
-        guard timeout.map({ $0 > 0 }) ?? true else { throw .badValue(kind: kind, number: 6) }
-        let words = try fields.texts(2)
-        self.init(
-            key: try fields.key(1),
-            work: try fields.optionalText(3).map(Work.shell) ?? .command(words),
-            environment: environment, folder: try fields.optionalText(5),
-            timeout: timeout.map { .microseconds($0) }, grace: .microseconds(grace),
-            output: Output(path: try fields.text(8), headBytes: head, tailBytes: tail),
-            isOutputWatched: fields.optionalNumber(11) != 0,
-            umask: fields.optionalNumber(12).map { UInt32(truncatingIfNeeded: $0) & 0o777 })
+        return fields.frame()
     }
 }

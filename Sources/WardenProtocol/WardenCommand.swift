@@ -12,4 +12,31 @@ package enum WardenCommand: Hashable, Sendable {
     case query(RunKey?)
     /// The outcome of this attempt is in the ledger: forget its record. Not answered.
     case acknowledge(RunKey)
+    /// Bytes for the run to read, the first of them at `offset` of all that it is given. Those that came
+    /// before are passed over, so that a sender that lost its connection can go on from what was taken.
+    /// Answered by inputTaken as the run takes them; one that is further ahead than
+    /// ``StartOrder/inputWindow`` loses what is too much.
+    case input(RunKey, offset: Int, bytes: [UInt8])
+    /// Nothing more comes for the run to read; at a terminal its end-of-file character is typed.
+    case closeInput(RunKey)
+    /// The run's terminal has another size: its foreground processes get SIGWINCH.
+    case resize(RunKey, TerminalSize)
+    /// Send the run's process group a signal, 1...64, and the foreground group of its terminal.
+    case signal(RunKey, number: Int)
+    /// Start nothing any more, and end when the last run is over and its outcome acknowledged: a newer
+    /// warden takes over. Answered by retired.
+    case retire
+}
+
+extension WardenCommand {
+    /// The attempt it is about, if it is about one.
+    var key: RunKey? {
+        switch self {
+        case .hello, .query(nil), .retire: nil
+        case .start(let order): order.key
+        case .cancel(let key, _), .query(let key?), .acknowledge(let key), .input(let key, _, _),
+            .closeInput(let key), .resize(let key, _), .signal(let key, _):
+            key
+        }
+    }
 }

@@ -15,6 +15,9 @@ package enum WardenEvent: Hashable, Sendable {
     case report(RunKey, line: [UInt8])
     /// Datagrams sent to its `NOTIFY_SOCKET`, in order, each at most 8 KiB.
     case notify(RunKey, datagrams: [[UInt8]])
+    /// The run took what it was given to read up to `end`, so that more may be sent. `isClosed`: it will
+    /// not read anything any more, and nothing needs to be sent.
+    case inputTaken(RunKey, end: Int, isClosed: Bool)
     /// The attempt ended; everything it reported came before. Told again on every connection until
     /// acknowledged.
     case ended(ExitRecord)

@@ -1,7 +1,7 @@
 /// What a warden says of itself when a daemon connects.
 package struct WardenHello: Hashable, Sendable {
     /// The version this source speaks; rises when something is added.
-    package static let currentVersion = 1
+    package static let currentVersion = 2
 
     /// The version of the protocol it speaks.
     package var version: Int
@@ -15,15 +15,22 @@ package struct WardenHello: Hashable, Sendable {
     package var bootID: String
     /// How many runs are alive in it now.
     package var runs: Int
+    /// Which program it is, the one it was launched as, else its own file, by `Machine.build(of:)`; nil when it does not say.
+    package var build: String?
+
+    /// Whether it knows how to make way for a newer one.
+    var mayRetire: Bool { version >= 2 && build != nil }
 
     /// A hello of these values.
     package init(
-        version: Int = currentVersion, pid: Int32, startTime: UInt64, bootID: String, runs: Int
+        version: Int = currentVersion, pid: Int32, startTime: UInt64, bootID: String, runs: Int,
+        build: String? = nil
     ) {
         self.version = version
         self.pid = pid
         self.startTime = startTime
         self.bootID = bootID
         self.runs = runs
+        self.build = build
     }
 }

@@ -9,10 +9,20 @@ package struct WardenLaunch: Hashable, Sendable {
     /// The state folder, where the warden saves exit records while no daemon listens; nil for nowhere.
     package var state: String?
 
+    /// The process with which the warden ends, and every run with it; nil for none: runs outlive anybody.
+    package var tiedTo: Int32?
+
+    /// The variable that ties a warden to the process of this id, also one that a daemon launches.
+    package static let tieVariable = "BELFRY_TIED_TO"
+
+    /// The variable that tells a warden which build it was launched as; see ``WardenHello/build``.
+    package static let buildVariable = "BELFRY_WARDEN_BUILD"
+
     /// Describes the launch; starts nothing.
-    package init(executable: String, state: String? = nil) {
+    package init(executable: String, state: String? = nil, tiedTo: Int32? = nil) {
         self.executable = executable
         self.state = state
+        self.tiedTo = tiedTo
     }
 
     /// Starts the warden in its own session, without any descriptor of ours, and waits until it listens.
@@ -39,8 +49,11 @@ package struct WardenLaunch: Hashable, Sendable {
         let nothing = try Descriptor.open("/dev/null", O_RDWR)
         var arguments = [executable, "--directory", directory, "--until-idle", "--ready-fd", "3"]
         if let state { arguments += ["--state", state] }
+        var environment = Machine.environment
+        environment[Self.buildVariable] = Machine.build(of: executable)
+        if let tiedTo { environment[Self.tieVariable] = String(tiedTo) }
         let program = ChildProgram(
-            path: executable, arguments: arguments, environment: Machine.environment, folder: "/",
+            path: executable, arguments: arguments, environment: environment, folder: "/",
             descriptors: [nothing, nothing, nothing, ready.write])
         return (try program.start(), ready.read)
     }

@@ -13,6 +13,7 @@ extension WardenMessage {
             fields.put(3, Int(truncatingIfNeeded: hello.startTime))
             fields.put(4, hello.bootID)
             fields.put(5, hello.runs)
+            fields.put(6, ifKnown: hello.build)
             return fields.frame()
         case .started(let key, let pid, let startTime, let at):
             var fields = FieldWriter(kind: 2)
@@ -42,6 +43,13 @@ extension WardenMessage {
             return fields.frame()
         case .unknown(let key): return Self.frame(9, key, nil)
         case .caughtUp: return FieldWriter(kind: 10).frame()
+        case .inputTaken(let key, let end, let isClosed):
+            var fields = FieldWriter(kind: 11)
+            fields.put(1, key)
+            fields.put(2, end)
+            fields.put(3, isClosed ? 1 : 0)
+            return fields.frame()
+        case .retired: return FieldWriter(kind: 12).frame()
         }
     }
 
@@ -54,7 +62,7 @@ extension WardenMessage {
                 WardenHello(
                     version: try fields.number(1), pid: try fields.processID(2),
                     startTime: UInt64(bitPattern: Int64(try fields.number(3))), bootID: try fields.text(4),
-                    runs: try fields.number(5)))
+                    runs: try fields.number(5), build: try fields.optionalText(6)))
         case 2:
             self = .started(
                 try fields.key(1), pid: try fields.processID(2),
@@ -71,6 +79,10 @@ extension WardenMessage {
         case 8: self = .ended(try ExitRecord(fields))
         case 9: self = .unknown(try fields.key(1))
         case 10: self = .caughtUp
+        case 11:
+            self = .inputTaken(
+                try fields.key(1), end: try fields.number(2), isClosed: fields.optionalNumber(3) == 1)
+        case 12: self = .retired
         default: return nil
         }
     }

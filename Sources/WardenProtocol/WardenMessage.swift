@@ -25,4 +25,8 @@ package enum WardenMessage: Hashable, Sendable {
     case unknown(RunKey)
     /// All that was known has been told.
     case caughtUp
+    /// What it was given to read is taken up to `end`; `isClosed`: it reads nothing any more.
+    case inputTaken(RunKey, end: Int, isClosed: Bool)
+    /// The warden starts nothing any more, and its folder is free for another one.
+    case retired
 }

@@ -107,7 +107,9 @@ private struct Keepers: Service {
         let switchboard = Switchboard(configuration)
         let census = RunCensus()
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: logger)
-        let warden = WardenLaunch(executable: try BuiltProgram.path("belfry-warden"), state: folder.path)
+        let warden = WardenLaunch(
+            executable: try BuiltProgram.path("belfry-warden"), state: folder.path,
+            tiedTo: getpid())
         try PrivateFolder.make(folder.file("output"))
         places = RunPlaces(
             outputFolder: folder.file("output"), socket: socket, warden: warden, boot: try Machine.bootID())

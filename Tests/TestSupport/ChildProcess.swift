@@ -40,7 +40,10 @@ package final class ChildProcess: Sendable {
         _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
         isQuiet: Bool = false, folder: String? = nil, streams: Streams = .lines
     ) throws {
-        let variables = Machine.environment.merging(environment.compactMapValues(\.self)) { $1 }
+        // A test that is killed must not leave a warden behind whose jobs wait for ever.
+        let tied = ["BELFRY_TIED_TO": String(getpid())]
+        let variables = Machine.environment.merging(tied) { $1 }
+            .merging(environment.compactMapValues(\.self)) { $1 }
             .filter { entry in !environment.contains { $0.key == entry.key && $0.value == nil } }
         let input = try Descriptor.pipe(nonblockingRead: false)
         let nothing = try Descriptor.open("/dev/null", O_RDWR)

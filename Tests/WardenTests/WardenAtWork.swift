@@ -16,28 +16,56 @@ final class WardenAtWork {
     /// Unique, as runs' ids are: a process is recognised by it.
     private let ownRun = UniqueID.v4()
     private var started: Set<Int32> = []
+    private var wardens: Set<Int32> = []
+    /// The control group that this warden alone is in, when one was made for it.
+    private(set) var group: ControlGroup?
 
-    /// `descriptors` is the limit the warden is started with; nil for the machine's usual one.
-    init(descriptors: Int? = nil) async throws {
+    /// A warden in a control group of its own, below this process's.
+    static func inControlGroup() async throws -> WardenAtWork {
+        let group = try #require(ControlGroup.own()).child("belfry-test-" + UniqueID.v4())
+        try group.make()
+        let warden = try await WardenAtWork(scene: ["echo $$ > \(group.path)/cgroup.procs"])
+        warden.group = group
+        return warden
+    }
+
+    /// The control group of a run of this warden.
+    func group(of key: RunKey) throws -> ControlGroup {
+        try #require(group).child("belfry-warden-\(hello.pid)").child("\(key)")
+    }
+
+    /// Whether this machine lets us make control groups.
+    static let hasControlGroups = ControlGroup.own() != nil
+
+    /// `scene` are lines of shell that set the warden's own limits, group and user; `options` are its
+    /// arguments beside the usual ones.
+    init(scene: [String] = [], options: [String] = []) async throws {
         folder = try TemporaryFolder()
         var executable = try BuiltProgram.path("belfry-warden")
-        if let descriptors {
-            let script = "#!/bin/sh\nulimit -n \(descriptors)\nexec \(executable) \"$@\"\n"
-            executable = folder.file("limited")
-            try SmallFile.replace(executable, with: Array(script.utf8), mode: 0o700)
+        if !scene.isEmpty || !options.isEmpty {
+            let command = ([executable] + options + ["\"$@\""]).joined(separator: " ")
+            let lines = ["#!/bin/sh", "set -e"] + scene + ["exec \(command)", ""]
+            executable = folder.file("staged")
+            try SmallFile.replace(executable, with: Array(lines.joined(separator: "\n").utf8), mode: 0o755)
         }
-        launch = WardenLaunch(executable: executable, state: folder.file("state"))
+        launch = WardenLaunch(executable: executable, state: folder.file("state"), tiedTo: getpid())
         try PrivateFolder.make(folder.file("state"))
         client = try WardenClient(directory: folder.file("w"))
         events = client.events.makeAsyncIterator()
         hello = try await client.connect(launching: launch)
+        wardens.insert(hello.pid)
         try await until { $0 == .caughtUp }
     }
 
     deinit {
         for pid in started { kill(-pid, SIGKILL) }
-        kill(hello.pid, SIGKILL)
+        for pid in wardens { kill(pid, SIGKILL) }
         client.close()
+        for pid in wardens { ControlGroup.own()?.child("belfry-warden-\(pid)").remove() }
+        if let group {
+            // What was killed may take a moment to leave it.
+            for _ in 0..<1000 where !group.remove() { sched_yield() }
+        }
     }
 
     /// An order for `/bin/sh`, with its output in this folder.
@@ -114,8 +142,14 @@ final class WardenAtWork {
 
     /// Another daemon comes.
     func comeBack(launching: Bool = false) async throws {
+        try await comeBack(with: launching ? launch : nil)
+    }
+
+    /// Another daemon comes, which would launch this warden.
+    func comeBack(with launch: WardenLaunch?) async throws {
         client = try WardenClient(directory: folder.file("w"))
         events = client.events.makeAsyncIterator()
-        hello = try await client.connect(launching: launching ? launch : nil)
+        hello = try await client.connect(launching: launch)
+        wardens.insert(hello.pid)
     }
 }

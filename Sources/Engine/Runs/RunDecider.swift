@@ -53,7 +53,8 @@ struct RunDecider {
             case .notFound: .notFound
             case .notExecutable: .notExecutable
             case .badFolder: .badDirectory
-            case .badOutput, .badOrder, .tooLong, .exhausted, .other: .spawnFailed
+            case .badOutput, .badOrder, .tooLong, .exhausted, .badInput, .noSuchUser, .notPermitted, .other:
+                .spawnFailed
             }
         return end(run, RunOutcome(.failed, reason), at: now, detail: text)
     }

@@ -177,6 +177,7 @@ package actor RunKeeper {
             guard let run = active.known(key), run.state != .queued else { return }
             let isCanceled = active[key.run]?.isCanceled == true
             steps.append(await closing(decider.vanished(run, isCanceled: isCanceled, at: now)))
+        case .inputTaken: break
         case .caughtUp:
             for question in active.questions { warden.send(question) }
         case .disconnected:

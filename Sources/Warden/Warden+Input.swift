@@ -1,0 +1,72 @@
+import Glibc
+import Host
+import WardenProtocol
+
+extension Warden {
+    /// Bytes for a run to read.
+    func give(_ key: RunKey, _ bytes: [UInt8], at offset: Int) {
+        runs[key]?.pipes?.input?.add(bytes[...], at: offset)
+        pass(key)
+    }
+
+    /// Nothing more comes for a run to read.
+    func endInput(_ key: RunKey) {
+        runs[key]?.pipes?.input?.finish()
+        pass(key)
+    }
+
+    /// The pipe of a run's input has room, or nobody reads it any more.
+    func serveInput(_ key: RunKey, _ ready: EventPoll.Ready) {
+        if !ready.isWritable { closeInput(key) } else { pass(key) }
+    }
+
+    /// Hands a run what it takes now, and says how far that is.
+    private func pass(_ key: RunKey) {
+        guard let run = runs[key], let before = run.pipes?.input else {
+            return tell(.inputTaken(key, end: 0, isClosed: true))
+        }
+        run.pipes?.input?.flush()
+        guard let input = run.pipes?.input else { return }
+        if input.isClosed { return closeInput(key) }
+        if input.taken != before.taken || input.end == before.end {
+            tell(.inputTaken(key, end: input.taken, isClosed: false))
+        }
+        watchInput(of: run)
+    }
+
+    /// Asks to be woken for what an input waits for.
+    func watchInput(of run: Run) {
+        guard let input = run.pipes?.input else { return }
+        let raw = input.descriptor.raw
+        if input.terminal != nil {
+            setInterest(raw, input.isWaiting ? .readingAndWriting : .reading)
+        } else if isWatched(raw) {
+            setInterest(raw, input.isWaiting ? .writing : .ending)
+        } else {
+            try? watch(raw, .input(run.key), input.isWaiting ? .writing : .ending)
+        }
+    }
+
+    private func closeInput(_ key: RunKey) {
+        guard let run = runs[key], let input = run.pipes?.input else { return }
+        tell(.inputTaken(key, end: input.taken, isClosed: true))
+        let raw = input.descriptor.raw
+        if input.terminal == nil { unwatch(raw) } else { setInterest(raw, .reading) }
+        run.pipes?.input = nil
+    }
+
+    /// The person's terminal has another size, and so has the run's.
+    func resize(_ key: RunKey, _ size: TerminalSize) {
+        try? runs[key]?.pipes?.terminal?.resize(rows: size.rows, columns: size.columns)
+    }
+
+    /// Sends a signal to the first process's group, and to the group that has the terminal.
+    func signal(_ key: RunKey, _ number: Int) {
+        // Once it has ended its id may belong to somebody else.
+        guard let run = runs[key], run.exit == nil else { return tellAbout(key) }
+        kill(-run.pid, Int32(number))
+        if let group = run.pipes?.terminal?.foregroundGroup, group != run.pid {
+            kill(-group, Int32(number))
+        }
+    }
+}

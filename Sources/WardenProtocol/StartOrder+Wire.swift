@@ -1,0 +1,106 @@
+import Timeline
+
+// The numbers in this file are the protocol: they are never used again for something else.
+
+extension StartOrder {
+    private static let kind: UInt8 = 2
+
+    func write(to fields: inout FieldWriter) {
+        fields.put(1, key)
+        switch work {
+        case .command(let words): for word in words { fields.put(2, word) }
+        case .shell(let text): fields.put(3, text)
+        }
+        for (name, value) in environment { fields.put(4, name + "=" + value) }
+        fields.put(5, ifKnown: folder)
+        fields.put(6, ifKnown: timeout.map { Int($0.microseconds) })
+        fields.put(7, Int(grace.microseconds))
+        fields.put(8, output.path)
+        fields.put(9, output.headBytes)
+        fields.put(10, output.tailBytes)
+        fields.put(11, isOutputWatched ? 1 : 0)
+        fields.put(12, ifKnown: umask.map(Int.init))
+        fields.put(13, ifKnown: pty?.rows)
+        fields.put(14, ifKnown: pty?.columns)
+        switch stdin {
+        case .none: break
+        case .pipe: fields.put(15, 1)
+        case .pty: fields.put(15, 2)
+        case .text(let bytes): fields.put(16, bytes)
+        case .file(let path): fields.put(17, path)
+        }
+        fields.put(18, ifKnown: user)
+        fields.put(19, ifKnown: nice)
+        for (limit, most) in limits {
+            var pair = FieldWriter()
+            pair.put(1, limit.rawValue)
+            pair.put(2, most)
+            fields.put(20, pair.bytes)
+        }
+    }
+
+    init(_ fields: Fields) throws(WardenError) {
+        let kind = Self.kind
+        var environment: [String: String] = [:]
+        for pair in try fields.texts(4) {
+            guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+                throw .badValue(kind: kind, number: 4)
+            }
+            environment[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+        }
+        let (grace, head, tail) = (try fields.number(7), try fields.number(9), try fields.number(10))
+        guard grace >= 0 else { throw .badValue(kind: kind, number: 7) }
+        guard (0...1 << 40).contains(head) else { throw .badValue(kind: kind, number: 9) }
+        guard (0...1 << 40).contains(tail) else { throw .badValue(kind: kind, number: 10) }
+        let timeout = fields.optionalNumber(6)
+        guard timeout.map({ $0 > 0 }) ?? true else { throw .badValue(kind: kind, number: 6) }
+        let words = try fields.texts(2)
+        self.init(
+            key: try fields.key(1),
+            work: try fields.optionalText(3).map(Work.shell) ?? .command(words),
+            environment: environment, folder: try fields.optionalText(5),
+            timeout: timeout.map { .microseconds($0) }, grace: .microseconds(grace),
+            output: Output(path: try fields.text(8), headBytes: head, tailBytes: tail),
+            isOutputWatched: fields.optionalNumber(11) != 0,
+            umask: fields.optionalNumber(12).map { UInt32(truncatingIfNeeded: $0) & 0o777 },
+            pty: try Self.terminal(fields), stdin: try Self.input(fields),
+            user: try fields.optionalText(18), nice: try Self.nice(fields), limits: try Self.limits(fields))
+    }
+
+    private static func terminal(_ fields: Fields) throws(WardenError) -> TerminalSize? {
+        guard fields.has(13) else { return nil }
+        let size = TerminalSize(rows: try fields.number(13), columns: try fields.number(14))
+        guard size.isValid else { throw .badValue(kind: kind, number: 13) }
+        return size
+    }
+
+    private static func input(_ fields: Fields) throws(WardenError) -> Input {
+        if fields.has(16) { return .text(Array(try fields.bytes(16))) }
+        if let path = try fields.optionalText(17) { return .file(path) }
+        switch fields.optionalNumber(15) {
+        case nil: return .none
+        case 1: return .pipe
+        case 2 where fields.has(13): return .pty
+        default: throw .badValue(kind: kind, number: 15)
+        }
+    }
+
+    private static func nice(_ fields: Fields) throws(WardenError) -> Int? {
+        guard let nice = fields.optionalNumber(19) else { return nil }
+        guard (-20...19).contains(nice) else { throw .badValue(kind: kind, number: 19) }
+        return nice
+    }
+
+    private static func limits(_ fields: Fields) throws(WardenError) -> [ResourceLimit: Int] {
+        var limits: [ResourceLimit: Int] = [:]
+        for value in fields.values(20) {
+            let pair = try Fields(kind: kind, value)
+            // One that this warden has no word for must not be passed over: the run would have no limit.
+            guard let limit = ResourceLimit(rawValue: try pair.number(1)), try pair.number(2) >= 0 else {
+                throw .badValue(kind: kind, number: 20)
+            }
+            limits[limit] = try pair.number(2)
+        }
+        return limits
+    }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+import WardenProtocol
+
+@Suite(.timeLimit(.minutes(1))) struct `a control group` {
+    @Test func `is found where cgroup2 is mounted, also beside the older hierarchies`() {
+        let mounts = """
+            31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
+            35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory
+            41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:7 master:2 - cgroup2 cgroup2 rw
+            42 31 0:38 /user.slice /mnt/a\\040b rw,relatime - cgroup2 cgroup2 rw
+            """
+        let old = "4:memory:/elsewhere\n"
+        #expect(
+            ControlGroup.places(mounts: mounts, membership: old + "0::/\n").map(\.path)
+                == ["/sys/fs/cgroup/unified"])
+        #expect(
+            ControlGroup.places(mounts: mounts, membership: old + "0::/user.slice/x.service\n").map(\.path)
+                == ["/sys/fs/cgroup/unified/user.slice/x.service", "/mnt/a b/x.service"])
+        #expect(ControlGroup.places(mounts: mounts, membership: "0::/user.slices").map(\.path).count == 1)
+        #expect(ControlGroup.places(mounts: mounts, membership: old).isEmpty)
+        #expect(ControlGroup.places(mounts: "", membership: "0::/\n").isEmpty)
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `is the run's own from its first instruction on, and is gone after it`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let order = warden.order(.shell("grep ^0:: /proc/self/cgroup"))
+        #expect(try await warden.run(order).exitCode == 0)
+        let own = "belfry-warden-\(warden.hello.pid)"
+        #expect(try warden.log(of: order).hasSuffix("/\(own)/\(order.key)\n"))
+        let group = try #require(warden.group).child(own)
+        #expect(try !Folder.names(in: group.path).contains("\(order.key)"))
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `holds what left its session, its parent and its environment behind`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let order = warden.order(
+            .shell(
+                """
+                trap '' TERM
+                cat > inner <<'END'
+                trap '' TERM
+                echo ready
+                sleep 1000
+                sleep 1000
+                END
+                (setsid env -i sh -c '(setsid sh inner &); sleep 1000' &)
+                sleep 1000
+                """), grace: .milliseconds(50))
+        warden.client.send(.start(order))
+        try await warden.output(of: order.key, contains: "ready")
+        let group = try warden.group(of: order.key)
+        let inside = group.processes
+        #expect(inside.count >= 3)
+        warden.client.send(.cancel(order.key, reason: "requested"))
+        #expect(try await warden.end(of: order.key).survivors == 0)
+        for pid in inside { #expect(ProcessTable.entry(pid)?.isZombie ?? true) }
+        #expect(unsafe access(group.path, F_OK) != 0)
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `counts who was left behind, and goes when the last of them does`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let order = warden.order(
+            .shell(
+                """
+                (setsid env -i sh -c 'echo $$ > left; exec sleep 1000' &)
+                until [ -s left ]; do :; done
+                """))
+        let record = try await warden.run(order)
+        #expect(record.exitCode == 0)
+        #expect(record.survivors == 1)
+        let group = try warden.group(of: order.key)
+        let left = try #require(Int32(SmallFile.text(warden.folder.file("left"))))
+        #expect(group.processes == [left])
+        kill(left, SIGKILL)
+        #expect(try await Shell.run("while [ -e \(group.path) ]; do sleep 0.01; done") == 0)
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `ends the whole run also when its warden was killed`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let order = warden.order(
+            .shell("(setsid env -i sh -c 'echo ready; exec sleep 1000' &); exec sleep 1000"))
+        warden.client.send(.start(order))
+        try await warden.output(of: order.key, contains: "ready")
+        let group = try warden.group(of: order.key)
+        #expect(group.processes.count == 2)
+        try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
+        try await warden.until { $0 == .disconnected }
+        try await warden.comeBack(launching: true)
+        warden.client.send(.cancel(order.key, reason: "requested"))
+        #expect(try await warden.end(of: order.key).cause == .canceled)
+        #expect(group.processes.isEmpty)
+    }
+}

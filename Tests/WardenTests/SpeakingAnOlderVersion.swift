@@ -1,0 +1,157 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+import Timeline
+import WardenProtocol
+
+/// What daemon and warden of protocol version 1 said to each other, recorded from their sockets.
+///
+/// Never edited: the protocol only grows, and this is what it has grown from.
+enum FirstVersion {
+    static let key = RunKey(run: "01a0c450-6c00-7000-8000-000000000001", attempt: 1)
+    static let other = RunKey(run: key.run, attempt: 2)
+
+    // The daemon.
+    static let hello = bytes(
+        "03000000010802")
+    static let start = bytes(
+        "83000000020a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "3110021a106563686f206f6e653b20657869742037221142454c4652595f4a4f423d6261636b75702a042f74"
+            + "6d703080a0bad2353880dac40942122f746d702f62662d76312f6f75742e6c6f674880808001508080800158"
+            + "02602e")
+    static let query = bytes(
+        "2b000000040a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "311004")
+    static let startMissing = bytes(
+        "5a000000020a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "311004120f6e6f2d737563682d70726f6772616d3880dac40942112f746d702f62662d76312f6f322e6c6f67"
+            + "480250025802")
+    static let queryAll = bytes(
+        "0100000004")
+    static let acknowledge = bytes(
+        "2b000000050a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "311002")
+    static let queryAgain = bytes(
+        "2b000000040a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "311002")
+
+    // The warden.
+    static let helloAnswer = bytes(
+        "3200000001080210a65018d88619222435363530316164612d666161642d346339342d383738642d30393163"
+            + "31663765653133302800")
+    static let caughtUp = bytes(
+        "010000000a")
+    static let started = bytes(
+        "3b000000020a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "31100210fe501884891920f69ad783a3b5b006")
+    static let output = bytes(
+        "33000000040a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "31100210001a046f6e650a")
+    static let ended = bytes(
+        "52000000080a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "3110021002180e30fe5038f69ad783a3b5b0064092add783a3b5b00648a21250ba1258f8b40160086800")
+    static let unknown = bytes(
+        "2b000000090a280a2430316130633435302d366330302d373030302d383030302d3030303030303030303030"
+            + "311004")
+
+    private static func bytes(_ digits: String) -> [UInt8] {
+        let digits = Array(digits.utf8)
+        return stride(from: 0, to: digits.count, by: 2).map {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16) ?? 0
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `the first version of the protocol` {
+    @Test func `is understood by this warden`() async throws {
+        let warden = try await WardenAtWork()
+        await warden.hangUp()
+        let socket = try LocalSocket.connect(warden.folder.file("w/warden.sock"))
+        #expect(try LocalSocket.send((FirstVersion.hello + FirstVersion.start)[...], over: socket) > 0)
+        var told = try messages(from: socket) { if case .ended = $0 { true } else { false } }
+        guard case .hello(let hello)? = told.first else {
+            Issue.record("no hello")
+            return
+        }
+        #expect(hello.version == WardenHello.currentVersion)
+        #expect(told.contains { if case .started(FirstVersion.key, _, _, _) = $0 { true } else { false } })
+        #expect(told.contains(.output(FirstVersion.key, offset: 0, bytes: Array("one\n".utf8))))
+        guard case .ended(let record)? = told.last else { return }
+        #expect(record.key == FirstVersion.key && record.exitCode == 7)
+
+        let rest =
+            FirstVersion.query + FirstVersion.startMissing + FirstVersion.acknowledge
+            + FirstVersion.queryAgain
+        #expect(try LocalSocket.send(rest[...], over: socket) == rest.count)
+        told = try messages(from: socket) { $0 == .unknown(FirstVersion.key) }
+        #expect(told.first == .unknown(FirstVersion.other))
+        #expect(
+            told.contains { if case .refused(FirstVersion.other, .notFound, _) = $0 { true } else { false } })
+        OutputLog(path: "/tmp/bf-v1/out.log").remove()
+        unsafe rmdir("/tmp/bf-v1")
+    }
+
+    @Test func `is understood by this daemon's client, which asks it for nothing it does not know`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let listener = try LocalSocket.listen(folder.file("warden.sock"))
+        let client = try WardenClient(directory: folder.path)
+        async let hello = client.connect()
+        let socket = try accept(listener)
+        let answer =
+            FirstVersion.helloAnswer + FirstVersion.started + FirstVersion.output + FirstVersion.ended
+            + FirstVersion.unknown + FirstVersion.caughtUp
+        #expect(try LocalSocket.send(answer[...], over: socket) == answer.count)
+        #expect(try await hello.version == 1)
+        var order = StartOrder(key: FirstVersion.key, work: .shell("id"), output: .init(path: "/o"))
+        order.user = "nobody"
+        client.send(.start(order))
+        var events: [WardenEvent] = []
+        for await event in client.events {
+            events.append(event)
+            if case .refused = event { break }
+        }
+        guard events.count == 6, case .started(FirstVersion.key, let pid, _, _) = events[0],
+            case .ended(let record) = events[2], case .refused(_, let refusal, _) = events[5]
+        else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(events[1] == .output(FirstVersion.key, offset: 0, bytes: Array("one\n".utf8)))
+        #expect(record.exitCode == 7 && record.pid == pid && record.outputBytes == 4)
+        #expect(record.cpu > .zero && record.maxResidentKiB > 0)
+        #expect(events[3] == .unknown(FirstVersion.other) && events[4] == .caughtUp)
+        #expect(refusal == .exhausted)
+    }
+
+    private func accept(_ listener: Descriptor) throws -> Descriptor {
+        while true {
+            var waiting = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
+            unsafe poll(&waiting, 1, 30_000)
+            if let socket = try LocalSocket.accept(listener) { return socket }
+        }
+    }
+
+    private func messages(
+        from socket: Descriptor, until isLast: (WardenMessage) -> Bool
+    ) throws -> [WardenMessage] {
+        var frames = FrameBuffer()
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var received: [Descriptor] = []
+        var told: [WardenMessage] = []
+        while true {
+            while let frame = try frames.next() {
+                guard let message = try WardenMessage(kind: frame.kind, frame.fields) else { continue }
+                told.append(message)
+                if isLast(message) { return told }
+            }
+            var waiting = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
+            #expect(unsafe poll(&waiting, 1, 30_000) == 1, "the warden fell silent")
+            let reading = try LocalSocket.receive(from: socket, into: &buffer, received: &received)
+            guard case .bytes(let count) = reading else { return told }
+            frames.append(buffer[..<count])
+        }
+    }
+}
