@@ -104,6 +104,10 @@ static inline int clinux_pipe2(int *both, int flags) {
     return pipe2(both, flags);
 }
 
+static inline ssize_t clinux_splice(int from, int to, size_t length, unsigned int flags) {
+    return syscall(SYS_splice, from, (void *)0, to, (void *)0, length, flags);
+}
+
 static inline int clinux_accept4(int socket, int flags) {
     extern int accept4(int, struct sockaddr *, socklen_t *, int);
     return accept4(socket, (struct sockaddr *)0, (socklen_t *)0, flags);

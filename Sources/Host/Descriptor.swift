@@ -62,6 +62,11 @@ package final class Descriptor: Sendable {
         try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
     }
 
+    /// Another descriptor, close-on-exec, of an open file that somebody else owns.
+    package static func duplicate(of raw: Int32) throws(HostError) -> Descriptor {
+        try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
+    }
+
     /// What a read brought.
     package enum Reading: Hashable {
         /// This many bytes, at least one.

@@ -19,7 +19,8 @@ package enum SmallFile {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    static func read(_ file: Descriptor, path: String, limit: Int) throws(HostError) -> [UInt8] {
+    /// The bytes of an open file, at most `limit` of them; `path` is for the error.
+    package static func read(_ file: Descriptor, path: String, limit: Int) throws(HostError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
