@@ -16,13 +16,14 @@ enum JobEnvironment {
         own.filter { !managers.contains($0.key) && !$0.key.hasPrefix("BELFRY_") }
     }
 
-    /// The job's environment: the scrubbed one, the order's on top, and how it reports.
+    /// The job's environment: the scrubbed one, the order's on top, and how it reports; of an order with a
+    /// terminal attached the order's alone.
     ///
     /// The run's id is always in it: by it a process that left its session is recognised.
     static func make(
         from scrubbed: [String: String], for order: StartOrder, notifySocket: String
     ) -> [String: String] {
-        var environment = scrubbed
+        var environment = order.attachment == nil ? scrubbed : [:]
         environment["PATH"] = scrubbed["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         environment["BELFRY_ATTEMPT"] = String(order.key.attempt)
         environment.merge(order.environment) { _, new in new }

@@ -36,6 +36,10 @@ final class Run {
     /// Nil together with ``pipes``.
     var record: Descriptor?
     var reports = KeptReports()
+    /// The connection of whoever is attached to it.
+    var terminal: UInt64?
+    /// A person at that terminal asked it to end.
+    var wasAskedToEnd = false
     /// Set once the first process has ended.
     var exit: Exit?
 
@@ -80,7 +84,11 @@ final class Run {
         case .canceled(let reason):
             record.cause = .canceled
             record.cancelReason = reason
-        case nil: if pipes == nil { record.cause = .lost }
+        case nil where pipes == nil: record.cause = .lost
+        case nil where wasAskedToEnd && exit.code != 0:
+            record.cause = .canceled
+            record.cancelReason = "signal"
+        case nil: break
         }
         return record
     }

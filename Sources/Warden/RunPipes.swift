@@ -3,8 +3,13 @@ import WardenProtocol
 
 /// The warden's ends of what a run writes to.
 struct RunPipes {
-    /// Standard output and error; nil once everybody has closed it.
+    /// Standard output, and standard error unless that has its own; nil once everybody has closed it.
     var outputPipe: Descriptor?
+    /// Standard error of a job with a terminal attached.
+    var errorPipe: Descriptor?
+    /// Where copies go while somebody is attached; the pipe is read only as fast as that takes them.
+    var outputSink: OutputSink?
+    var errorSink: OutputSink?
     var output: OutputFile
     var isOutputWatched: Bool
     var copies = CopyBudget()

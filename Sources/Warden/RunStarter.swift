@@ -41,8 +41,11 @@ struct RunStarter {
         }
     }
 
-    /// Starts the order's process, the leader of its own session, in `group` where there is one.
-    mutating func start(_ order: StartOrder, in group: Descriptor? = nil) throws(StartRefused) -> Started {
+    /// Starts the order's process, the leader of its own session, in `group` where there is one, on the streams
+    /// that were offered for it.
+    mutating func start(
+        _ order: StartOrder, _ attachment: Attachment? = nil, in group: Descriptor? = nil
+    ) throws(StartRefused) -> Started {
         try check(order)
         let account = try account(order)
         lastSocket += 1
@@ -68,7 +71,7 @@ struct RunStarter {
         if let account { try change(&child, to: account) }
         var pipes: RunPipes
         do throws(HostError) {
-            pipes = try makePipes(order, notifyPath, account, for: &child)
+            pipes = try makePipes(order, attachment, notifyPath, account, for: &child)
         } catch {
             throw StartRefused(error, otherwise: .badOutput)
         }
@@ -98,7 +101,8 @@ struct RunStarter {
 
     /// Everything the run writes to; its ends become the child's descriptors.
     private func makePipes(
-        _ order: StartOrder, _ notifyPath: String, _ account: Account?, for child: inout ChildProgram
+        _ order: StartOrder, _ attachment: Attachment?, _ notifyPath: String, _ account: Account?,
+        for child: inout ChildProgram
     ) throws(HostError) -> RunPipes {
         let output = try OutputFile(order.output)
         let progress = try Descriptor.pipe(nonblockingRead: true)
@@ -117,12 +121,26 @@ struct RunStarter {
             let ends = try Descriptor.pipe(nonblockingRead: true)
             pipes.outputPipe = ends.read
             child.descriptors = [nothing, ends.write, ends.write, progress.write]
+            if let attachment { try attach(attachment, to: &pipes, for: &child) }
         }
+        pipes.outputSink = attachment?.output
         if let account {
             unsafe chown(notifyPath, account.userID, account.groupID)
             if let slave = pipes.slave { fchown(slave.raw, account.userID, UInt32.max) }
         }
         return pipes
+    }
+
+    /// Standard input is what was offered, and errors have a pipe of their own.
+    private func attach(
+        _ attachment: Attachment, to pipes: inout RunPipes, for child: inout ChildProgram
+    ) throws(HostError) {
+        let errors = try Descriptor.pipe(nonblockingRead: true)
+        child.descriptors[0] = attachment.input ?? nothing
+        child.descriptors[2] = errors.write
+        pipes.errorPipe = errors.read
+        pipes.errorSink = attachment.errors
+        pipes.outputPipe?.enlargePipe()
     }
 
     /// What the run reads from.

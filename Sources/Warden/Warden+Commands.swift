@@ -5,6 +5,7 @@ import WardenProtocol
 
 extension Warden {
     func obey(_ command: WardenCommand, from id: UInt64) {
+        if links[id]?.isTerminal == true { return obeyTerminal(command, from: id) }
         switch command {
         case .hello: welcome(id)
         case .start(let order): start(order)
@@ -17,6 +18,7 @@ extension Warden {
         case .resize(let key, let size): resize(key, size)
         case .signal(let key, let number): signal(key, number)
         case .retire: retire()
+        case .offer, .attach, .endStream: break  // A terminal's, not a daemon's.
         }
     }
 
@@ -79,6 +81,19 @@ extension Warden {
     }
 
     private func begin(_ order: StartOrder) throws(StartRefused) {
+        let attachment = try takeAttachment(order)
+        do throws(StartRefused) {
+            try begin(order, attachment)
+        } catch {
+            if let attachment {
+                let told = WardenMessage.refused(order.key, error.refusal, text: error.text)
+                links[attachment.link]?.send(told.frame)
+            }
+            throw error
+        }
+    }
+
+    private func begin(_ order: StartOrder, _ attachment: Attachment?) throws(StartRefused) {
         let key = order.key
         guard !isRetired else {
             throw StartRefused(.exhausted, "this warden only finishes its runs; a newer one is in charge")
@@ -95,7 +110,7 @@ extension Warden {
                 RunRecord(
                     key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace,
                     group: group))
-            started = try begin(order, in: &group)
+            started = try begin(order, attachment, in: &group)
         } catch {
             store.remove(key, isSaved: false)
             if let group { _ = groups.remove(group) }
@@ -118,21 +133,22 @@ extension Warden {
         try? record.writeAll(begun.frame[...])
         watchPipes(of: run)
         tell(run.startedMessage)
+        if let attachment { join(attachment, to: run) }
     }
 
     /// Starts it in its control group; when the kernel does not want that, without one, and so from then on.
     private func begin(
-        _ order: StartOrder, in group: inout ControlGroup?
+        _ order: StartOrder, _ attachment: Attachment?, in group: inout ControlGroup?
     ) throws(StartRefused) -> RunStarter.Started {
-        guard let folder = (try? group?.open()) ?? nil else { return try starter.start(order) }
+        guard let folder = (try? group?.open()) ?? nil else { return try starter.start(order, attachment) }
         do throws(StartRefused) {
-            return try starter.start(order, in: folder)
+            return try starter.start(order, attachment, in: folder)
         } catch {
             guard error.isOfControlGroup else { throw error }
             group?.remove()
             group = nil
             groups.giveUp()
-            return try starter.start(order)
+            return try starter.start(order, attachment)
         }
     }
 
@@ -146,14 +162,18 @@ extension Warden {
 
     /// Whether one more run leaves descriptors for the daemon's connections and for records.
     ///
-    /// A run holds seven at most, the output of one that left processes behind two.
+    /// A run holds seven at most and with a terminal attached ten, the output of one that left processes
+    /// behind two.
     private var hasRoom: Bool {
-        7 * (runs.count + 1) + 2 * leftovers.count + 64 <= descriptorLimit
+        let held = 7 * (runs.count + 1) + 3 * (attachments.count + terminals.count)
+        return held + 2 * leftovers.count + lastWords.count + 64 <= descriptorLimit
     }
 
     private func watchPipes(of run: Run) {
         guard let pipes = run.pipes else { return }
-        if let pipe = pipes.outputPipe { try? watch(pipe.raw, .output(run.key)) }
+        for stream in OutputStream.allCases {
+            if let pipe = pipes[pipe: stream] { try? watch(pipe.raw, .output(run.key, stream)) }
+        }
         if let pipe = pipes.progressPipe { try? watch(pipe.raw, .progress(run.key)) }
         try? watch(pipes.notifySocket.raw, .notify(run.key))
         run.pipes?.input?.flush()

@@ -55,7 +55,8 @@ extension Warden {
             drainOutput(of: run, rounds: 64)
         } else {
             // Somebody may still hold the pipe: its last words are waited for, briefly.
-            let isDrained = run.pipes?.outputPipe == nil || now - exit.instant >= Run.drainTime
+            let isClosed = OutputStream.allCases.allSatisfy { run.pipes?[pipe: $0] == nil }
+            let isDrained = isClosed || now - exit.instant >= Run.drainTime
             guard isDrained else { return }
             survivors = mayHaveSurvivors(run) ? run.tree.look().count : 0
         }
@@ -91,6 +92,7 @@ extension Warden {
         let entry = Ended(record: record, reports: run.reports)
         ended[run.key] = entry
         tell(entry)
+        if let terminal = run.terminal { links[terminal]?.send(WardenMessage.ended(record).frame) }
     }
 
     private func release(_ pipes: RunPipes) {
@@ -98,10 +100,19 @@ extension Warden {
         unsafe unlink(pipes.notifyPath)
         if let pipe = pipes.progressPipe { unwatch(pipe.raw) }
         if let input = pipes.input, input.terminal == nil { unwatch(input.descriptor.raw) }
-        guard let pipe = pipes.outputPipe else { return }
-        let id = (leftovers.keys.max() ?? 0) + 1
-        reassign(pipe.raw, to: .leftover(id))
-        leftovers[id] = (pipe, pipes.output)
+        let output = LeftoverOutput(pipes.output)
+        for stream in OutputStream.allCases {
+            if let sink = pipes[sink: stream] { finish(sink) }
+            guard let pipe = pipes[pipe: stream] else { continue }
+            let id = (leftovers.keys.max() ?? 0) + 1
+            if isWatched(pipe.raw) {
+                reassign(pipe.raw, to: .leftover(id))
+                setInterest(pipe.raw, .reading)
+            } else {
+                try? watch(pipe.raw, .leftover(id))
+            }
+            leftovers[id] = (pipe, output)
+        }
     }
 
     private func duration(_ time: timeval) -> Duration {

@@ -23,15 +23,22 @@ extension Warden {
     /// Hands a run what it takes now, and says how far that is.
     private func pass(_ key: RunKey) {
         guard let run = runs[key], let before = run.pipes?.input else {
-            return tell(.inputTaken(key, end: 0, isClosed: true))
+            return tellTaken(key, 0, isClosed: true)
         }
         run.pipes?.input?.flush()
         guard let input = run.pipes?.input else { return }
         if input.isClosed { return closeInput(key) }
         if input.taken != before.taken || input.end == before.end {
-            tell(.inputTaken(key, end: input.taken, isClosed: false))
+            tellTaken(key, input.taken, isClosed: false)
         }
         watchInput(of: run)
+    }
+
+    /// Says how far the input was taken, to whoever is attached, else to the daemon.
+    private func tellTaken(_ key: RunKey, _ end: Int, isClosed: Bool) {
+        let message = WardenMessage.inputTaken(key, end: end, isClosed: isClosed)
+        guard let terminal = runs[key]?.terminal else { return tell(message) }
+        links[terminal]?.send(message.frame)
     }
 
     /// Asks to be woken for what an input waits for.
@@ -39,7 +46,7 @@ extension Warden {
         guard let input = run.pipes?.input else { return }
         let raw = input.descriptor.raw
         if input.terminal != nil {
-            setInterest(raw, input.isWaiting ? .readingAndWriting : .reading)
+            setInterest(raw, masterInterest(of: run))
         } else if isWatched(raw) {
             setInterest(raw, input.isWaiting ? .writing : .ending)
         } else {
@@ -49,7 +56,7 @@ extension Warden {
 
     private func closeInput(_ key: RunKey) {
         guard let run = runs[key], let input = run.pipes?.input else { return }
-        tell(.inputTaken(key, end: input.taken, isClosed: true))
+        tellTaken(key, input.taken, isClosed: true)
         let raw = input.descriptor.raw
         if input.terminal == nil { unwatch(raw) } else { setInterest(raw, .reading) }
         run.pipes?.input = nil

@@ -9,7 +9,9 @@ extension Warden {
             guard let peer = try? LocalSocket.peer(of: socket), peer.userID == geteuid() || peer.userID == 0
             else { continue }
             // Somebody who connects and says nothing does not keep others out.
-            if links.count >= 16, let oldest = links.filter({ !$0.value.hasHello }).keys.min() {
+            if links.count >= 16,
+                let oldest = links.filter({ !$0.value.hasHello && !$0.value.isTerminal }).keys.min()
+            {
                 drop(oldest)
             }
             let id = (links.keys.max() ?? 0) + 1
@@ -32,6 +34,7 @@ extension Warden {
     func drop(_ id: UInt64) {
         guard let link = links.removeValue(forKey: id) else { return }
         unwatch(link.socket.raw)
+        detach(id, link)
         guard daemon == id else { return }
         daemon = nil
         awaySince = .sinceBoot

@@ -7,24 +7,30 @@ extension Warden {
     /// Takes what a run printed: into its file, and a copy to the daemon.
     ///
     /// Only a few reads at a time, so that one that prints without end does not keep others waiting.
-    func readOutput(_ key: RunKey) {
+    func readOutput(_ key: RunKey, _ stream: OutputStream) {
         guard let run = runs[key] else { return }
-        drainOutput(of: run, rounds: 4)
+        drain(stream, of: run, rounds: 4)
         if run.exit != nil { settle(run, .sinceBoot) }
+        if run.pipes?[sink: stream]?.hasWaiting == true { waitForSink(of: run, stream) }
     }
 
-    /// As ``readOutput(_:)``, at most `rounds` reads.
+    /// As ``readOutput(_:_:)`` for both streams, at most `rounds` reads each, however slow whoever is attached.
     func drainOutput(of run: Run, rounds: Int) {
-        guard let pipe = run.pipes?.outputPipe else { return }
+        for stream in OutputStream.allCases { drain(stream, of: run, rounds: rounds, isLast: true) }
+    }
+
+    private func drain(_ stream: OutputStream, of run: Run, rounds: Int, isLast: Bool = false) {
+        guard let pipe = run.pipes?[pipe: stream] else { return }
         for _ in 0..<rounds {
             switch (try? pipe.read(into: &buffer)) ?? .end {
-            case .bytes(let count): take(buffer[..<count], of: run)
+            case .bytes(let count): take(buffer[..<count], of: run, stream)
             case .wouldBlock: return
             case .end:
                 unwatch(pipe.raw)
-                run.pipes?.outputPipe = nil
+                run.pipes?[pipe: stream] = nil
                 return
             }
+            if !isLast, run.pipes?[sink: stream]?.hasWaiting == true { return }
         }
     }
 
@@ -66,7 +72,7 @@ extension Warden {
     func readLeftover(_ id: UInt64) {
         guard let pipe = leftovers[id]?.pipe else { return }
         switch (try? pipe.read(into: &buffer)) ?? .end {
-        case .bytes(let count): leftovers[id]?.output.append(buffer[..<count])
+        case .bytes(let count): leftovers[id]?.output.file.append(buffer[..<count])
         case .wouldBlock: break
         case .end:
             unwatch(pipe.raw)
@@ -74,9 +80,10 @@ extension Warden {
         }
     }
 
-    private func take(_ bytes: ArraySlice<UInt8>, of run: Run) {
+    private func take(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: OutputStream) {
         guard let offset = run.pipes?.output.count else { return }
         run.pipes?.output.append(bytes)
+        run.pipes?[sink: stream]?.write(bytes)
         guard run.pipes?.isOutputWatched == true, let daemon, links[daemon]?.isCrowded == false,
             run.pipes?.copies.take(bytes.count, at: .sinceBoot) == true
         else { return }

@@ -14,7 +14,8 @@ extension Warden {
     func keepTimes(_ now: Duration) {
         for run in runs.values where run.deadline.map({ $0 <= now }) ?? false { keepTime(of: run, now) }
         if let saveDeadline, saveDeadline <= now { saveOutcomes() }
-        idleSince = runs.isEmpty && daemon == nil ? idleSince ?? now : nil
+        let isIdle = runs.isEmpty && daemon == nil && attachments.isEmpty && lastWords.isEmpty
+        idleSince = isIdle ? idleSince ?? now : nil
     }
 
     private func keepTime(of run: Run, _ now: Duration) {

@@ -12,7 +12,11 @@ package final class Warden {
     enum Source {
         case signals, timer, listener, tie
         case link(UInt64)
-        case output(RunKey), progress(RunKey), notify(RunKey), input(RunKey), orphan(RunKey)
+        case output(RunKey, OutputStream), progress(RunKey), notify(RunKey), input(RunKey), orphan(RunKey)
+        /// Somebody attached who takes copies of the output more slowly than they come.
+        case sink(RunKey, OutputStream)
+        /// The same, of a run that ended.
+        case lastWords(UInt64)
         /// The output of a run that ended, still held open by a process it left behind.
         case leftover(UInt64)
     }
@@ -39,7 +43,11 @@ package final class Warden {
     var runs: [RunKey: Run] = [:]
     var keys: [Int32: RunKey] = [:]
     var ended: [RunKey: Ended] = [:]
-    var leftovers: [UInt64: (pipe: Descriptor, output: OutputFile)] = [:]
+    var leftovers: [UInt64: (pipe: Descriptor, output: LeftoverOutput)] = [:]
+    /// What those who were attached to runs that ended have not read yet.
+    var lastWords: [UInt64: OutputSink] = [:]
+    /// Streams that wait for their order, by token.
+    var attachments: [String: Attachment] = [:]
     var links: [UInt64: DaemonLink] = [:]
     /// The link that said hello last.
     var daemon: UInt64?
@@ -158,9 +166,11 @@ package final class Warden {
         case .listener: acceptLinks()
         case .tie: cut()
         case .link(let id): if ready.isReadable { serveLink(id) }
-        case .output(let key):
+        case .output(let key, let stream):
             if ready.isWritable { serveInput(key, ready) }
-            if ready.isReadable { readOutput(key) }
+            if ready.isReadable { readOutput(key, stream) }
+        case .sink(let key, let stream): flushSink(of: key, stream)
+        case .lastWords(let id): flushLastWords(id)
         case .input(let key): serveInput(key, ready)
         case .progress(let key): readProgress(key)
         case .notify(let key): notified(key)
@@ -185,7 +195,7 @@ package final class Warden {
     }
 
     private func isOver(_ now: Duration) -> Bool {
-        guard runs.isEmpty else { return false }
+        guard runs.isEmpty, lastWords.isEmpty else { return false }
         if isEnding { return true }
         if isRetired { return hasFinished(now) }
         guard options.endsWhenIdle, let idleSince else { return false }

@@ -1,16 +1,23 @@
 import Glibc
-import Host
+package import Host
 import Timeline
 
-/// One connection to a warden: bytes in, bytes out, descriptors received.
-struct ClientConnection {
-    let socket: Descriptor
-    var outgoing = SendBuffer()
+/// One connection to a warden, for a thread that waits for it itself: bytes in, bytes out, descriptors both ways.
+///
+/// Begins with ``shakeHands()``, as a daemon does, or with ``attach(_:_:)``, as a terminal does.
+package struct ClientConnection {
+    /// Readable when something was sent; not blocking.
+    package let socket: Descriptor
+    /// What waits to be sent; ``SendBuffer/flush(to:)`` sends what has room.
+    package var outgoing = SendBuffer()
     private var incoming = FrameBuffer()
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var descriptors: [Descriptor] = []
 
-    init(directory: String) throws(WardenError) {
+    /// Connects to the warden in `directory`.
+    ///
+    /// - Throws: ``WardenError/noWarden(text:)``.
+    package init(directory: String) throws(WardenError) {
         do throws(HostError) {
             socket = try LocalSocket.connect(directory + "/warden.sock")
         } catch {
@@ -19,15 +26,39 @@ struct ClientConnection {
     }
 
     /// Says hello and waits for the answer, at most 5 s.
-    mutating func shakeHands() throws(WardenError) -> WardenHello {
+    package mutating func shakeHands() throws(WardenError) -> WardenHello {
+        outgoing.append(WardenCommand.hello(version: WardenHello.currentVersion).frame)
+        guard case .hello(let hello) = try firstAnswer() else { throw .outOfOrder }
+        return hello
+    }
+
+    /// Offers streams to the start order that will name `token`, and waits for the answer, at most 5 s.
+    ///
+    /// From then on the warden tells of that attempt here, too: started or refused, and ended. Once it has ended
+    /// and everything was written to them, the warden closes its ends of the streams.
+    /// - Parameters:
+    ///   - token: a text nobody else knows, at most 64 bytes.
+    ///   - streams: what is offered, by number: 0 becomes the job's standard input; what the job prints is copied
+    ///     to 1 and 2, which must not block.
+    /// - Throws: ``WardenError/hungUp`` also for a warden of a version that knows no attaching.
+    package mutating func attach(
+        _ token: String, _ streams: [(number: Int, descriptor: Descriptor)]
+    ) throws(WardenError) {
+        for (number, descriptor) in streams {
+            outgoing.append(WardenCommand.offer(stream: number).frame, passing: descriptor)
+        }
+        outgoing.append(WardenCommand.attach(token: token).frame)
+        guard case .attached = try firstAnswer() else { throw .outOfOrder }
+    }
+
+    private mutating func firstAnswer() throws(WardenError) -> WardenMessage {
         do throws(HostError) {
-            outgoing.append(WardenCommand.hello(version: WardenHello.currentVersion).frame)
-            try outgoing.flush(to: socket)
+            while outgoing.isWaiting { try outgoing.flush(to: socket) }
         } catch {
             throw .hungUp
         }
-        guard case .hello(let hello)? = try wait(until: { _ in true }) else { throw .outOfOrder }
-        return hello
+        guard let answer = try wait(until: { _ in true }) else { throw .hungUp }
+        return answer
     }
 
     /// Asks a warden to leave its folder to a newer one, and waits for it, at most 5 s; false when it stays.
@@ -61,7 +92,7 @@ struct ClientConnection {
     }
 
     /// Receives once; false when the other side hung up.
-    mutating func receive() throws(WardenError) -> Bool {
+    package mutating func receive() throws(WardenError) -> Bool {
         do throws(HostError) {
             let reading = try LocalSocket.receive(from: socket, into: &buffer, received: &descriptors)
             switch reading {
@@ -76,7 +107,7 @@ struct ClientConnection {
     }
 
     /// The next whole message of a kind we know.
-    mutating func nextMessage() throws(WardenError) -> WardenMessage? {
+    package mutating func nextMessage() throws(WardenError) -> WardenMessage? {
         while let frame = try incoming.next() {
             if let message = try WardenMessage(kind: frame.kind, frame.fields) { return message }
         }
@@ -84,7 +115,7 @@ struct ClientConnection {
     }
 
     /// The descriptor that came with the message just read.
-    mutating func takeDescriptor() -> Descriptor? {
+    package mutating func takeDescriptor() -> Descriptor? {
         descriptors.isEmpty ? nil : descriptors.removeFirst()
     }
 }

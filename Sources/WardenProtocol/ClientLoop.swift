@@ -177,6 +177,7 @@ final class ClientLoop {
             // Somebody told it to end: whoever connects now finds, or starts, the next one.
             dropAll()
             queue.add(.disconnected)
+        case .attached: break  // Said to terminals only.
         }
     }
 

@@ -20,6 +20,7 @@ extension StartOrder {
         fields.put(10, output.tailBytes)
         fields.put(11, isOutputWatched ? 1 : 0)
         fields.put(12, ifKnown: umask.map(Int.init))
+        fields.put(40, ifKnown: attachment)
         fields.put(13, ifKnown: pty?.rows)
         fields.put(14, ifKnown: pty?.columns)
         switch stdin {
@@ -65,6 +66,7 @@ extension StartOrder {
             umask: fields.optionalNumber(12).map { UInt32(truncatingIfNeeded: $0) & 0o777 },
             pty: try Self.terminal(fields), stdin: try Self.input(fields),
             user: try fields.optionalText(18), nice: try Self.nice(fields), limits: try Self.limits(fields))
+        attachment = try fields.optionalText(40)
     }
 
     private static func terminal(_ fields: Fields) throws(WardenError) -> TerminalSize? {

@@ -91,6 +91,11 @@ package struct StartOrder: Hashable, Sendable {
     package var nice: Int?
     /// What it may not use more of; the soft and the hard limit.
     package var limits: [ResourceLimit: Int]
+    /// The token under which somebody offered streams, see ``WardenCommand/attach(token:)``; nil for nobody.
+    ///
+    /// With one, ``environment`` is the job's whole environment, standard error has a pipe of its own unless
+    /// there is a terminal, and the order is refused when nobody offers streams under it.
+    package var attachment: String?
 
     /// An order with the defaults named at each property.
     package init(

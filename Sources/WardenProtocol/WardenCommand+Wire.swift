@@ -43,6 +43,18 @@ extension WardenCommand {
             fields.put(2, number)
             return fields.frame()
         case .retire: return FieldWriter(kind: 10).frame()
+        case .offer(let stream):
+            var fields = FieldWriter(kind: 40)
+            fields.put(1, stream)
+            return fields.frame()
+        case .attach(let token):
+            var fields = FieldWriter(kind: 41)
+            fields.put(1, token)
+            return fields.frame()
+        case .endStream(let stream):
+            var fields = FieldWriter(kind: 42)
+            fields.put(1, stream)
+            return fields.frame()
         }
     }
 
@@ -72,8 +84,20 @@ extension WardenCommand {
             guard (1...64).contains(number) else { throw .badValue(kind: kind, number: 2) }
             self = .signal(try fields.key(1), number: number)
         case 10: self = .retire
+        case 40: self = .offer(stream: try Self.stream(fields, kind))
+        case 41:
+            let token = try fields.text(1)
+            guard (1...64).contains(token.utf8.count) else { throw .badValue(kind: kind, number: 1) }
+            self = .attach(token: token)
+        case 42: self = .endStream(try Self.stream(fields, kind))
         default: return nil
         }
+    }
+
+    private static func stream(_ fields: Fields, _ kind: UInt8) throws(WardenError) -> Int {
+        let number = try fields.number(1)
+        guard (0...2).contains(number) else { throw .badValue(kind: kind, number: 1) }
+        return number
     }
 
     private static func frame(_ kind: UInt8, _ key: RunKey) -> [UInt8] {

@@ -26,13 +26,23 @@ package enum WardenCommand: Hashable, Sendable {
     /// Start nothing any more, and end when the last run is over and its outcome acknowledged: a newer
     /// warden takes over. Answered by retired.
     case retire
+
+    // What a terminal says on a connection of its own, in place of hello.
+
+    /// A descriptor comes with this: stream 0, 1 or 2 of a job to come. Not answered.
+    case offer(stream: Int)
+    /// The streams offered before belong to the start order that names this token. Answered by attached; then
+    /// the attempt is told of here, too.
+    case attach(token: String)
+    /// Nobody reads this stream any more: the job that writes to it is told so by its pipe. Not answered.
+    case endStream(Int)
 }
 
 extension WardenCommand {
     /// The attempt it is about, if it is about one.
     var key: RunKey? {
         switch self {
-        case .hello, .query(nil), .retire: nil
+        case .hello, .query(nil), .retire, .offer, .attach, .endStream: nil
         case .start(let order): order.key
         case .cancel(let key, _), .query(let key?), .acknowledge(let key), .input(let key, _, _),
             .closeInput(let key), .resize(let key, _), .signal(let key, _):

@@ -30,7 +30,7 @@ package struct WardenLaunch: Hashable, Sendable {
     /// Blocks for at most 5 s; call it on a thread that may. The warden ends by itself once it has had
     /// neither run nor daemon for 10 s.
     /// - Returns: its process id, to be collected by this process when it ends.
-    func start(directory: String) throws(WardenError) -> Int32 {
+    package func start(directory: String) throws(WardenError) -> Int32 {
         do throws(HostError) {
             let (pid, ready) = try spawn(directory)
             let answer = try wait(for: ready)

@@ -50,6 +50,10 @@ extension WardenMessage {
             fields.put(3, isClosed ? 1 : 0)
             return fields.frame()
         case .retired: return FieldWriter(kind: 12).frame()
+        case .attached(let token):
+            var fields = FieldWriter(kind: 40)
+            fields.put(1, token)
+            return fields.frame()
         }
     }
 
@@ -83,6 +87,7 @@ extension WardenMessage {
             self = .inputTaken(
                 try fields.key(1), end: try fields.number(2), isClosed: fields.optionalNumber(3) == 1)
         case 12: self = .retired
+        case 40: self = .attached(token: try fields.text(1))
         default: return nil
         }
     }

@@ -29,4 +29,6 @@ package enum WardenMessage: Hashable, Sendable {
     case inputTaken(RunKey, end: Int, isClosed: Bool)
     /// The warden starts nothing any more, and its folder is free for another one.
     case retired
+    /// The streams are kept for the order that names this token.
+    case attached(token: String)
 }
