@@ -18,6 +18,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case ended(run: String, state: String)
     /// The run has not ended, so it can't be repeated.
     case notEnded(run: String)
+    /// The run was a wrapped command, whose environment and terminal are not kept.
+    case notRepeatable(run: String)
     /// The entry is in a state that does not allow it.
     case notAllowed(entry: String, state: String)
     /// What was asked for is malformed; the text says where and how.

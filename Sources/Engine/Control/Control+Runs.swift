@@ -15,16 +15,21 @@ extension Control {
 
     /// Runs a command that belongs to no job, under a name of its own.
     ///
-    /// Its environment is kept in memory until it has ended, never in the ledger.
-    package func exec(_ spec: JobSpec) async throws(EngineError) -> RunRecord {
+    /// What it brings along is kept in memory until it has ended, never in the ledger. With an `id`, asking again
+    /// answers with the run that the id made before.
+    package func exec(
+        _ spec: JobSpec, id: String? = nil, _ loan: ExecLoan
+    ) async throws(EngineError) -> RunRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
-        let cause = RunCause.exec(makeID())
-        await runs.lend(spec.environment, to: cause)
+        let cause = RunCause.exec(id ?? makeID())
+        await runs.lend(loan, to: cause)
         var spec = spec
         spec.environment = [:]
         do throws(EngineError) {
-            return try await run(
+            let run = try await run(
                 RunRequest(job: spec.name, kind: .exec, cause: cause, force: true, spec: spec))
+            if run.state.isEnded { await runs.takeBack(from: cause) }
+            return run
         } catch {
             await runs.takeBack(from: cause)
             throw error
@@ -35,7 +40,7 @@ extension Control {
     package func retry(_ run: RunRecord) async throws(EngineError) -> RunRecord {
         guard run.state.isEnded else { throw .notEnded(run: run.name) }
         guard run.spec == nil else {
-            throw .invalid("\(run.name) was a wrapped command, whose environment is not kept; run it again")
+            throw .notRepeatable(run: run.name)
         }
         return try await self.run(
             RunRequest(

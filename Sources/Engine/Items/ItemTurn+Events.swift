@@ -29,7 +29,11 @@ extension ItemTurn {
 
     /// Takes in where a run is right now.
     mutating func take(_ live: LiveState) throws(LedgerError) {
-        let (now, policy, fact) = (now, jobPolicy, JobFact(live))
+        let audience = Audience(of: try reads.run(id: live.task.id), configuration.routing)
+        let (now, fact) = (now, JobFact(live))
+        var policy = jobPolicy
+        policy.hears = audience.hears(of: policy.hears)
+        guard !audience.isNobody, policy.hears.contains(.progress) else { return }
         try update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
             item.receive(fact, at: now, policy: policy)
         }
@@ -77,11 +81,19 @@ extension ItemTurn {
 
     private mutating func takeRun(_ record: EventRecord) throws(LedgerError) {
         guard let id = record.event.run, let run = try reads.run(id: id) else { return }
-        tell(record, [JSON.Member("run", JSON(run))])
-        let (now, policy) = (now, jobPolicy)
+        let audience = Audience(of: run, configuration.routing)
+        guard !audience.isNobody else { return }
+        if audience.hears(record.event.type) {
+            tell(record, [JSON.Member("run", JSON(run))], also: audience.also)
+        }
+        let now = now
+        var policy = jobPolicy
+        policy.hears = audience.hears(of: policy.hears)
+        let only = audience.channels(of: record.event.type, among: levels, configuration.routing)
         let fact = JobFact(event: record.event, run: run)
         var wasFailingSince: Moment?
         try update(.job(run.job), bot: run.bot) { item in
+            item.only = only
             if case .job(let job) = item.decider { wasFailingSince = job.failingSince }
             return item.receive(fact, at: now, policy: policy)
         }
@@ -163,10 +175,13 @@ extension ItemTurn {
         }
     }
 
-    /// Makes an outbox entry of the event for each webhook it is routed to, or for `only` these.
-    private mutating func tell(_ record: EventRecord, _ objects: [JSON.Member], only: [String]? = nil) {
+    /// Makes an outbox entry of the event for each webhook it is routed to and `also` for these, or for `only` these.
+    private mutating func tell(
+        _ record: EventRecord, _ objects: [JSON.Member], only: [String]? = nil, also: [String] = []
+    ) {
         let event = record.event
-        let routed = only ?? configuration.routing.channels(for: event.type.rawValue, about: event.channel)
+        var routed = only ?? configuration.routing.channels(for: event.type.rawValue, about: event.channel)
+        routed += also.filter { !routed.contains($0) }
         let names = routed.filter(edges.contains)
         guard !names.isEmpty else { return }
         let reason = event.reason ?? event.type.rawValue.split(separator: ".").last.map(String.init) ?? ""

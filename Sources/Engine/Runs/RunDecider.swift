@@ -61,21 +61,7 @@ struct RunDecider {
 
     /// Its process has ended.
     func ended(_ run: RunRecord, _ record: ExitRecord) -> RunStep {
-        let outcome: RunOutcome =
-            switch record.cause {
-            case .timeout: RunOutcome(.timedOut, .timeout)
-            case .canceled: RunOutcome(.canceled, .canceled)
-            case .lost: RunOutcome(.lost, .wardenLost)
-            case .exited:
-                if record.signal != nil {
-                    RunOutcome(.failed, .signal)
-                } else if record.exitCode == 0 {
-                    RunOutcome(.completed)
-                } else {
-                    RunOutcome(.failed, .exitCode)
-                }
-            }
-        var step = end(run, outcome, at: record.endedAt, record: record)
+        var step = end(run, RunOutcome(record), at: record.endedAt, record: record)
         step.effects.append(.acknowledge(record.key))
         step.whenFenced.append(.acknowledge(record.key))
         return step

@@ -29,8 +29,8 @@ package actor RunKeeper {
     /// What the ledger said when only another start can mend it.
     private var end: LedgerError?
     private var isConnected = false
-    /// The environments of wrapped commands, by the cause of their runs.
-    private var lent: [String: [String: String]] = [:]
+    /// What wrapped commands brought along, by the cause of their runs.
+    private var lent: [String: ExecLoan] = [:]
     private var patience = 0
     private var connectAt: Duration = .zero
     /// The warden's process; nil: none answers.
@@ -243,21 +243,22 @@ package actor RunKeeper {
     }
 
     private func order(_ run: RunRecord, _ spec: JobSpec) -> StartOrder {
+        guard let loan = lent[run.cause] else { return StartOrder(run, spec, places) }
         var spec = spec
-        if let environment = lent[run.cause] { spec.environment = environment }
-        return StartOrder(run, spec, places)
+        spec.environment = loan.environment
+        return loan.applied(to: StartOrder(run, spec, places))
     }
 
     // MARK: What people ask
 
-    /// Keeps the environment of a run that `cause` is about to make, until that run has ended.
+    /// Keeps what the run that `cause` is about to make brings along, until that run has ended.
     ///
-    /// It is somebody's whole environment, secrets and all: it stays in memory and never meets the ledger.
-    package func lend(_ environment: [String: String], to cause: String) {
-        lent[cause] = environment
+    /// It holds somebody's whole environment, secrets and all: it stays in memory and never meets the ledger.
+    package func lend(_ loan: ExecLoan, to cause: String) {
+        lent[cause] = loan
     }
 
-    /// Forgets the environment of a run that was never made.
+    /// Forgets what a run that was never made brought along.
     package func takeBack(from cause: String) {
         lent[cause] = nil
     }

@@ -22,6 +22,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     ///
     /// 1 or more.
     package var attempts: Int
+    /// When the person is told of a wrapped command; nil: as the routes say.
+    package var notify: NotifyWish?
 
     package init(name: String, bot: String = "belfry", action: JobAction, schedule: ScheduleSpec) {
         self.name = name

@@ -93,7 +93,7 @@ import Tracking
             }
             let again = try await tower.control.retry(ended)
             #expect(again.retryOf == run.id && again.name == "job#2")
-            let exec = try await tower.control.exec(.manual("make"))
+            let exec = try await tower.control.exec(.manual("make"), ExecLoan(environment: [:]))
             #expect(exec.kind == .exec && exec.name == "make#1")
         }
     }

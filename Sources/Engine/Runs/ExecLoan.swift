@@ -1,0 +1,25 @@
+import WardenProtocol
+
+/// What a wrapped command brings along that is kept in memory alone, until its run has ended.
+package struct ExecLoan: Hashable, Sendable {
+    /// Its whole environment, secrets and all.
+    package var environment: [String: String]
+    /// The file mode mask; nil: the warden's.
+    package var umask: UInt32?
+    /// The token under which somebody offered streams to the warden.
+    package var attachment: String?
+
+    package init(environment: [String: String], umask: UInt32? = nil, attachment: String? = nil) {
+        self.environment = environment
+        self.umask = umask
+        self.attachment = attachment
+    }
+
+    /// The order with all of that.
+    func applied(to order: StartOrder) -> StartOrder {
+        var order = order
+        order.umask = umask ?? order.umask
+        order.attachment = attachment
+        return order
+    }
+}
