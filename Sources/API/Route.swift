@@ -19,6 +19,8 @@ package enum Route: Hashable, Sendable {
     case logs(job: String, ordinal: Int)
     case cancelRun(job: String, ordinal: Int), retryRun(job: String, ordinal: Int)
     case exec
+    /// Takes in the runs that `belfry exec` did without a daemon.
+    case spool
     /// Server-sent events; query `since`, header `Last-Event-ID`, `live=1` for live states in between.
     case events
     /// The live states now, one array.
@@ -60,6 +62,7 @@ extension Route {
         case .cancelRun(let job, let n): ("POST", ["v1", "runs", job, String(n), "cancel"])
         case .retryRun(let job, let n): ("POST", ["v1", "runs", job, String(n), "retry"])
         case .exec: ("POST", ["v1", "exec"])
+        case .spool: ("POST", ["v1", "spool"])
         case .events: ("GET", ["v1", "events"])
         case .live: ("GET", ["v1", "live"])
         case .messages: ("GET", ["v1", "messages"])
@@ -98,7 +101,8 @@ extension Route {
 
     private static let collections: [String: [Route]] = [
         "status": [.status], "config": [.config], "reload": [.reload], "jobs": [.jobs, .addJob],
-        "runs": [.runs], "exec": [.exec], "events": [.events], "live": [.live], "messages": [.messages],
+        "runs": [.runs], "exec": [.exec], "spool": [.spool], "events": [.events], "live": [.live],
+        "messages": [.messages],
         "items": [.items], "notify": [.notify], "outbox": [.outbox], "channels": [.channels],
         "bots": [.bots],
     ]

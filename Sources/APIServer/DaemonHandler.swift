@@ -6,11 +6,13 @@ import Ledger
 package struct DaemonHandler: APIHandler {
     let control: Control
     let identity: DaemonIdentity
+    let spool: SpoolDoor
 
-    /// A handler over the engine.
-    package init(control: Control, identity: DaemonIdentity) {
+    /// A handler over the engine, and over the spool of its state folder.
+    package init(control: Control, identity: DaemonIdentity, spool: SpoolDoor? = nil) {
         self.control = control
         self.identity = identity
+        self.spool = spool ?? SpoolDoor(control: control, identity: identity, logger: control.logger)
     }
 
     /// The answer to `request`.
@@ -45,6 +47,7 @@ package struct DaemonHandler: APIHandler {
         case .cancelRun(let job, let ordinal): try await cancelRun(job, ordinal)
         case .retryRun(let job, let ordinal): try await retryRun(job, ordinal)
         case .exec: try await exec(request)
+        case .spool: await takeSpool()
         case .events: try await events(request)
         case .live: await live()
         case .messages: try await messages(request)

@@ -10,6 +10,8 @@ package struct DaemonIdentity: Hashable, Sendable {
     package var state: String
     /// Where runs leave their output.
     package var places: RunPlaces
+    /// The folder of the warden's socket; nil: nobody needs to know.
+    package var wardenDirectory: String?
 
     /// The identity of a daemon.
     package init(version: String, pid: Int32, state: String, places: RunPlaces) {

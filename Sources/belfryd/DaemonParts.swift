@@ -25,6 +25,7 @@ struct DaemonParts {
     private let zones: Zones
     /// Sees new zone data; nil where the kernel can't watch.
     private let zoneWatch: FolderWatch?
+    private let spool: SpoolDoor
     private let logger: Logger
 
     init(paths: Paths, files: ConfigurationFiles, logger: Logger) async throws {
@@ -84,7 +85,11 @@ struct DaemonParts {
             ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
         surfaces = SurfaceKeeper(
             ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
-        identity = DaemonIdentity(version: Version.text, pid: getpid(), state: paths.state, places: places)
+        var identity = DaemonIdentity(
+            version: Version.text, pid: getpid(), state: paths.state, places: places)
+        identity.wardenDirectory = paths.warden
+        self.identity = identity
+        spool = SpoolDoor(control: control, identity: identity, logger: logger)
         zoneWatch = Self.watch(zones, logger)
         self.zones = zones
         self.ledger = ledger
@@ -117,8 +122,9 @@ struct DaemonParts {
         let access: APIListener.Access = paths.owner == .system ? .group(getegid()) : .owner
         let (isOpen, opened) = AsyncStream<Never>.makeStream()
         let door = APIListener(
-            path: paths.socket, access: access, handler: DaemonHandler(control: control, identity: identity),
-            logger: logger, ready: { opened.finish() })
+            path: paths.socket, access: access,
+            handler: DaemonHandler(control: control, identity: identity, spool: spool), logger: logger,
+            ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
             ("slots", control.slots.run), ("runs", control.runs.run), ("live board", control.board.run),
             ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run),
@@ -137,10 +143,12 @@ struct DaemonParts {
             }, logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(4)
         let group = ServiceGroup(configuration: configuration)
-        let signals = Task { [control] in
+        let signals = Task { [control, spool] in
             for await signal in try Signals.stream() {
                 switch signal {
-                case .hangup: await Self.reload(control, logger)
+                case .hangup:
+                    await Self.reload(control, logger)
+                    await spool.takeIn()
                 case .interrupt, .terminate:
                     logger.notice("stopping", metadata: ["signal": "\(signal)"])
                     await group.triggerGracefulShutdown()
@@ -156,6 +164,8 @@ struct DaemonParts {
         let difference = try await control.takeUpJobs()
         for await _ in isOpen {}
         try Task.checkCancellation()
+        // After the door is open: who finishes a run from now on can say so.
+        var underWay = await spool.takeIn()
         logger.notice(
             "started",
             metadata: [
@@ -164,6 +174,11 @@ struct DaemonParts {
                 "jobs.added": "\(difference.added.count)", "jobs.changed": "\(difference.changed.count)",
                 "jobs.removed": "\(difference.removed.count)",
             ])
+        // One whose `belfry exec` was killed says nothing: its warden's record must be looked for.
+        while underWay > 0 {
+            try await control.clock.sleep(until: control.clock.now + .seconds(30))
+            underWay = await spool.takeIn()
+        }
         try await gracefulShutdown()
     }
 

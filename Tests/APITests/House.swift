@@ -27,8 +27,9 @@ struct House: Sendable {
         let folder = try TemporaryFolder()
         let socket = folder.file("belfry.sock")
         let keepers = try await Keepers(folder: folder, socket: socket)
-        let identity = DaemonIdentity(
+        var identity = DaemonIdentity(
             version: "0.0.0-test", pid: getpid(), state: folder.path, places: keepers.places)
+        identity.wardenDirectory = folder.file("warden")
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let listener = APIListener(
             path: socket, access: .owner,

@@ -73,8 +73,8 @@ import Testing
         ["job", "add", "x", "--overlap", "replace", "--", "true"],
         ["job", "add", "x", "--catch-up", "all", "--", "true"],
         ["job", "add", "x", "--attempts", "3", "--", "true"],
-        ["notify", "hi", "--wait"], ["exec", "--pty", "--", "true"], ["widget"], ["bot", "add", "x"],
-        ["exec", "--notify", "always", "--", "true"], ["import", "openclaw"],
+        ["notify", "hi", "--wait"], ["widget"], ["bot", "add", "x"],
+        ["import", "openclaw"],
     ])
     func `say what is not in this version`(arguments: [String]) async throws {
         try await House.whileStanding { house in

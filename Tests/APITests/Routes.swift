@@ -6,7 +6,8 @@ import Testing
         .healthz, .readyz, .status, .config, .reload, .jobs, .addJob, .job("a"), .editJob("a"),
         .removeJob("a"), .pauseJob("a"), .resumeJob("a"), .runJob("a"), .nextSlots("a"), .history("a"),
         .runs, .run(job: "a", ordinal: 3), .logs(job: "a", ordinal: 3), .cancelRun(job: "a", ordinal: 3),
-        .retryRun(job: "a", ordinal: 3), .exec, .events, .live, .messages, .items, .notify, .read("m"),
+        .retryRun(job: "a", ordinal: 3), .exec, .spool, .events, .live, .messages, .items, .notify,
+        .read("m"),
         .outbox, .outboxEntry("e"), .retryEntry("e"), .discardEntry("e"), .channels, .testChannel("c"),
         .bots, .bot("b"),
     ]

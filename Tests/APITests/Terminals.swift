@@ -90,7 +90,7 @@ import Tracking
             let shown = try await Self.onTerminal(
                 house, ["exec", "--name", "probe", "--", "/bin/sh", "-c", "echo ready; exec sleep 1000"],
                 when: "ready", { _ = kill($0, SIGINT) })
-            #expect(shown.status == 128 + SIGTERM)
+            #expect(shown.status == 128 + SIGINT)
             let run: String = try await house.belfry("run", "show", "probe#1", "--json").output
             #expect(try WireCoding.decode(WireRun.self, from: run.utf8).state == .canceled)
         }

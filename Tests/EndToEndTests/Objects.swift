@@ -17,7 +17,7 @@ import Testing
             "nextJob", "outbox", "channels", "problems",
         ]
         #expect(status.keys.isSuperset(of: keys))
-        #expect(status["warden"].keys == ["pid", "runs"])
+        #expect(status["warden"].keys == ["directory", "pid", "runs"])
         #expect(status["outbox"].keys == ["pending", "dead"])
         #expect(status["config"].text == belfry.configPath)
         #expect(status["state"].text == belfry.statePath)

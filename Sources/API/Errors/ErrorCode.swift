@@ -29,6 +29,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case runNotEnded = "E1305"
     case entrySettled = "E1306"
     case changedMeanwhile = "E1307"
+    case notRepeatable = "E1308"
 
     case timedOut = "E1401"
 
@@ -70,6 +71,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .runNotEnded: ErrorRow(409, .refused, exit: 5, "the run has not ended")
         case .entrySettled: ErrorRow(409, .refused, exit: 5, "the entry's state does not allow that")
         case .changedMeanwhile: ErrorRow(409, .refused, exit: 5, "somebody changed it at the same time")
+        case .notRepeatable: ErrorRow(409, .refused, exit: 5, "the run can't be repeated")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer")

@@ -53,6 +53,8 @@ package struct WireWarden: Hashable, Sendable, Codable {
     package var pid: Int32
     /// How many runs it holds.
     package var runs: Int
+    /// The folder of its socket, for `belfry exec`.
+    package var directory: String?
 
     /// A warden of process `pid` with `runs` runs.
     package init(pid: Int32, runs: Int) {

@@ -35,21 +35,37 @@ extension DaemonHandler {
         guard let program = asked.command.first, !program.isEmpty else {
             throw APIError(.badValue, "the command is empty")
         }
-        if let notify = asked.notify, notify != "failure" {
-            throw APIError(
-                ["always", "never"].contains(notify) ? .notInThisVersion : .badValue,
-                "--notify \(notify) is not in this version",
-                hint: "The routes of the configuration say what is told.")
+        var wish: NotifyWish?
+        if let word = asked.notify {
+            guard let known = NotifyWish(rawValue: word) else {
+                throw APIError(
+                    .badValue, "notify is not \"\(word)\"", hint: "It is always, failure or never.")
+            }
+            wish = known
+        }
+        if let id = asked.id, !SpooledFile.isID(id) {
+            throw APIError(.badValue, "id is not a UUID in lower case")
         }
         var draft = JobDraft()
-        draft.name = asked.name ?? Self.name(of: program)
+        draft.name = asked.name ?? CommandName.of(program)
         draft.bot = asked.bot
         draft.command = asked.command
         draft.cwd = asked.cwd
         draft.env = asked.env
-        let spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
-        let run = try await asking { () async throws(EngineError) in try await control.exec(spec) }
+        var spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
+        spec.notify = wish
+        let loan = ExecLoan(
+            environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment)
+        let run = try await asking { () async throws(EngineError) in
+            try await control.exec(spec, id: asked.id, loan)
+        }
         return .value(await shown(run), status: 201)
+    }
+
+    /// Somebody finished a run without us and saw that we are here by now.
+    func takeSpool() async -> APIResponse {
+        await spool.takeIn()
+        return .done
     }
 
     func run(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
@@ -152,18 +168,5 @@ extension DaemonHandler {
             try await control.ledger.runs(RunFilter(job: name, limit: 1))
         }
         if ran.isEmpty { _ = try await entry(name) }
-    }
-
-    /// A name for a command: its last path component, in the letters names may have.
-    static func name(of program: String) -> String {
-        let last = program.split(separator: "/").last.map(String.init) ?? "exec"
-        let name = last.lowercased().unicodeScalars.map { scalar -> Character in
-            switch scalar {
-            case "a"..."z", "0"..."9", ".", "_", "-": Character(scalar)
-            default: "-"
-            }
-        }
-        let trimmed = String(name.drop { !$0.isLetter && !$0.isNumber }.prefix(63))
-        return JobName.fault(in: trimmed) == nil ? trimmed : "exec"
     }
 }

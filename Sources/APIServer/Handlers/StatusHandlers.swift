@@ -12,6 +12,7 @@ extension DaemonHandler {
             config: engine.configuration ?? control.configurationPath, state: identity.state)
         if let pid = engine.warden {
             status.warden = WireWarden(pid: pid, runs: await control.runs.count)
+            status.warden?.directory = identity.wardenDirectory
         }
         status.jobs = engine.jobs
         status.running = engine.running

@@ -25,6 +25,11 @@ extension APIError {
         case .ended(let run, let state): self.init(.runEnded, "\(run) has ended (\(state))")
         case .notEnded(let run):
             self.init(.runNotEnded, "\(run) has not ended", hint: "End it first: belfry run cancel \(run)")
+        case .notRepeatable(let run):
+            self.init(
+                .notRepeatable,
+                "\(run) was a command of belfry exec, whose environment and terminal are never stored",
+                hint: "Run the command again where they are.")
         case .notAllowed(let entry, let state):
             self.init(.entrySettled, "the outbox entry \(entry) is \(state)")
         // A drawing: its carets must stand under a text that begins its line.

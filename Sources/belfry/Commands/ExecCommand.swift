@@ -1,20 +1,26 @@
 import API
 import APIClient
 import ArgumentParser
+import Glibc
 import Host
 import TerminalView
 import Tracking
+import WardenProtocol
 
 struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Runs a command as a run: recorded, tracked, and told of.",
         discussion: """
-            The daemon's warden runs it, in this folder and with this environment, and its output is copied
-            here. It goes on when this terminal is closed; Ctrl-C ends it. Standard input is not passed on.
+            It runs in this folder with this environment; its input, output, signals and exit code are passed
+            through, as if it stood here alone. It writes to pipes unless --pty gives it a terminal.
+            Without a daemon it runs all the same, and the next daemon takes the run into its history.
+            A daemon that is restarted meanwhile changes nothing.
+
             Exits as the command did; 124 timed out, 125 for Belfry's own failures, 126 not executable,
             127 not found, 128+n ended by signal n.
 
               belfry exec --name nightly-build -- make -j4
+              pg_dump shop | belfry exec --name upload --notify always -- restic backup --stdin
             """)
 
     @OptionGroup var common: CommonOptions
@@ -22,50 +28,100 @@ struct ExecCommand: ParsableCommand {
     var name: String?
     @Option(help: ArgumentHelp("The bot it belongs to.", valueName: "bot"), completion: Completions.bots)
     var bot: String?
-    @Option(help: ArgumentHelp("When to tell the person: always, failure or never.", valueName: "when"))
+    @Option(
+        help: ArgumentHelp(
+            "When to tell the person: always, failure or never; as the routes say otherwise.",
+            valueName: "when"), completion: .list(["always", "failure", "never"]))
     var notify: String?
-    @Option(help: ArgumentHelp("quiet, or json for live states instead of output.", valueName: "how"))
+    @Option(
+        help: ArgumentHelp(
+            "How far it is, on standard error: auto, live, plain or quiet; or json for live states instead of output.",
+            valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
     var command: [String] = []
 
     func validate() throws {
-        if command.isEmpty { throw ValidationError("say what to run, after --") }
+        if command.first?.isEmpty ?? true { throw ValidationError("say what to run, after --") }
         if let notify, !["always", "failure", "never"].contains(notify) {
             throw ValidationError("--notify is always, failure or never")
+        }
+        for (flag, name) in [("--name", name), ("--bot", bot)] {
+            if let name, !CommandName.isName(name) {
+                throw ValidationError("\(flag) \"\(name)\" is not of a-z, 0-9, '.', '_' and '-'")
+            }
         }
     }
 
     func run() throws {
+        ExecStreams.fill()
         var request = ExecRequest(command: command, cwd: FilePath.current, env: Machine.environment)
         request.name = name
         request.bot = bot
         request.notify = notify
-        let client = try common.client()
-        if common.json || progress == .json {
-            let watcher = try LiveWatcher(client, common, .json)
-            let run: WireRun = try client.ask(.exec, saying: request)
-            throw ExitCode(OutcomeCode.of(try watcher.follow(run)))
+        request.umask = Self.umask
+        if let client = try daemon() {
+            try follow(try DaemonOffice(client, request))
+        } else {
+            try follow(try OwnWarden(request))
         }
-        let run: WireRun = try client.ask(.exec, saying: request)
-        guard let name = run.name.flatMap(RunName.init) else { throw APIError(.notBelfry) }
-        throw ExitCode(try Self.copyOutput(of: name, client))
     }
 
-    private static func copyOutput(of run: RunName, _ client: DaemonClient) throws -> Int32 {
-        let signals = TerminalSignals()
-        var asked = false
-        try Output.copy(of: run, from: client, follow: true) { () throws(APIError) in
-            guard let signal = signals.take() else { return }
-            // A second time means: now. The run itself is told by then.
-            if asked { throw APIError(.connectionLost, "left \(run) to end by itself (signal \(signal))") }
-            asked = true
-            _ = try client.bytes(.cancelRun(job: run.job, ordinal: run.ordinal))
+    private func follow(_ office: DaemonOffice) throws {
+        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives)
+        let end = try loop.run()
+        // Nobody waits for the daemon's word when the warden's own is enough.
+        let known = tellsLives || row != nil ? office.finish() : nil
+        loop.leave(detail: known.flatMap(RunText.detail))
+        throw Self.exit(end, office)
+    }
+
+    private func follow(_ office: OwnWarden) throws {
+        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives)
+        let end = try loop.run()
+        office.finish(end)
+        loop.leave(detail: nil)
+        throw Self.exit(end, office)
+    }
+
+    private static func exit(_ end: ExecEnd, _ office: any ExecOffice) -> ExitCode {
+        switch end {
+        case .ended(let record):
+            let why: String? =
+                switch record.cause {
+                case .timeout: "timed out"
+                case .lost: "is lost: its warden is gone"
+                case .canceled, .exited: nil
+                }
+            if let why { StandardError.print("belfry: \(office.name) \(why)") }
+        case .refused(_, let text): StandardError.print("belfry: \(text)")
+        case .withdrawn(let run): StandardError.print("belfry: \(office.name) \(RunText.state(run))")
+        case .interrupted: break
+        case .lost: StandardError.print("belfry: the warden is gone; how \(office.name) ended is not known")
         }
-        let ended: WireRun = try client.ask(.run(job: run.job, ordinal: run.ordinal))
-        if ended.state != .completed, ended.exitCode == nil {
-            StandardError.print("belfry: \(run) \(RunText.state(ended))")
+        return ExitCode(end.code)
+    }
+
+    /// The daemon that will record it; nil: there is none, and none was named.
+    ///
+    /// The machine's daemon runs commands as its own user, so it is asked only when it is named.
+    private func daemon() throws(APIError) -> DaemonClient? {
+        if common.socket != nil || common.system || common.config != nil { return try common.client() }
+        do throws(APIError) {
+            return try DaemonClient.first(of: Array(Paths.socketsToTry().prefix(1)))
+        } catch {
+            guard error.code == .noDaemon else { throw error }
+            return nil
         }
-        return OutcomeCode.of(ended)
+    }
+
+    private var tellsLives: Bool { common.json || progress == .json }
+
+    private var row: ExecRow? { tellsLives ? nil : ExecRow(progress, color: common.color) }
+
+    private static var umask: UInt32 {
+        let mask = Glibc.umask(0o077)
+        Glibc.umask(mask)
+        return mask
     }
 }

@@ -14,7 +14,12 @@ enum StandardOutput {
 /// The process's standard error.
 enum StandardError {
     /// Writes `text` and a line end.
-    static func print(_ text: String) { Descriptors.write(Array((text + "\n").utf8), to: STDERR_FILENO) }
+    static func print(_ text: String) { write(Array((text + "\n").utf8)) }
+
+    /// Writes `bytes` as they are.
+    static func write(_ bytes: [UInt8]) { Descriptors.write(bytes, to: STDERR_FILENO) }
+
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }
 
 private enum Descriptors {

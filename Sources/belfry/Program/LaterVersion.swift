@@ -18,7 +18,8 @@ enum LaterVersion {
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.
     static func refusal(of arguments: [String]) -> APIError? {
-        let words = arguments.filter { !$0.hasPrefix("-") }
+        // A command's words stand first, one behind the other; a later one may be an option's value.
+        let words = arguments.prefix { !$0.hasPrefix("-") }
         let names = [words.prefix(1), words.prefix(2)].map { $0.joined(separator: " ") }
         if let command = names.first(where: commands.contains) {
             return APIError(.notInThisVersion, "\"belfry \(command)\" is not in this version")

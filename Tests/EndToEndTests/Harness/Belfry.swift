@@ -228,7 +228,7 @@ final class Belfry: Sendable {
         let zones = folder.file("zones")
         return [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.file("run"), "BELFRY_SOCKET": socketPath,
-            "XDG_CONFIG_HOME": nil, "XDG_STATE_HOME": nil, "BELFRY_CONFIG": nil, "BELFRY_STATE": nil,
+            "XDG_CONFIG_HOME": nil, "XDG_STATE_HOME": nil, "BELFRY_CONFIG": nil, "BELFRY_STATE": statePath,
             "DBUS_SESSION_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address, "TZ": "UTC",
             "TZDIR": FileManager.default.fileExists(atPath: zones) ? zones : nil,
             "NO_COLOR": nil, "CI": nil,

@@ -1,0 +1,87 @@
+import API
+import APIClient
+import Glibc
+import Host
+import Tracking
+import WardenProtocol
+
+/// A command that the daemon records and has started; it may end and come back meanwhile.
+final class DaemonOffice: ExecOffice {
+    let wardenDirectory: String
+    private let client: DaemonClient
+    private var request: ExecRequest
+    private(set) var run: WireRun?
+    private(set) var live: LiveState?
+
+    /// Asks the daemon where its warden is.
+    init(_ client: DaemonClient, _ request: ExecRequest) throws(APIError) {
+        self.client = client
+        self.request = request
+        self.request.id = UniqueID.v7(at: .now)
+        let status: WireStatus = try client.ask(.status)
+        guard let warden = status.warden else { throw APIError(.wardenAway) }
+        guard let directory = warden.directory else {
+            throw APIError(
+                .wardenAway, "the daemon is older than this belfry (\(status.version))",
+                hint: "Restart it; its runs go on.")
+        }
+        wardenDirectory = directory
+    }
+
+    var name: String { run?.name ?? request.name ?? CommandName.of(request.command.first ?? "") }
+
+    func place(token: String, terminal: WardenProtocol.TerminalSize?) throws {
+        request.attachment = token
+        request.terminal = terminal.map { WireTerminal(rows: $0.rows, columns: $0.columns) }
+        var reconnection = Reconnection()
+        while run == nil {
+            do throws(APIError) {
+                // With one id asking twice makes one run.
+                run = try client.ask(.exec, saying: request, as: WireRun.self)
+            } catch {
+                guard error.code == .connectionLost || error.code == .stopping else { throw error }
+                try reconnection.wait()
+            }
+        }
+    }
+
+    var sources: [(descriptor: Int32, read: () throws -> Void)] { [] }
+
+    func nextLook(hasStarted: Bool, isShown: Bool) -> Duration? {
+        if !hasStarted { return .seconds(1) }
+        return isShown ? .milliseconds(500) : nil
+    }
+
+    /// Asks quickly or not at all: the command's output must not wait for a daemon.
+    func look(hasStarted: Bool) throws -> ExecEnd? {
+        guard let known = refreshed(patience: .milliseconds(300)) else { return nil }
+        run = known
+        live = known.live.map { LiveState($0) } ?? live
+        guard !hasStarted, known.state.isEnded, known.startedAt == nil else { return nil }
+        return .withdrawn(known)
+    }
+
+    /// The run as it ended: the daemon may learn of it a moment later than we.
+    func finish() -> WireRun? {
+        for _ in 0..<40 {
+            if let known = refreshed(patience: .seconds(5)) {
+                run = known
+                live = known.live.map { LiveState($0) } ?? live
+                if known.state.isEnded { return known }
+            }
+            usleep(50_000)
+        }
+        return nil
+    }
+
+    func withdraw() {
+        guard let name = run?.name.flatMap(RunName.init) else { return }
+        _ = try? client.bytes(.cancelRun(job: name.job, ordinal: name.ordinal))
+    }
+
+    private func refreshed(patience: Duration) -> WireRun? {
+        guard let name = run?.name.flatMap(RunName.init) else { return nil }
+        let client = DaemonClient(socket: client.socket, patience: patience)
+        return try? client.ask(.run(job: name.job, ordinal: name.ordinal))
+    }
+}

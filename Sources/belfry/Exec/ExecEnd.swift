@@ -1,0 +1,57 @@
+import API
+import Tracking
+import WardenProtocol
+
+/// What became of a command.
+enum ExecEnd {
+    /// It ended, as the warden saw it.
+    case ended(ExitRecord)
+    /// It was not started; why, in a sentence.
+    case refused(Refusal, text: String)
+    /// It ended without having been started, as the daemon says.
+    case withdrawn(WireRun)
+    /// A signal came before it was started.
+    case interrupted(Int32)
+    /// Nobody can say: the warden is gone.
+    case lost
+
+    /// What `belfry exec` exits with.
+    ///
+    /// - Source: the contract: the job's own code; 124 timed out, 126 not executable, 127 not found, 128+n ended
+    ///   by signal n, 125 for all else.
+    var code: Int32 {
+        switch self {
+        case .ended(let record) where record.cause == .timeout: 124
+        case .ended(let record):
+            record.exitCode.map { Int32(clamping: $0) } ?? record.signal.map { 128 + Int32(clamping: $0) }
+                ?? 125
+        case .refused(.notFound, _): 127
+        case .refused(.notExecutable, _): 126
+        case .refused, .lost: 125
+        case .withdrawn(let run): OutcomeCode.of(run)
+        case .interrupted(let signal): 128 + signal
+        }
+    }
+
+    /// The run's state and reason, as the ledger will have them.
+    var outcome: (state: RunState, reason: RunReason?) {
+        switch self {
+        case .ended(let record):
+            switch record.cause {
+            case .timeout: return (.timedOut, .timeout)
+            case .canceled: return (.canceled, .canceled)
+            case .lost: return (.lost, .wardenLost)
+            case .exited: break
+            }
+            if record.signal != nil { return (.failed, .signal) }
+            return record.exitCode == 0 ? (.completed, nil) : (.failed, .exitCode)
+        case .refused(.notFound, _): return (.failed, .notFound)
+        case .refused(.notExecutable, _): return (.failed, .notExecutable)
+        case .refused(.badFolder, _): return (.failed, .badDirectory)
+        case .refused: return (.failed, .spawnFailed)
+        case .withdrawn(let run): return (run.state, run.reason)
+        case .interrupted: return (.canceled, .canceled)
+        case .lost: return (.lost, .wardenLost)
+        }
+    }
+}

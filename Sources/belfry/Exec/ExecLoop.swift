@@ -1,0 +1,238 @@
+import API
+import Glibc
+import Host
+import Timeline
+import Tracking
+import WardenProtocol
+
+/// Stands between a command and this process's terminal: output, signals and the end pass through.
+///
+/// One thread that waits for all of it at once. The bytes do not go through the daemon: it may end and come back.
+final class ExecLoop {
+    /// What goes on to the command; TSTP and WINCH are seen to as well.
+    private static let passed = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
+
+    private enum Token {
+        static let signals: UInt64 = 1
+        static let link: UInt64 = 2
+        static let typing: UInt64 = 3
+        /// And the numbers of the office's sources above it.
+        static let office: UInt64 = 100
+        static func source(_ number: Int) -> UInt64 { 10 + UInt64(number) }
+        static func room(_ number: Int) -> UInt64 { 20 + UInt64(number) }
+    }
+
+    private let office: any ExecOffice
+    private let poll: EventPoll
+    private let signals: SignalQueue
+    private var link: ClientConnection
+    private var streams: ExecStreams
+    private var row: ExecRow?
+    private let tellsLives: Bool
+    private var lastTold: LiveState?
+    private var watched: [UInt64: () throws -> Void] = [:]
+    private var waitsForRoom = false
+    private var key: RunKey?
+    private var hasStarted = false
+    private var end: ExecEnd?
+
+    /// Offers the streams and has the command started.
+    ///
+    /// - Parameters:
+    ///   - office: who has it started.
+    ///   - row: where to show how far it is.
+    ///   - tellsLives: print live states, one a line, in place of its output.
+    /// - Throws: ``APIError`` when it can't be had started.
+    init(_ office: any ExecOffice, row: ExecRow?, tellsLives: Bool) throws {
+        self.office = office
+        self.row = row
+        self.tellsLives = tellsLives
+        Signals.ignoreBrokenPipes()
+        signals = try SignalQueue(Self.passed + [SIGTSTP])
+        poll = try EventPoll()
+        streams = try ExecStreams(hasTerminal: false, isSilent: tellsLives)
+        link = try Self.connect(to: office.wardenDirectory)
+        let token = UniqueID.v4()
+        do throws(WardenError) {
+            try link.attach(token, streams.offered)
+        } catch {
+            throw APIError(
+                .wardenAway, "the warden does not take terminals (\(error))",
+                hint: "It is older than this belfry; it is replaced when its runs are over.")
+        }
+        streams.forgetOffered()
+        try office.place(token: token, terminal: nil)
+        try poll.add(signals.raw, Token.signals)
+        try poll.add(link.socket.raw, Token.link)
+        for (number, pump) in streams.pumps { try poll.add(pump.source.raw, Token.source(number)) }
+        takeOfficeSources()
+    }
+
+    private static func connect(to directory: String) throws(APIError) -> ClientConnection {
+        do throws(WardenError) {
+            return try ClientConnection(directory: directory)
+        } catch {
+            throw APIError(
+                .wardenAway, "\(error)",
+                hint:
+                    "belfry exec reaches the warden of its own user; leave --system out, or become its user.")
+        }
+    }
+
+    /// Returns when the command has ended and all it printed is copied.
+    func run() throws -> ExecEnd {
+        defer { row?.erase() }
+        while true {
+            if let end, streams.pumps.isEmpty { return end }
+            showProgress()
+            for ready in try poll.wait(milliseconds: patience) { try serve(ready) }
+            if end == nil, let told = try office.look(hasStarted: hasStarted) {
+                end = told
+                streams.pumps = [:]
+            }
+            try flushLink()
+            takeOfficeSources()
+        }
+    }
+
+    /// Leaves a line of how it ended where there was a row, or the last live state.
+    func leave(detail: String?) {
+        showProgress()
+        row?.close(office.live, detail: detail)
+    }
+
+    private var patience: Int32? {
+        guard end == nil else { return nil }
+        let look = office.nextLook(hasStarted: hasStarted, isShown: row != nil || tellsLives)
+        return look.map { Int32(clamping: $0.milliseconds) }
+    }
+
+    private func serve(_ ready: EventPoll.Ready) throws {
+        switch ready.token {
+        case Token.signals: for signal in signals.take() { try pass(signal) }
+        case Token.link: try readLink()
+        case Token.source(1), Token.source(2): pump(Int(ready.token - Token.source(0)))
+        case Token.room(1), Token.room(2): resume(Int(ready.token - Token.room(0)))
+        default: try watched[ready.token]?()
+        }
+    }
+
+    private func takeOfficeSources() {
+        for (index, source) in office.sources.enumerated() {
+            let token = Token.office + UInt64(index)
+            if watched[token] == nil { try? poll.add(source.descriptor, token) }
+            watched[token] = source.read
+        }
+    }
+
+    // MARK: What the warden says
+
+    private func readLink() throws {
+        do throws(WardenError) {
+            let isOpen = try link.receive()
+            while let message = try link.nextMessage() { take(message) }
+            if !isOpen { throw .hungUp }
+        } catch {
+            poll.remove(link.socket.raw)
+            if end == nil { end = .lost }
+        }
+    }
+
+    private func take(_ message: WardenMessage) {
+        switch message {
+        case .started(let key, _, _, _):
+            self.key = key
+            hasStarted = true
+        case .refused(_, let refusal, let text): end = .refused(refusal, text: text)
+        case .ended(let record): end = .ended(record)
+        default: break
+        }
+        if case .refused = end { streams.pumps = [:] }
+    }
+
+    private func flushLink() throws {
+        do throws(HostError) {
+            try link.outgoing.flush(to: link.socket)
+            guard link.outgoing.isWaiting != waitsForRoom else { return }
+            waitsForRoom.toggle()
+            try poll.change(link.socket.raw, Token.link, waitsForRoom ? .readingAndWriting : .reading)
+        } catch {
+            if end == nil { end = .lost }
+        }
+    }
+
+    // MARK: What the terminal says
+
+    private func pass(_ signal: Int32) throws {
+        guard let key else {
+            guard signal != SIGTSTP else { return stop() }
+            if end == nil, !hasStarted, [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) {
+                office.withdraw()
+                end = .interrupted(signal)
+                streams.pumps = [:]
+            }
+            return
+        }
+        guard signal == SIGTSTP else { return send(.signal(key, number: Int(signal))) }
+        // STOP, since its session has no parent here: the kernel would drop a TSTP.
+        send(.signal(key, number: Int(SIGSTOP)))
+        stop()
+        send(.signal(key, number: Int(SIGCONT)))
+    }
+
+    /// Stops until the shell continues us.
+    private func stop() {
+        row?.erase()
+        kill(getpid(), SIGSTOP)
+    }
+
+    private func send(_ command: WardenCommand) {
+        link.outgoing.append(command.frame)
+        try? link.outgoing.flush(to: link.socket)
+    }
+
+    // MARK: What the command prints
+
+    private func pump(_ number: Int) {
+        guard let isTerminal = streams.pumps[number]?.isTerminal else { return }
+        if isTerminal { row?.erase() }
+        switch streams.pumps[number]?.pump() {
+        case .more, .waits, nil: break
+        case .isFull: waitForRoom(number)
+        case .ended: finish(number)
+        case .broken:
+            send(.endStream(number))
+            finish(number)
+        }
+    }
+
+    private func waitForRoom(_ number: Int) {
+        guard let pump = streams.pumps[number], let target = pump.target else { return }
+        poll.remove(pump.source.raw)
+        try? poll.add(target, Token.room(number), .writing)
+    }
+
+    private func resume(_ number: Int) {
+        guard let pump = streams.pumps[number], let target = pump.target else { return }
+        poll.remove(target)
+        try? poll.add(pump.source.raw, Token.source(number))
+        self.pump(number)
+    }
+
+    private func finish(_ number: Int) {
+        guard let pump = streams.pumps.removeValue(forKey: number) else { return }
+        poll.remove(pump.source.raw)
+        if let target = pump.target { poll.remove(target) }
+    }
+
+    private func showProgress() {
+        guard let live = office.live else { return }
+        if tellsLives {
+            guard live != lastTold else { return }
+            lastTold = live
+            if let text = try? WireCoding.text(WireLive(live, at: .now)) { StandardOutput.print(text) }
+        } else if end == nil, streams.pumps.values.allSatisfy({ !$0.isTerminal || $0.isAtLineStart }) {
+            row?.show(live)
+        }
+    }
+}

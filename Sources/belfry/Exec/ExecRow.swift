@@ -1,0 +1,89 @@
+import API
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+/// Shows on standard error how far a wrapped command is: one row below its output, lines, or nothing.
+struct ExecRow {
+    private let traits: TerminalTraits
+    private let zone: ZoneRules
+    private let isAsked: Bool
+    private var painter: TerminalPainter
+    private var printer: PlainPrinter
+    private var taskbar = TaskbarProgress()
+    private var drawnAt: Moment?
+    /// Whether the row stands on the terminal now.
+    private(set) var isShown = false
+    /// Whether there ever was one.
+    private(set) var wasShown = false
+
+    /// Nil when nothing is to be shown: lines only for who asks for them, rows on a terminal.
+    init?(_ progress: TerminalTraits.Progress, color: TerminalTraits.Wish) {
+        traits = TerminalTraits(
+            progress: progress, color: color, isTerminal: StandardError.isTerminal,
+            environment: Machine.environment)
+        switch (traits.progress, progress) {
+        case (.live, _), (.plain, .plain), (.plain, .live): break
+        default: return nil
+        }
+        isAsked = progress == .live
+        zone = Zones.local
+        painter = TerminalPainter(traits)
+        printer = PlainPrinter(traits, zone: zone)
+    }
+
+    /// Shows where it is; a command that says nothing of itself gets a row only when one was asked for.
+    ///
+    /// Nothing is drawn more than ten times a second, nor while somebody else has the terminal.
+    mutating func show(_ live: LiveState) {
+        let now = Moment.now
+        guard traits.progress == .live else {
+            if let line = printer.line(for: live, at: now) { StandardError.print(line) }
+            return
+        }
+        guard isAsked || live.progress != nil || live.phase != nil || live.message != nil else { return }
+        if let drawnAt, isShown, now - drawnAt < .milliseconds(100), now >= drawnAt { return }
+        let owner = tcgetpgrp(STDERR_FILENO)
+        guard owner < 0 || owner == getpgrp() else { return }
+        let size = Self.size
+        let frame = Frame([LiveRow(live, at: now, zone: zone)], size: size, traits: traits)
+        var bytes = painter.paint(frame, size: size)
+        if traits.showsTaskbar { bytes += taskbar.update([live], at: now) }
+        StandardError.write(bytes)
+        drawnAt = now
+        isShown = true
+        wasShown = true
+    }
+
+    /// Makes room for what is about to be printed.
+    mutating func erase() {
+        guard isShown else { return }
+        StandardError.write(painter.erase(size: Self.size))
+        isShown = false
+    }
+
+    /// Leaves the terminal as it should be, with a line of how it ended where there was a row.
+    mutating func close(_ live: LiveState?, detail: String?) {
+        guard traits.progress == .live else {
+            if let live, let line = printer.line(for: live, at: .now) { StandardError.print(line) }
+            return
+        }
+        var last: [FrameLine] = []
+        if wasShown, let live, live.state.isEnded {
+            last = [FinishedLine.line(live, detail: detail, traits: traits)]
+        }
+        StandardError.write(painter.erase(leaving: last, size: Self.size))
+        if traits.showsTaskbar { StandardError.write(TaskbarProgress.clear) }
+        isShown = false
+    }
+
+    private static var size: TerminalView.TerminalSize {
+        var size = winsize()
+        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return TerminalView.TerminalSize(columns: 80, rows: 24)
+        }
+        return TerminalView.TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+}

@@ -1,0 +1,156 @@
+import API
+import Glibc
+import Host
+import Timeline
+import Tracking
+import WardenProtocol
+
+/// A command without a daemon: a warden of its own starts it, and the run waits in the spool for the next daemon.
+final class OwnWarden: ExecOffice {
+    let name: String
+    let wardenDirectory: String
+    private let request: ExecRequest
+    private let key: RunKey
+    private let pid: Int32
+    private var office: ClientConnection
+    private var notifySocket: Descriptor?
+    private let spool: Spool
+    private var tracker: LiveTracker
+    private var scanner = OutputScanner()
+    private var reader = ProgressLine()
+    private var refusal: ExecEnd?
+
+    /// Starts a warden in a folder of its own, and writes down that the run is about to begin.
+    init(_ request: ExecRequest) throws {
+        self.request = request
+        name = request.name ?? CommandName.of(request.command.first ?? "")
+        let id = UniqueID.v7(at: .now)
+        key = RunKey(run: id, attempt: 1)
+        let paths = Paths(.user)
+        wardenDirectory = paths.runtime + "/x-" + id.suffix(12)
+        let bot = request.bot ?? "belfry"
+        tracker = LiveTracker(
+            task: LiveTask(id: id, botID: bot, run: name, name: name, botName: bot), incarnation: 1,
+            state: .starting, at: .now)
+        do {
+            try PrivateFolder.make(SmallFile.parent(of: paths.runtime))
+            try PrivateFolder.make(paths.runtime)
+            let program = try WardenProgram.path()
+            let folder = paths.state + "/spool"
+            // Should we be killed, it writes down there how the run ended.
+            pid = try WardenLaunch(executable: program, state: folder).start(directory: wardenDirectory)
+            office = try ClientConnection(directory: wardenDirectory)
+            let hello = try office.shakeHands()
+            spool = Spool(folder: folder, request, id: id, name: name, warden: hello)
+        } catch let error as APIError {
+            throw error
+        } catch {
+            throw APIError(.wardenAway, "the command can't be started: \(error)")
+        }
+    }
+
+    var live: LiveState? { tracker.live }
+
+    func place(token: String, terminal: WardenProtocol.TerminalSize?) throws {
+        // Its log goes where it can: a run is not given up because nobody will read of it.
+        let log = spool.begin() ? spool.log : wardenDirectory + "/log"
+        var environment = request.env
+        environment["BELFRY_JOB"] = name
+        for name in ["BELFRY_RUN", "BELFRY_SLOT"] { environment[name] = nil }
+        environment["BELFRY_ATTEMPT"] = "1"
+        environment["BELFRY_SOCKET"] = Paths(.user).socket
+        var order = StartOrder(
+            key: key, work: .command(request.command), environment: environment, folder: request.cwd,
+            output: StartOrder.Output(path: log))
+        order.umask = request.umask
+        order.attachment = token
+        send(.start(order))
+    }
+
+    private func send(_ command: WardenCommand) {
+        office.outgoing.append(command.frame)
+        while office.outgoing.isWaiting, (try? office.outgoing.flush(to: office.socket)) != nil {}
+    }
+
+    // MARK: What the command says of itself
+
+    var sources: [(descriptor: Int32, read: () throws -> Void)] {
+        var sources: [(descriptor: Int32, read: () throws -> Void)] = [
+            (office.socket.raw, { [unowned self] in read() })
+        ]
+        if let notifySocket {
+            sources.append((notifySocket.raw, { [unowned self] in readNotifications() }))
+        }
+        return sources
+    }
+
+    private func read() {
+        guard (try? office.receive()) == true else { return }
+        while let message = (try? office.nextMessage()) ?? nil { take(message) }
+    }
+
+    private func take(_ message: WardenMessage) {
+        let now = Moment.now
+        switch message {
+        case .started: _ = tracker.became(.running, at: now)
+        case .output(_, _, let bytes):
+            for report in scanner.receive(bytes[...], at: now) {
+                _ = tracker.receive(report, from: .text, at: now)
+            }
+        case .report(_, let line): receive(line: line)
+        case .notify(_, let datagram): receive(datagram: datagram)
+        case .notifySocket: notifySocket = office.takeDescriptor()
+        default: break
+        }
+    }
+
+    private func receive(line: [UInt8]) {
+        let now = Moment.now
+        for report in reader.receive((line + [0x0A])[...], at: now) {
+            _ = tracker.receive(report, from: .native, at: now)
+        }
+    }
+
+    private func receive(datagram: [UInt8]) {
+        guard let report = NotifyDatagram(datagram[...])?.report else { return }
+        _ = tracker.receive(report, from: .native, at: .now)
+    }
+
+    private func readNotifications() {
+        guard let notifySocket, let read = try? NotifyDatagrams.read(from: notifySocket) else { return }
+        for datagram in read.datagrams { receive(datagram: datagram) }
+    }
+
+    func nextLook(hasStarted: Bool, isShown: Bool) -> Duration? { isShown ? .milliseconds(500) : nil }
+
+    func look(hasStarted: Bool) throws -> ExecEnd? {
+        let now = Moment.now
+        if let at = tracker.nextLook, at <= now { _ = tracker.look(at: now) }
+        for report in scanner.receive([], at: now) { _ = tracker.receive(report, from: .text, at: now) }
+        for report in reader.receive([], at: now) { _ = tracker.receive(report, from: .native, at: now) }
+        return nil
+    }
+
+    func withdraw() {}
+
+    // MARK: The end
+
+    /// Writes down how it ended, and ends the warden.
+    func finish(_ end: ExecEnd) {
+        read()
+        readNotifications()
+        for report in scanner.finish() { _ = tracker.receive(report, from: .text, at: .now) }
+        for report in reader.finish() { _ = tracker.receive(report, from: .native, at: .now) }
+        let outcome = end.outcome
+        _ = tracker.became(outcome.state, reason: outcome.reason, at: .now)
+        spool.finish(end)
+        close()
+    }
+
+    private func close() {
+        send(.acknowledge(key))
+        kill(pid, SIGTERM)
+        waitpid(pid, nil, 0)
+        FolderTree.remove(wardenDirectory)
+    }
+}

@@ -1,0 +1,69 @@
+import API
+import APIClient
+import Host
+import Timeline
+import Tracking
+import WardenProtocol
+
+/// Keeps a run for the next daemon: `spool/ID.json` in the state folder, and its output beside it.
+final class Spool {
+    /// Where the run's output begins.
+    let log: String
+    private let folder: String
+    private let file: String
+    private var run: SpooledRun
+    private var isKept = true
+
+    init(folder: String, _ request: ExecRequest, id: String, name: String, warden: WardenHello) {
+        self.folder = folder
+        file = "\(folder)/\(id).json"
+        log = "\(folder)/\(id).log"
+        run = SpooledRun(
+            id: id, job: name, command: request.command, cwd: request.cwd, startedAt: Timestamp(.now),
+            watcher: SpooledRun.Watcher(
+                pid: warden.pid, startTime: warden.startTime, boot: warden.bootID))
+        run.bot = request.bot
+        run.notify = request.notify
+    }
+
+    /// Writes down, for good, that the run is about to begin; false when that can't be kept, which is said.
+    func begin() -> Bool {
+        do {
+            try PrivateFolder.make(SmallFile.parent(of: folder))
+            try PrivateFolder.make(folder)
+            try save()
+        } catch {
+            isKept = false
+            StandardError.print("belfry: no daemon will learn of this run: \(error)")
+        }
+        return isKept
+    }
+
+    /// Writes down, for good, how it ended, and tells a daemon that is there by now.
+    func finish(_ end: ExecEnd) {
+        guard isKept else { return }
+        (run.state, run.reason) = end.outcome
+        run.endedAt = Timestamp(.now)
+        if case .ended(let record) = end {
+            run.startedAt = Timestamp(record.startedAt)
+            run.endedAt = Timestamp(record.endedAt)
+            run.exitCode = record.exitCode
+            run.signal = record.signal
+            run.cpuMs = record.cpu.milliseconds
+            run.maxRssKb = Int64(record.maxResidentKiB)
+            run.outputBytes = Int64(record.outputBytes)
+        }
+        do {
+            try save()
+        } catch {
+            StandardError.print("belfry: no daemon will learn how this run ended: \(error)")
+        }
+        for socket in Paths.socketsToTry().prefix(1) {
+            _ = try? DaemonClient(socket: socket, patience: .seconds(2)).bytes(.spool)
+        }
+    }
+
+    private func save() throws {
+        try SmallFile.replace(file, with: try WireCoding.encode(run), isDurable: true)
+    }
+}
