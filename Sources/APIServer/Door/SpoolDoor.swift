@@ -50,7 +50,7 @@ package actor SpoolDoor {
             if let known = try await control.ledger.run(id: id), known.cause != run.cause {
                 throw SpoolRefusal("\(known.name) bears its id")
             }
-            moveOutput(of: id)
+            moveOutput(of: id, job: run.job)
             let isNew = try await control.takeIn(run)
             unsafe unlink(path)
             unsafe unlink(file.wardenPath)
@@ -66,9 +66,9 @@ package actor SpoolDoor {
         }
     }
 
-    private func moveOutput(of id: String) {
+    private func moveOutput(of id: String, job: String) {
         let log = "\(id).log"
-        let target = identity.places.output(of: id, attempt: 1)
+        let target = identity.places.output(of: id, job: job, attempt: 1)
         try? PrivateFolder.make(SmallFile.parent(of: target))
         for name in (try? Folder.names(in: folder)) ?? [] where name == log || name.hasPrefix(log + ".") {
             unsafe rename("\(folder)/\(name)", target + name.dropFirst(log.count))

@@ -3,6 +3,7 @@ import Engine
 import Ledger
 import Timeline
 import Tracking
+import WardenProtocol
 
 extension DaemonHandler {
     func runJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
@@ -55,7 +56,11 @@ extension DaemonHandler {
         var spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
         spec.notify = wish
         let loan = ExecLoan(
-            environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment)
+            environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment,
+            terminal: asked.terminal.map { TerminalSize(rows: $0.rows, columns: $0.columns) })
+        guard loan.terminal?.isValid != false else {
+            throw APIError(.badValue, "a terminal has 1 to 65535 rows and columns")
+        }
         let run = try await asking { () async throws(EngineError) in
             try await control.exec(spec, id: asked.id, loan)
         }

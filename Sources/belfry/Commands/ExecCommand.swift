@@ -20,6 +20,7 @@ struct ExecCommand: ParsableCommand {
             127 not found, 128+n ended by signal n.
 
               belfry exec --name nightly-build -- make -j4
+              belfry exec --pty -- htop
               pg_dump shop | belfry exec --name upload --notify always -- restic backup --stdin
             """)
 
@@ -38,6 +39,10 @@ struct ExecCommand: ParsableCommand {
             "How far it is, on standard error: auto, live, plain or quiet; or json for live states instead of output.",
             valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
+    @Flag(
+        help: "Give it a terminal, of the size of this one: for editors, shells, and what prints more nicely."
+    )
+    var pty = false
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
     var command: [String] = []
 
@@ -68,7 +73,7 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ office: DaemonOffice) throws {
-        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives)
+        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives, hasTerminal: pty)
         let end = try loop.run()
         // Nobody waits for the daemon's word when the warden's own is enough.
         let known = tellsLives || row != nil ? office.finish() : nil
@@ -77,7 +82,7 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ office: OwnWarden) throws {
-        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives)
+        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives, hasTerminal: pty)
         let end = try loop.run()
         office.finish(end)
         loop.leave(detail: nil)
@@ -117,7 +122,7 @@ struct ExecCommand: ParsableCommand {
 
     private var tellsLives: Bool { common.json || progress == .json }
 
-    private var row: ExecRow? { tellsLives ? nil : ExecRow(progress, color: common.color) }
+    private var row: ExecRow? { tellsLives || pty ? nil : ExecRow(progress, color: common.color) }
 
     private static var umask: UInt32 {
         let mask = Glibc.umask(0o077)

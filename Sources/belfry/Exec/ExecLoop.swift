@@ -5,7 +5,7 @@ import Timeline
 import Tracking
 import WardenProtocol
 
-/// Stands between a command and this process's terminal: output, signals and the end pass through.
+/// Stands between a command and this process's terminal: output, keys, signals and the end pass through.
 ///
 /// One thread that waits for all of it at once. The bytes do not go through the daemon: it may end and come back.
 final class ExecLoop {
@@ -29,6 +29,12 @@ final class ExecLoop {
     private var streams: ExecStreams
     private var row: ExecRow?
     private let tellsLives: Bool
+    /// Ours, while the command has a terminal of its own.
+    private let terminal: ExecTerminal?
+    private var typing: ExecTyping?
+    private var isTypingWatched = false
+    /// Standard input is one that never has to be waited for.
+    private var isTypingAtHand = false
     private var lastTold: LiveState?
     private var watched: [UInt64: () throws -> Void] = [:]
     private var waitsForRoom = false
@@ -42,15 +48,18 @@ final class ExecLoop {
     ///   - office: who has it started.
     ///   - row: where to show how far it is.
     ///   - tellsLives: print live states, one a line, in place of its output.
+    ///   - hasTerminal: give it a terminal, of the size of ours.
     /// - Throws: ``APIError`` when it can't be had started.
-    init(_ office: any ExecOffice, row: ExecRow?, tellsLives: Bool) throws {
+    init(_ office: any ExecOffice, row: ExecRow?, tellsLives: Bool, hasTerminal: Bool) throws {
         self.office = office
         self.row = row
         self.tellsLives = tellsLives
+        terminal = hasTerminal ? ExecTerminal() : nil
+        typing = hasTerminal ? try ExecTyping() : nil
         Signals.ignoreBrokenPipes()
-        signals = try SignalQueue(Self.passed + [SIGTSTP])
+        signals = try SignalQueue(Self.passed + [SIGTSTP, SIGWINCH])
         poll = try EventPoll()
-        streams = try ExecStreams(hasTerminal: false, isSilent: tellsLives)
+        streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: tellsLives)
         link = try Self.connect(to: office.wardenDirectory)
         let token = UniqueID.v4()
         do throws(WardenError) {
@@ -61,7 +70,7 @@ final class ExecLoop {
                 hint: "It is older than this belfry; it is replaced when its runs are over.")
         }
         streams.forgetOffered()
-        try office.place(token: token, terminal: nil)
+        try office.place(token: token, terminal: hasTerminal ? ExecTerminal.size : nil)
         try poll.add(signals.raw, Token.signals)
         try poll.add(link.socket.raw, Token.link)
         for (number, pump) in streams.pumps { try poll.add(pump.source.raw, Token.source(number)) }
@@ -81,15 +90,20 @@ final class ExecLoop {
 
     /// Returns when the command has ended and all it printed is copied.
     func run() throws -> ExecEnd {
-        defer { row?.erase() }
+        defer {
+            row?.erase()
+            terminal?.leaveRaw()
+        }
         while true {
             if let end, streams.pumps.isEmpty { return end }
             showProgress()
+            waitForTyping()
             for ready in try poll.wait(milliseconds: patience) { try serve(ready) }
             if end == nil, let told = try office.look(hasStarted: hasStarted) {
                 end = told
                 streams.pumps = [:]
             }
+            if isTypingAtHand { type() }
             try flushLink()
             takeOfficeSources()
         }
@@ -103,6 +117,7 @@ final class ExecLoop {
 
     private var patience: Int32? {
         guard end == nil else { return nil }
+        if isTypingAtHand, key != nil, typing?.mayRead == true { return 0 }
         let look = office.nextLook(hasStarted: hasStarted, isShown: row != nil || tellsLives)
         return look.map { Int32(clamping: $0.milliseconds) }
     }
@@ -111,6 +126,7 @@ final class ExecLoop {
         switch ready.token {
         case Token.signals: for signal in signals.take() { try pass(signal) }
         case Token.link: try readLink()
+        case Token.typing: type()
         case Token.source(1), Token.source(2): pump(Int(ready.token - Token.source(0)))
         case Token.room(1), Token.room(2): resume(Int(ready.token - Token.room(0)))
         default: try watched[ready.token]?()
@@ -143,6 +159,8 @@ final class ExecLoop {
         case .started(let key, _, _, _):
             self.key = key
             hasStarted = true
+            terminal?.enterRaw()
+        case .inputTaken(_, let end, let isClosed): typing?.took(end, isClosed: isClosed)
         case .refused(_, let refusal, let text): end = .refused(refusal, text: text)
         case .ended(let record): end = .ended(record)
         default: break
@@ -163,7 +181,24 @@ final class ExecLoop {
 
     // MARK: What the terminal says
 
+    /// Waits for keys while there is somebody to take them.
+    private func waitForTyping() {
+        guard let typing, !isTypingAtHand else { return }
+        let wants = key != nil && end == nil && typing.mayRead
+        guard wants != isTypingWatched else { return }
+        isTypingWatched = wants
+        if !wants { return poll.remove(typing.raw) }
+        // Files are always ready, and the kernel refuses to wait for them.
+        if (try? poll.add(typing.raw, Token.typing)) == nil { isTypingAtHand = true }
+    }
+
+    private func type() {
+        guard let key, end == nil, typing?.mayRead == true else { return }
+        if let command = typing?.read(for: key) { link.outgoing.append(command.frame) }
+    }
+
     private func pass(_ signal: Int32) throws {
+        if signal == SIGWINCH { return resize() }
         guard let key else {
             guard signal != SIGTSTP else { return stop() }
             if end == nil, !hasStarted, [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) {
@@ -178,12 +213,19 @@ final class ExecLoop {
         send(.signal(key, number: Int(SIGSTOP)))
         stop()
         send(.signal(key, number: Int(SIGCONT)))
+        resize()
     }
 
     /// Stops until the shell continues us.
     private func stop() {
         row?.erase()
+        terminal?.leaveRaw()
         kill(getpid(), SIGSTOP)
+        if key != nil { terminal?.enterRaw() }
+    }
+
+    private func resize() {
+        if let key, terminal != nil { send(.resize(key, ExecTerminal.size)) }
     }
 
     private func send(_ command: WardenCommand) {

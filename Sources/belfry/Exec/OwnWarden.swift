@@ -64,6 +64,8 @@ final class OwnWarden: ExecOffice {
             output: StartOrder.Output(path: log))
         order.umask = request.umask
         order.attachment = token
+        order.pty = terminal
+        if terminal != nil { order.stdin = .pty }
         send(.start(order))
     }
 

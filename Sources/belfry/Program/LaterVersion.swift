@@ -12,7 +12,6 @@ enum LaterVersion {
     private static let flags: [String: Set<String>] = [
         "job add": ["--every", "--after", "--at", "--words", "--prompt", "--url", "--burst", "--spread"],
         "job edit": ["--every", "--after", "--at", "--words", "--prompt", "--url", "--burst", "--spread"],
-        "exec": ["--pty"],
         "notify": ["--action", "--wait"],
     ]
 

@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Drives `belfry exec` on a real terminal; see `Tests/Support/pty-driver.py`.
+@Suite(.timeLimit(.minutes(2))) struct `belfry exec on a terminal` {
+    /// Plays `steps` against `belfry exec` and these words; what the driver saw.
+    private func play(_ belfry: Belfry, _ steps: String, _ words: String) async throws -> JSON {
+        try belfry.write(steps, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            exec '\(try PythonTools.interpreter())' '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" \
+            belfry exec \(words)
+            """)
+        let seen = try answer.json()
+        #expect(seen["failed"] == nil, "\(seen["failed"] ?? .null): \(seen["text"].text ?? "")")
+        return seen
+    }
+
+    @Test(arguments: Company.allCases)
+    func `gives the command one of the same size, and tells it of a new size`(company: Company) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry,
+            #"[["wait","30 100"],["wait","all"],["size",40,120],["wait","40 120"],["type","q"]]"#,
+            """
+            --pty -- sh -c 'trap "stty size" WINCH; stty size; test -t 0 && test -t 1 && test -t 2 && echo all
+            stty raw; until [ "$(timeout 0.2 head -c 1)" = q ]; do :; done; exit 9'
+            """)
+        #expect(seen["code"].number == 9 && seen["canonical"] == .bool(true))
+    }
+
+    @Test(arguments: Company.allCases)
+    func `types every key there, Ctrl-C and the end of input among them`(company: Company) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry,
+            #"[["wait","ready"],["raw",true],["type","\u0003"],["wait","caught"],["type","a b\r\u0004"]]"#,
+            "--pty -- sh -c 'trap \"echo caught\" INT; echo ready; cat; cat; exit 6'")
+        #expect(seen["code"].number == 6 && seen["text"].text?.contains("a b") == true)
+        #expect(seen["canonical"] == .bool(true))
+    }
+
+    @Test(arguments: Company.allCases)
+    func `dies of Ctrl-C as the command does`(company: Company) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry, #"[["wait","ready"],["raw",true],["type","\u0003"]]"#,
+            "--pty -- sh -c 'echo ready; exec sleep 1000'")
+        #expect(seen["code"].number == 130 && seen["canonical"] == .bool(true))
+    }
+
+    @Test(arguments: Company.allCases)
+    func `lets an editor draw and write`(company: Company) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry, #"[["wait","~"],["type","ihello\u001b"],["wait","hello"],["type",":wq\r"]]"#,
+            "--pty -- vim -u NONE -n note")
+        #expect(seen["code"].number == 0, "\(seen)")
+        #expect(belfry.lines(of: "note") == ["hello"])
+    }
+
+    @Test(arguments: Company.allCases)
+    func `takes its input from a pipe, too`(company: Company) async throws {
+        let belfry = try await company.home()
+        let answer = try await belfry.shell(
+            "printf 'one\\ntwo' | belfry exec --pty -- sh -c 'cat; echo; echo over'")
+        #expect(answer.text.contains("over\r\n"), "\(answer)")
+        #expect(answer.text.contains("two") && answer.code == 0)
+    }
+
+    @Test(arguments: Company.allCases, ["--pty", ""])
+    func `stops and goes on with the command`(company: Company, flag: String) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry,
+            #"[["wait","tick"],["signal",20],["stopped"],["wait","tick"],["wait","tick"],["signal",15]]"#,
+            "\(flag) -- sh -c 'while :; do echo tick; sleep 0.1; done'")
+        #expect(seen["code"].number == 143 && seen["canonical"] == .bool(true))
+    }
+
+    @Test(arguments: Company.allCases, ["--pty", ""])
+    func `tells the command when it hangs up`(company: Company, flag: String) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry, #"[["wait","ready"],["hangup"]]"#,
+            """
+            \(flag) -- sh -c 'trap "echo hup >mark; exit 5" HUP; echo ready; while :; do sleep 0.05; done'
+            """)
+        #expect(seen["code"].number == 5)
+        #expect(belfry.lines(of: "mark") == ["hup"])
+    }
+
+    @Test func `does not notice that the daemon is killed`() async throws {
+        let belfry = try await Belfry.start()
+        let gate = try Gate(in: belfry.folder)
+        async let seen = play(
+            belfry,
+            #"[["wait","ready"],["type","echo >gate; echo on$((40+2))\r"],["wait","on42"],["type","exit 3\r"]]"#,
+            "--pty --name shell -- sh -c 'echo ready; exec sh'")
+        try await gate.passed()
+        try await belfry.kill()
+        #expect(try await seen["code"].number == 3)
+        try await belfry.start()
+        #expect(try await belfry.events().event("run.failed", of: "shell")["reason"].text == "exitCode")
+    }
+
+    @Test(arguments: Company.allCases)
+    func `shows how far the command is, below what it prints`(company: Company) async throws {
+        let belfry = try await company.home()
+        let seen = try await play(
+            belfry, #"[["wait","first"],["wait","50%"],["wait","second"]]"#,
+            """
+            --name probe -- sh -c 'echo first; echo "{\\"progress\\":0.5}" >&$PROGRESS_FD; sleep 1.5; echo second'
+            """)
+        let text = seen["text"].text ?? ""
+        #expect(seen["code"].number == 0)
+        #expect(text.contains("completed") && text.hasSuffix("\u{1B}[?25h"), "\(text)")
+    }
+}
