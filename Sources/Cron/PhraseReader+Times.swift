@@ -222,7 +222,8 @@ extension PhraseReader {
         }
         guard let window = meaning.window, let to = window.to else { return }
         let isMixed = window.from.isOpen && to.isHalved || window.from.isHalved && to.isOpen
-        let isBackwards = window.from.isOpen && to.isOpen && window.from.hour > to.hour
+        // "from noon to 3" would end at night by a 24-hour clock.
+        let isBackwards = to.isOpen && window.from.hour > to.hour && window.from.hour <= 12
         guard !isMixed, !isBackwards else {
             throw fault(
                 at: window.range, "which half of the day is not said of both limits",

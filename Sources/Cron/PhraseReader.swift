@@ -97,6 +97,8 @@ struct PhraseReader {
         case "today", "tomorrow": try once(word == "today" ? .today : .tomorrow, words: 1)
         case "next", "this": try next()
         case "except": try exceptions()
+        // "every weekday but friday"; "but only when" joins.
+        case "but" where word(1) != "only": try exceptions()
         case "once", "twice": try frequency()
         case "or", "and", "if", "when", "but": try join()
         case "manually": try event(.manual, words: 1)
