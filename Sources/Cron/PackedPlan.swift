@@ -21,13 +21,17 @@ struct PackedPlan: Hashable, Sendable {
 
     /// Minutes in bits 0-59, the kind of ``extra`` above them.
     private let minutes: UInt64
-    /// Hours in bits 0-23, days of the month 1-31 from bit 24 on.
+    /// Hours in bits 0-23, days of the month 1-31 from bit 24 on, then from bit 55 `eitherDay`, the class, the gap and
+    /// the overlap (2 bits).
     private let hoursAndDays: UInt64
-    /// nth weekdays in bits 0-34, last weekdays in 35-41, months 1-12 in 42-53, `eitherDay` in 54, then the shape
-    /// (2 bits), the class, the gap and the overlap (2 bits).
-    private let weekdays: UInt64
     private let extra: UInt64
     private let box: RareMasks?
+    /// nth weekdays in bits 0-34, last weekdays in 35-41, months 1-12 in 42-53; in three parts, so that the shape
+    /// has the last byte of the word.
+    private let weekdaysLow: UInt32
+    private let weekdaysMiddle: UInt16
+    private let weekdaysHigh: UInt8
+    let shape: CronPlan.Shape
 
     @inline(__always)
     init(_ masks: CronMasks, isFixed: Bool, gap: CronOptions.Gap, overlap: CronOptions.Overlap) {
@@ -38,17 +42,19 @@ struct PackedPlan: Hashable, Sendable {
         var box: RareMasks?
         if !isUsual || hasForms { (kind, extra, box) = Self.pack(masks, hasForms: hasForms) }
         minutes = masks.minutes | kind.rawValue &<< 60
-        hoursAndDays = masks.hours | masks.monthDays &<< 23
-        let shape = CronPlan.Shape(of: masks)
-        var weekdays = masks.nthWeekdays | masks.lastWeekdays &<< 35 | masks.months &<< 41
-        weekdays |= masks.eitherDay ? 1 &<< 54 : 0
-        weekdays |= UInt64(shape.rawValue) &<< 55
-        weekdays |= isFixed ? 1 &<< 57 : 0
-        weekdays |= gap == .skip ? 1 &<< 58 : 0
-        weekdays |= overlap == .first ? 0 : overlap == .last ? 1 &<< 59 : 2 &<< 59
-        self.weekdays = weekdays
+        var hoursAndDays = masks.hours | masks.monthDays &<< 23
+        hoursAndDays |= masks.eitherDay ? 1 &<< 55 : 0
+        hoursAndDays |= isFixed ? 1 &<< 56 : 0
+        hoursAndDays |= gap == .skip ? 1 &<< 57 : 0
+        hoursAndDays |= overlap == .first ? 0 : overlap == .last ? 1 &<< 58 : 2 &<< 58
+        self.hoursAndDays = hoursAndDays
         self.extra = extra
         self.box = box
+        let weekdays = masks.nthWeekdays | masks.lastWeekdays &<< 35 | masks.months &<< 41
+        weekdaysLow = UInt32(truncatingIfNeeded: weekdays)
+        weekdaysMiddle = UInt16(truncatingIfNeeded: weekdays &>> 32)
+        weekdaysHigh = UInt8(truncatingIfNeeded: weekdays &>> 48)
+        shape = CronPlan.Shape(of: masks)
     }
 
     @inline(never)
@@ -74,10 +80,11 @@ struct PackedPlan: Hashable, Sendable {
             masks.minutes = minutes & CronMasks.allSeconds
             masks.hours = hoursAndDays & CronMasks.allHours
             masks.monthDays = hoursAndDays &>> 23 & CronMasks.allMonthDays
+            let weekdays = UInt64(weekdaysLow) | UInt64(weekdaysMiddle) &<< 32 | UInt64(weekdaysHigh) &<< 48
             masks.nthWeekdays = weekdays & CronMasks.allWeekdays
             masks.lastWeekdays = weekdays &>> 35 & 0x7F
             masks.months = weekdays &>> 41 & CronMasks.allMonths
-            masks.eitherDay = weekdays &>> 54 & 1 == 1
+            masks.eitherDay = hoursAndDays &>> 55 & 1 == 1
             if minutes &>> 60 != 0 { unpackExtra(into: &masks) }
             return masks
         }
@@ -109,18 +116,12 @@ struct PackedPlan: Hashable, Sendable {
         @inline(__always) get { CronPlan(masks, shape) }
     }
 
-    var shape: CronPlan.Shape {
-        @inline(__always) get {
-            CronPlan.Shape(rawValue: UInt8(truncatingIfNeeded: weekdays &>> 55 & 3)) ?? .monthly
-        }
-    }
+    var isFixed: Bool { hoursAndDays &>> 56 & 1 == 1 }
 
-    var isFixed: Bool { weekdays &>> 57 & 1 == 1 }
-
-    var gap: CronOptions.Gap { weekdays &>> 58 & 1 == 1 ? .skip : .runAfter }
+    var gap: CronOptions.Gap { hoursAndDays &>> 57 & 1 == 1 ? .skip : .runAfter }
 
     var overlap: CronOptions.Overlap {
-        switch weekdays &>> 59 & 3 {
+        switch hoursAndDays &>> 58 & 3 {
         case 0: .first
         case 1: .last
         default: .both

@@ -51,7 +51,10 @@ struct YearSet: Hashable, Sendable {
         guard let first = next(from: YearSet.first), let last = previous(from: YearSet.last),
             last - first < 56
         else { return nil }
-        return years.reduce(UInt64(first - YearSet.first) << 56) { $0 | 1 << UInt64($1 - first) }
+        // No array: a good text is read without the heap.
+        var window = UInt64(first - YearSet.first) << 56
+        for year in first...last where contains(year) { window |= 1 << UInt64(year - first) }
+        return window
     }
 
     /// The set of such a word.
