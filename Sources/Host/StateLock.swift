@@ -15,14 +15,24 @@ package final class StateLock: Sendable {
     package init(folder: String, name: String = "lock") throws(HostError) {
         try Self.refuseRemote(folder)
         let path = folder + "/" + name
-        file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        var held = try Self.lock(path, of: folder)
+        // Whoever ends may remove the file and the folder: what was locked then is no file of anybody's.
+        while try FileIdentity(of: held) != (try? FileIdentity(at: path)) {
+            held = try Self.lock(path, of: folder)
+        }
+        file = held
+        guard ftruncate(file.raw, 0) == 0 else { throw .last("ftruncate", path) }
+        try file.writeAll(Array("\(getpid())\n".utf8)[...])
+    }
+
+    private static func lock(_ path: String, of folder: String) throws(HostError) -> Descriptor {
+        let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
         guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             guard code == EWOULDBLOCK else { throw .system(call: "flock", code: code, path: path) }
-            throw .held(path: folder, pid: Self.holder(path))
+            throw .held(path: folder, pid: holder(path))
         }
-        guard ftruncate(file.raw, 0) == 0 else { throw .last("ftruncate", path) }
-        try file.writeAll(Array("\(getpid())\n".utf8)[...])
+        return file
     }
 
     /// The process that wrote itself into the lock file last, nil when nothing readable is there.

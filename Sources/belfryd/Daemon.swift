@@ -16,7 +16,10 @@ struct Daemon {
         umask(0o077)
         let lock = try takeLock()
         defer { withExtendedLifetime(lock) {} }
+        let claim = try claimSocket()
+        defer { withExtendedLifetime(claim) {} }
         let files = ConfigurationFiles(path: paths.config)
+        if paths.isConfigNamed { try files.requireFile() }
         let parts = try await assemble(files)
         do {
             try await parts.serve(paths: paths)
@@ -36,15 +39,22 @@ struct Daemon {
             try paths.makeFolders()
             return try StateLock(folder: paths.state)
         } catch {
-            switch error {
-            case .held(_, let pid):
-                let who = pid.map { "the daemon with process id \($0)" } ?? "another daemon"
-                throw Failure(
-                    "belfryd: \(paths.state) is in use by \(who)",
-                    mend: "stop it first, or name another folder with --state")
-            default: throw Failure("belfryd: \(error)")
-            }
+            throw refusal(error, mend: "stop it first, or name another folder with --state")
         }
+    }
+
+    private func claimSocket() throws(Failure) -> SocketClaim {
+        do throws(HostError) {
+            return try SocketClaim(paths.socket)
+        } catch {
+            throw refusal(error, mend: "stop it first, or name another socket with --socket")
+        }
+    }
+
+    private func refusal(_ error: HostError, mend: String) -> Failure {
+        guard case .held(let path, let pid) = error else { return Failure("belfryd: \(error)") }
+        let who = pid.map { "the daemon with process id \($0)" } ?? "another daemon"
+        return Failure("belfryd: \(path) is in use by \(who)", mend: mend)
     }
 
     private func assemble(_ files: ConfigurationFiles) async throws -> DaemonParts {

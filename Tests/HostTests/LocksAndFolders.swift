@@ -14,6 +14,16 @@ import Testing
         _ = try StateLock(folder: folder.path)
     }
 
+    @Test func `is held by a lock that still has its file`() throws {
+        let folder = try TemporaryFolder()
+        let first = try StateLock(folder: folder.path)
+        #expect(unsafe unlink(folder.file("lock")) == 0)
+        // Another file is another lock: the first owner has given the folder up by that.
+        _ = try StateLock(folder: folder.path)
+        _ = consume first
+        #expect(StateLock.holder(folder.file("lock")) == getpid())
+    }
+
     @Test func `is refused when others may write to it`() throws {
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("a/b/c"))

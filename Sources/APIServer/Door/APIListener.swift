@@ -1,6 +1,7 @@
 import API
 import FoundationEssentials
 import HTTPTypes
+import Host
 import HummingbirdCore
 package import Logging
 import NIOCore
@@ -8,7 +9,7 @@ import ServiceLifecycle
 
 /// Serves the API on the control socket.
 ///
-/// A socket file that is left over is replaced: hold the state's lock before running this. Keep the
+/// A socket file that is left over is replaced: hold a `SocketClaim` on the path while this runs. Keep the
 /// process's umask at 077 until it runs, so that nobody connects before the socket's mode is set.
 package struct APIListener: Service {
     /// Who may connect.
@@ -49,16 +50,19 @@ package struct APIListener: Service {
         self.ready = ready
     }
 
-    /// Serves until the service is told to stop; then answers end within a second and the file is removed.
+    /// Serves until the service is told to stop; then answers end within a second and the file is removed,
+    /// unless it is another's meanwhile.
     ///
     /// - Throws: ``APIServerError`` when the socket can't be opened.
     package func run() async throws {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
+        let (files, file) = AsyncStream.makeStream(of: FileIdentity.self)
         let door = HTTPDoor(
             address: .unixDomainSocket(path: path), connections: Self.connections, logger: quiet,
             opened: { _ in
                 try admit()
+                if let made = try? FileIdentity(at: path) { file.yield(made) }
                 await ready()
             },
             respond: { request, writer, _ in try await answer(request, writer) })
@@ -71,8 +75,8 @@ package struct APIListener: Service {
         } catch {
             throw APIServerError.listening(on: path, error)
         }
-        // Gone already is just as well.
-        try? FileManager.default.removeItem(atPath: path)
+        file.finish()
+        for await made in files { made.remove(path) }
     }
 
     private func admit() throws(APIServerError) {
