@@ -32,6 +32,15 @@ package enum Machine {
         try linkTarget("/proc/self/exe")
     }
 
+    /// The folder this process works in; `/` when it was removed meanwhile.
+    ///
+    /// The corresponding C function is `getcwd`.
+    package static var currentFolder: String {
+        guard let found = unsafe getcwd(nil, 0) else { return "/" }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
     /// What the symbolic link at `path` points to, as written in it.
     package static func linkTarget(_ path: String) throws(HostError) -> String {
         var buffer = [CChar](repeating: 0, count: 4096)

@@ -35,6 +35,8 @@ package struct Paths: Hashable, Sendable {
     ///
     /// `$BELFRY_CONFIG`, else `$XDG_CONFIG_HOME/belfry/belfry.yaml`; `/etc/belfry/belfry.yaml`.
     package let config: String
+    /// Whether somebody named ``config``, so that it must be there.
+    package let isConfigNamed: Bool
     /// The folder of the ledger and of outputs.
     ///
     /// `$BELFRY_STATE`, else `$XDG_STATE_HOME/belfry`; `/var/lib/belfry`.
@@ -51,18 +53,31 @@ package struct Paths: Hashable, Sendable {
 
     /// Finds the paths; touches nothing.
     ///
-    /// For `.system` the environment's `BELFRY_` names still count, the XDG ones do not.
+    /// For `.system` the environment's `BELFRY_` names still count, the XDG ones do not. A relative path is
+    /// meant from `folder` on, and made absolute here once: the warden and the jobs work elsewhere.
     package init(
         _ owner: Owner, overrides: Overrides = Overrides(),
-        environment: [String: String] = Machine.environment, userID: UInt32 = geteuid()
+        environment: [String: String] = Machine.environment, userID: UInt32 = geteuid(),
+        folder: String = Machine.currentFolder
     ) {
         let base = Self.base(owner, environment, userID)
+        func path(_ given: String?, _ name: String, _ standard: String) -> String {
+            (given ?? environment.named(name)).map { Self.absolute($0, in: folder) } ?? standard
+        }
         self.owner = owner
-        config = overrides.config ?? environment.named("BELFRY_CONFIG") ?? base.config + "/belfry/belfry.yaml"
-        state = overrides.state ?? environment.named("BELFRY_STATE") ?? base.state + "/belfry"
+        config = path(overrides.config, "BELFRY_CONFIG", base.config + "/belfry/belfry.yaml")
+        state = path(overrides.state, "BELFRY_STATE", base.state + "/belfry")
         runtime = base.runtime + "/belfry"
-        socket =
-            overrides.socket ?? environment.named("BELFRY_SOCKET") ?? base.runtime + "/belfry/belfry.sock"
+        socket = path(overrides.socket, "BELFRY_SOCKET", base.runtime + "/belfry/belfry.sock")
+        isConfigNamed = (overrides.config ?? environment.named("BELFRY_CONFIG")) != nil
+    }
+
+    /// `path` from the root on, one that is relative being meant from `folder` on.
+    package static func absolute(_ path: String, in folder: String = Machine.currentFolder) -> String {
+        if path.hasPrefix("/") { return path }
+        var rest = path[...]
+        while rest.hasPrefix("./") { rest = rest.dropFirst(2) }
+        return (folder == "/" ? "" : folder) + "/" + rest
     }
 
     /// The folder of the one warden of this state: named by a hash of the state's path, so that two
@@ -75,7 +90,7 @@ package struct Paths: Hashable, Sendable {
     package static func socketsToTry(
         environment: [String: String] = Machine.environment, userID: UInt32 = geteuid()
     ) -> [String] {
-        if let named = environment.named("BELFRY_SOCKET") { return [named] }
+        if let named = environment.named("BELFRY_SOCKET") { return [absolute(named)] }
         return [Owner.user, .system].map { Paths($0, environment: environment, userID: userID).socket }
     }
 

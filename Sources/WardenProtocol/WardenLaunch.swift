@@ -32,19 +32,44 @@ package struct WardenLaunch: Hashable, Sendable {
     /// - Returns: its process id, to be collected by this process when it ends.
     package func start(directory: String) throws(WardenError) -> Int32 {
         do throws(HostError) {
-            let (pid, ready) = try spawn(directory)
-            let answer = try wait(for: ready)
-            guard answer.isEmpty else {
-                waitpid(pid, nil, 0)
-                throw .malformed(path: executable, problem: answer)
-            }
-            return pid
+            let words = try Self.scratch(beside: directory)
+            let (pid, ready) = try spawn(directory, errors: words)
+            var answer = try wait(for: ready)
+            if answer.isEmpty { return pid }
+            waitpid(pid, nil, 0)
+            if answer == Self.silence, let last = Self.lastWords(in: words) { answer = last }
+            throw .malformed(path: executable, problem: answer)
         } catch {
             throw .noWarden(text: "\(error)")
         }
     }
 
-    private func spawn(_ directory: String) throws(HostError) -> (pid: Int32, ready: Descriptor) {
+    /// What is said of one that ended without a word.
+    private static let silence = "ended at once"
+
+    /// A file without a name for what the warden says on standard error: a pipe would break once we end.
+    private static func scratch(beside directory: String) throws(HostError) -> Descriptor {
+        let folder = SmallFile.parent(of: directory)
+        // O_TMPFILE, whose macro Swift does not see; fcntl.h defines it so for all machines Swift runs on.
+        let unnamed = Int32(0o20000000) | O_DIRECTORY
+        do {
+            return try Descriptor.open(folder, O_RDWR | unnamed, mode: 0o600)
+        } catch {
+            return try Descriptor.open("/dev/null", O_RDWR)
+        }
+    }
+
+    /// The first line that was written; nil: none was.
+    private static func lastWords(in words: Descriptor) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        guard lseek(words.raw, 0, SEEK_SET) == 0, case .bytes(let count)? = try? words.read(into: &buffer)
+        else { return nil }
+        return String(decoding: buffer[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
+    private func spawn(
+        _ directory: String, errors: Descriptor
+    ) throws(HostError) -> (pid: Int32, ready: Descriptor) {
         let ready = try Descriptor.pipe(nonblockingRead: true)
         let nothing = try Descriptor.open("/dev/null", O_RDWR)
         var arguments = [executable, "--directory", directory, "--until-idle", "--ready-fd", "3"]
@@ -54,7 +79,7 @@ package struct WardenLaunch: Hashable, Sendable {
         if let tiedTo { environment[Self.tieVariable] = String(tiedTo) }
         let program = ChildProgram(
             path: executable, arguments: arguments, environment: environment, folder: "/",
-            descriptors: [nothing, nothing, nothing, ready.write])
+            descriptors: [nothing, nothing, errors, ready.write])
         return (try program.start(), ready.read)
     }
 
@@ -71,7 +96,7 @@ package struct WardenLaunch: Hashable, Sendable {
             switch try ready.read(into: &buffer) {
             case .bytes(let count): line += buffer[..<count]
             case .wouldBlock: continue
-            case .end: return line.isEmpty ? "ended at once" : String(decoding: line, as: UTF8.self)
+            case .end: return line.isEmpty ? Self.silence : String(decoding: line, as: UTF8.self)
             }
         }
         return String(decoding: line.prefix { $0 != 0x0A }, as: UTF8.self)

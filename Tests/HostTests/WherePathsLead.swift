@@ -42,6 +42,24 @@ import Testing
         #expect(paths.socket == "/env/sock")
     }
 
+    @Test func `that are relative are meant from the folder the process started in`() {
+        let environment = ["HOME": "/h", "BELFRY_SOCKET": "./s.sock", "BELFRY_CONFIG": "c.yaml"]
+        let paths = Paths(
+            .user, overrides: .init(state: "state"), environment: environment, userID: 1, folder: "/work")
+        #expect(paths.state == "/work/state")
+        #expect(paths.socket == "/work/s.sock")
+        #expect(paths.config == "/work/c.yaml")
+        #expect(Paths.absolute("x", in: "/") == "/x")
+        #expect(Paths.absolute("/x", in: "/work") == "/x")
+    }
+
+    @Test func `know whether the configuration was named`() {
+        let environment = ["HOME": "/h"]
+        #expect(!Paths(.user, environment: environment, userID: 1).isConfigNamed)
+        #expect(Paths(.user, overrides: .init(config: "/c"), environment: environment).isConfigNamed)
+        #expect(Paths(.user, environment: ["HOME": "/h", "BELFRY_CONFIG": "/c"]).isConfigNamed)
+    }
+
     @Test func `give each state its own warden`() {
         let environment = ["HOME": "/h", "XDG_RUNTIME_DIR": "/r"]
         let one = Paths(.user, overrides: .init(state: "/a"), environment: environment, userID: 1).warden

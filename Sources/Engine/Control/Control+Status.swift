@@ -45,11 +45,12 @@ extension Control {
             queued: max(0, summary.active - running), next: summary.next, outbox: outbox,
             channels: configuration.channels.map { ($0, channels[$0.name]) },
             warden: await runs.wardenProcess, problems: [], tzdata: summary.tzdata)
-        status.problems = problems(of: status) + problems(of: summary)
+        status.problems =
+            problems(of: status, wardenFault: await runs.wardenFault) + problems(of: summary)
         return status
     }
 
-    private func problems(of status: EngineStatus) -> [EngineProblem] {
+    private func problems(of status: EngineStatus, wardenFault: String?) -> [EngineProblem] {
         var problems: [EngineProblem] = []
         if status.configuration == nil {
             problems.append(
@@ -58,10 +59,18 @@ extension Control {
                     message: "there is no configuration file; the defaults are in force",
                     hint: "copy config/belfry.yaml to \(configurationPath) and edit it"))
         }
-        if status.warden == nil {
+        if let refusal = switchboard.refusal {
             problems.append(
                 EngineProblem(
-                    kind: "noWarden", message: "no warden answers; runs wait",
+                    kind: "refusedConfiguration",
+                    message: "the last reload was refused: \(refusal.prefix { !$0.isNewline })",
+                    hint: "mend it, look at it with: belfry config check, and then: belfry reload"))
+        }
+        if status.warden == nil {
+            let why = wardenFault.map { ": \($0)" } ?? ""
+            problems.append(
+                EngineProblem(
+                    kind: "noWarden", message: "no warden answers; runs wait\(why)",
                     hint: "start it with: systemctl start belfry-warden, or look at the log of belfryd"))
         }
         for (channel, health) in status.channels {

@@ -35,6 +35,8 @@ package actor RunKeeper {
     private var connectAt: Duration = .zero
     /// The warden's process; nil: none answers.
     package private(set) var wardenProcess: Int32?
+    /// Why none answers, once that is known.
+    package private(set) var wardenFault: String?
 
     package init(
         ledger: any Ledger, clock: any WallClock, warden: WardenClient, board: LiveBoard, census: RunCensus,
@@ -122,9 +124,11 @@ package actor RunKeeper {
         do {
             wardenProcess = try await warden.connect(launching: places.warden).pid
             isConnected = true
+            wardenFault = nil
             patience = 0
         } catch {
             patience += 1
+            wardenFault = "\(error)"
             connectAt = clock.sinceBoot + .seconds(min(patience, 10))
             if patience == 1 {
                 logger.error("no warden answers; runs wait", metadata: ["reason": "\(error)"])

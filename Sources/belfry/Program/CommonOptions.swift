@@ -29,7 +29,7 @@ struct CommonOptions: ParsableArguments {
     /// A client for the daemon that these options mean.
     func client() throws(APIError) -> DaemonClient {
         var sockets = Paths.socketsToTry()
-        if let socket { sockets = [socket] }
+        if let socket { sockets = [Paths.absolute(socket)] }
         if system { sockets = [Paths(.system, environment: [:]).socket] }
         guard let config else {
             if sockets.count == 1 { return DaemonClient(socket: sockets[0]) }
