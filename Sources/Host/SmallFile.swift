@@ -24,7 +24,13 @@ package enum SmallFile {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            switch try file.read(into: &buffer) {
+            let reading: Descriptor.Reading
+            do {
+                reading = try file.read(into: &buffer)
+            } catch .system(let call, let code, nil) {
+                throw .system(call: call, code: code, path: path)
+            }
+            switch reading {
             case .bytes(let count):
                 bytes.append(contentsOf: buffer[..<count])
                 guard bytes.count <= limit else {

@@ -24,6 +24,8 @@ struct Belfryd: AsyncParsableCommand {
 
     @Flag(help: "Check the configuration and end: 0 when it is good, 2 when it is refused.")
     var check = false
+    @Flag(help: "With --check: print JSON instead of text.")
+    var json = false
 
     @Option(
         help: ArgumentHelp(
@@ -34,11 +36,12 @@ struct Belfryd: AsyncParsableCommand {
     var drain = false
 
     func run() async throws {
+        if json && !check { throw ValidationError("--json goes with --check") }
         if drain { throw Failure("belfryd: --drain is not in this version", code: 2) }
         Signals.ignoreBrokenPipes()
         let paths = places.paths
         if check {
-            try ConfigurationFiles(path: paths.config).check()
+            try ConfigurationFiles(path: paths.config).check(asJSON: json)
         } else {
             try await Daemon(paths: paths, logger: Log.make(level: logLevel)).run()
         }

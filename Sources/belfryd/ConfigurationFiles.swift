@@ -1,3 +1,4 @@
+import API
 import Glibc
 import Host
 import Settings
@@ -21,22 +22,49 @@ struct ConfigurationFiles: Sendable {
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })
     }
 
+    /// Refuses a file that was named and is not there.
+    func requireFile() throws(Failure) {
+        guard !exists else { return }
+        throw Failure(
+            "belfryd: there is no configuration at \(path)",
+            mend: "name another with --config, or copy config/belfry.yaml there", code: 2)
+    }
+
     /// Says whether the configuration is good.
-    func check() throws {
-        guard exists else {
-            throw Failure(
-                "belfryd: there is no configuration at \(path)",
-                mend: "name one with --config, or copy config/belfry.yaml there", code: 2)
-        }
+    func check(asJSON: Bool) throws {
         do {
+            try requireFile()
             let configuration = try read()
+            let good = WireConfigCheck(
+                file: path, jobs: configuration.jobs.count, bots: configuration.bots.count,
+                channels: configuration.channels.count,
+                warnings: configuration.warnings.map { WireFault($0) })
+            if asJSON { return print(try WireCoding.text(good)) }
             for warning in configuration.warnings { StandardError.write("warning: \(warning)\n") }
-            print(
-                "\(path): good; \(configuration.jobs.count) jobs, \(configuration.bots.count) bots, "
-                    + "\(configuration.channels.count) channels")
+            print("\(path): good; \(good.jobs) jobs, \(good.bots) bots, \(good.channels) channels")
         } catch let error as SettingsError {
-            throw Failure(error.description, code: 2)
+            throw refusal(error, asJSON: asJSON)
+        } catch var failure as Failure {
+            let sentence = failure.message.trimmingPrefix("belfryd: ")
+            let hint = failure.mend.map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+            if asJSON {
+                failure.json = try WireCoding.text(APIError(.badConfig, String(sentence), hint: hint))
+            }
+            throw failure
         }
+    }
+
+    private func refusal(_ error: SettingsError, asJSON: Bool) -> Failure {
+        var failure = Failure(error.description, code: 2)
+        guard asJSON else { return failure }
+        var wire = APIError(.badConfig, "\(path) has \(error.problems.count) faults")
+        if error.problems.count == 1, let only = error.problems.first {
+            wire = APIError(
+                .badConfig, "\(only.file):\(only.line):\(only.column): \(only.message)", hint: only.mend)
+        }
+        wire.faults = error.problems.map { WireFault($0) }
+        failure.json = try? WireCoding.text(wire)
+        return failure
     }
 
     private func text(of path: String) throws(Failure) -> SourceText {
@@ -54,8 +82,24 @@ struct ConfigurationFiles: Sendable {
     /// `jobs.d/*.yaml`, by name.
     private func jobFiles() throws -> [String] {
         let folder = SmallFile.parent(of: path) + "/jobs.d"
-        let names = (try? Folder.names(in: folder)) ?? []
+        let names: [String]
+        do {
+            names = try Folder.names(in: folder)
+        } catch  where error.code == ENOENT {
+            return []
+        } catch {
+            throw Failure("belfryd: \(error)", code: 2)
+        }
         return names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted()
             .map { "\(folder)/\($0)" }
+    }
+}
+
+extension WireFault {
+    /// The problem as programs read it.
+    fileprivate init(_ problem: Problem) {
+        self.init(
+            file: problem.file, line: problem.line, column: problem.column, message: problem.message,
+            hint: problem.mend)
     }
 }

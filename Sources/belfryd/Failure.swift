@@ -6,6 +6,8 @@ struct Failure: Error {
     var mend: String?
     /// 1: something failed; 2: usage, or a refused configuration.
     var code: Int32
+    /// What is printed instead for programs.
+    var json: String?
 
     init(_ message: String, mend: String? = nil, code: Int32 = 1) {
         self.message = message
@@ -14,6 +16,10 @@ struct Failure: Error {
     }
 
     func end() -> Never {
+        if let json {
+            StandardError.write(json + "\n")
+            exit(code)
+        }
         var text = message.hasSuffix("\n") ? message : message + "\n"
         if let mend { text += "  mend: \(mend)\n" }
         StandardError.write(text)

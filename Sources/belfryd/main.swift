@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Glibc
 import Host
@@ -14,11 +15,13 @@ do {
 } catch let failure as Failure {
     failure.end()
 } catch {
-    let code = Belfryd.exitCode(for: error)
-    let text = Belfryd.fullMessage(for: error)
-    if code == .success {
-        print(text)
+    // Help and the version come as errors, too.
+    guard Belfryd.exitCode(for: error) != .success else {
+        print(Belfryd.fullMessage(for: error))
         exit(0)
     }
-    Failure(text, code: code == .validationFailure ? 2 : code.rawValue).end()
+    let sentence = APIError(
+        .badRequest, UsageSentence.of(Belfryd.message(for: error)), hint: "See: belfryd --help"
+    ).sentence
+    Failure("belfryd: \(sentence)", code: Belfryd.exitCode(for: error) == .validationFailure ? 2 : 1).end()
 }

@@ -61,6 +61,34 @@ import Testing
         }
     }
 
+    @Test func `is checked for programs, too`() async throws {
+        let belfry = try Belfry()
+        try belfry.write("zone: Mars/X\njobs:\n  a: { \(Self.job), timout: 2h }\n", to: "belfry.yaml")
+        let bad = try await belfry.run("config", "check", "--json", "--config", belfry.configPath)
+        #expect(bad.code == 2 && bad.bytes.isEmpty)
+        let error = try JSON(bad.errors)["error"]
+        #expect(error["code"].text == "E1103" && error["kind"].text == "badConfig")
+        let faults = error["faults"].list
+        #expect(faults.map { $0["line"].integer } == [1, 3])
+        #expect(faults.map { $0["column"].integer } == [7, 45])
+        #expect(faults.allSatisfy { $0["file"].text == belfry.configPath && $0["message"].text != nil })
+        #expect(faults.last?["hint"].text?.contains("timeout") == true)
+        try belfry.write("jobs:\n  a: { \(Self.job) }\n", to: "belfry.yaml")
+        let good = try await belfry.run("config", "check", "--json", "--config", belfry.configPath)
+        #expect(good.code == 0)
+        #expect(try good.json()["jobs"].integer == 1)
+        let none = try await belfry.run("config", "check", "--json", "--config", "/nowhere.yaml")
+        #expect(none.code == 2)
+        #expect(try JSON(none.errors)["error"]["message"].text?.contains("/nowhere.yaml") == true)
+    }
+
+    @Test func `that is no file is named`() async throws {
+        let belfry = try Belfry()
+        let answer = try await belfry.run("belfryd", ["--check", "--config", belfry.folder.path])
+        #expect(answer.code == 2)
+        #expect(answer.errors.contains("\(belfry.folder.path): Is a directory"))
+    }
+
     @Test func `that is good is said to be, and a secret nobody signs with is warned of`() async throws {
         let belfry = try Belfry()
         try belfry.write(

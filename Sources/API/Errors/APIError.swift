@@ -1,6 +1,6 @@
 /// An error as the wire carries it and as people read it.
 ///
-/// On the wire: `{"error":{"code","kind","message","hint"}}`.
+/// On the wire: `{"error":{"code","kind","message","hint"}}`, and for a configuration `faults`.
 package struct APIError: Error, Hashable, Sendable {
     /// Its line in the table.
     package var code: ErrorCode
@@ -8,6 +8,8 @@ package struct APIError: Error, Hashable, Sendable {
     package var message: String
     /// The mend, where one exists; a sentence of its own with its full stop.
     package var hint: String?
+    /// Every fault of a configuration that is refused, where they are known one by one.
+    package var faults: [WireFault] = []
 
     /// The error `code`, said in the table's words unless better ones are given.
     ///
@@ -21,13 +23,13 @@ package struct APIError: Error, Hashable, Sendable {
     /// `belfry: no job "bakcup". Did you mean "backup"?`, without the `belfry: `.
     package var sentence: String {
         guard let hint else { return message }
-        return message + ". " + hint
+        return message + (message.last.map("?!.".contains) == true ? " " : ". ") + hint
     }
 }
 
 extension APIError: Codable {
     private enum Envelope: String, CodingKey { case error }
-    private enum Key: String, CodingKey { case code, kind, message, hint }
+    private enum Key: String, CodingKey { case code, kind, message, hint, faults }
 
     /// Reads the wire's form.
     package init(from decoder: any Decoder) throws {
@@ -36,6 +38,7 @@ extension APIError: Codable {
         code = try container.decode(ErrorCode.self, forKey: .code)
         message = try container.decode(String.self, forKey: .message)
         hint = try container.decodeIfPresent(String.self, forKey: .hint)
+        faults = try container.decodeIfPresent([WireFault].self, forKey: .faults) ?? []
     }
 
     /// Writes the wire's form.
@@ -46,5 +49,6 @@ extension APIError: Codable {
         try container.encode(code.row.kind, forKey: .kind)
         try container.encode(message, forKey: .message)
         try container.encodeIfPresent(hint, forKey: .hint)
+        if !faults.isEmpty { try container.encode(faults, forKey: .faults) }
     }
 }

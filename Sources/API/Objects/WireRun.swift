@@ -44,6 +44,10 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var exitCode: Int?
     /// The signal that ended the process.
     package var signal: Int?
+    /// After how long it is ended, milliseconds; absent: never, and in listings.
+    package var timeoutMs: Int64?
+    /// From TERM to KILL, milliseconds; in listings absent.
+    package var graceMs: Int64?
     /// From the slot to the durable row, milliseconds.
     package var latenessMs: Int64?
     /// From the row to the start, milliseconds.

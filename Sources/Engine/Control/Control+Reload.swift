@@ -27,7 +27,22 @@ extension Control {
     ///
     /// - Throws: ``ReloadRefusal`` with what is wrong, or an ``EngineError``; the running configuration is untouched.
     package func reload() async throws -> ReloadDifference {
+        do {
+            let difference = try await replaceConfiguration()
+            switchboard.refusal = nil
+            return difference
+        } catch {
+            switchboard.refusal = "\(error)"
+            throw error
+        }
+    }
+
+    private func replaceConfiguration() async throws -> ReloadDifference {
         let configuration = try await readConfiguration()
+        // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
+        if configuration.path == nil, let path = switchboard.configuration.path {
+            throw ReloadRefusal(description: "\(path) is gone; what it said before stays in force")
+        }
         let (edits, difference) = try await compare(with: configuration)
         _ = try await slots.change(
             edits, events: [NewEvent(.configReloaded, at: clock.now, detail: difference.detail)])

@@ -4,6 +4,7 @@ import Synchronization
 /// The configuration in force, shared by the keepers; a reload replaces it in one step and taps them.
 package final class Switchboard: Sendable {
     private let current: Mutex<EngineConfiguration>
+    private let lastRefusal = Mutex<String?>(nil)
     private let changes = Taps()
     /// What the keeper of items and those who send for the channels must agree on.
     package let inHand = EntriesInHand()
@@ -14,6 +15,12 @@ package final class Switchboard: Sendable {
 
     /// The configuration now.
     package var configuration: EngineConfiguration { current.withLock { $0 } }
+
+    /// Why the last reload was refused; nil: it was not.
+    package var refusal: String? {
+        get { lastRefusal.withLock { $0 } }
+        set { lastRefusal.withLock { $0 = newValue } }
+    }
 
     /// Puts another one in force.
     package func replace(with configuration: EngineConfiguration) {

@@ -47,12 +47,16 @@ struct JobPlan {
                 if isSame { record.since = stored.since }
             } else {
                 record.revision = try await ledger.lastRevision(of: spec.name) + 1
+                try await restorePause(of: &record, ledger)
             }
             changes.append(.putJob(record, replacing: stored?.revision))
             steps.append((edit, record))
         case .remove(let name):
             guard let stored else { return }
             changes.append(.removeJob(name: name, revision: stored.revision))
+            if stored.origin == .file, let pause = stored.pause {
+                changes.append(.setFact(name: Pause.fact(of: name), value: pause.text))
+            }
             let waiting = RunFilter(job: name, states: [.scheduled, .queued])
             for run in try await ledger.runs(waiting) where run.spec == nil { withdraw(run, at: now) }
             steps.append((edit, stored))
@@ -69,6 +73,16 @@ struct JobPlan {
         }
     }
 
+    /// A job that a file drops and names again is as still as it was: its pause is no configuration.
+    private mutating func restorePause(of record: inout JobRecord, _ ledger: any Ledger)
+        async throws(LedgerError)
+    {
+        let fact = Pause.fact(of: record.name)
+        guard record.origin == .file, let kept = try await ledger.fact(named: fact) else { return }
+        record.pause = Pause(kept)
+        changes.append(.setFact(name: fact, value: nil))
+    }
+
     /// A run that waits goes with its job; one that was started goes on.
     private mutating func withdraw(_ run: RunRecord, at now: Moment) {
         var move = RunMove(
@@ -83,5 +97,19 @@ struct JobPlan {
                     bot: run.bot)),
         ]
         withdrawn.append(run)
+    }
+}
+
+/// How a pause is kept while its job is in no file.
+extension Pause {
+    fileprivate static func fact(of job: String) -> String { "pause of \(job)" }
+
+    /// The microseconds since 1970, and the note after a space.
+    fileprivate var text: String { "\(since.microseconds)" + (note.map { " \($0)" } ?? "") }
+
+    fileprivate init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let microseconds = Int64(parts[0]) else { return nil }
+        self.init(since: Moment(microseconds: microseconds), note: parts.count > 1 ? String(parts[1]) : nil)
     }
 }

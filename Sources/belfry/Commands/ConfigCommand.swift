@@ -21,7 +21,7 @@ struct ConfigCheckCommand: ParsableCommand {
     func run() throws {
         let file = common.config ?? Paths(common.system ? .system : .user).config
         let program = try Self.daemonProgram()
-        let arguments = [program, "--check", "--config", file]
+        let arguments = [program, "--check", "--config", file] + (common.json ? ["--json"] : [])
         // Freed by exec, or by the end of the process right after.
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)

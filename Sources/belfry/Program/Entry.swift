@@ -25,7 +25,7 @@ enum Entry {
                 exit(0)
             }
             fail(
-                APIError(.badRequest, usage(Belfry.message(for: error)), hint: help(error)),
+                APIError(.badRequest, UsageSentence.of(Belfry.message(for: error)), hint: help(error)),
                 asJSON: own.contains("--json"))
         }
     }
@@ -65,13 +65,6 @@ enum Entry {
             StandardError.print("belfry: \(error.sentence)")
         }
         exit(error.code.row.exitCode)
-    }
-
-    /// The parser's sentence in the form of ours: begins small, ends without a full stop, on one line.
-    private static func usage(_ message: String) -> String {
-        let line = message.split(separator: "\n").joined(separator: " ")
-        let text = line.last == "." ? String(line.dropLast()) : line
-        return text.prefix(1).lowercased() + text.dropFirst()
     }
 
     private static func help(_ error: any Error) -> String? {

@@ -112,13 +112,14 @@ final class Belfry: Sendable {
 
     /// Starts the daemon and waits until it takes commands and has its jobs in force.
     ///
+    /// - Parameter words: how it is called; nil: with this home's configuration and state.
     /// - Throws: ``NotUp`` with its last words when it ends instead.
-    func start() async throws {
+    func start(_ words: [String]? = nil) async throws {
         if bus == nil, quietBus.withLock({ $0 == nil }) {
             let bus = try await PrivateBus.start()
             quietBus.withLock { $0 = bus }
         }
-        let process = try launch()
+        let process = try launch(words)
         var words: [String] = []
         for await line in process.lines {
             words.append(line)
@@ -132,10 +133,10 @@ final class Belfry: Sendable {
     }
 
     /// Starts the daemon and does not wait for anything.
-    func launch() throws -> ChildProcess {
+    func launch(_ words: [String]? = nil) throws -> ChildProcess {
         try ChildProcess(
-            BuiltProgram.path("belfryd"), ["--config", configPath, "--state", statePath],
-            environment: environment, streams: .bothInLines)
+            BuiltProgram.path("belfryd"), words ?? ["--config", configPath, "--state", statePath],
+            environment: environment, folder: folder.path, streams: .bothInLines)
     }
 
     /// The daemon's process.

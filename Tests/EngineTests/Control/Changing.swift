@@ -95,6 +95,11 @@ import Tracking
             #expect(again.retryOf == run.id && again.name == "job#2")
             let exec = try await tower.control.exec(.manual("make"), ExecLoan(environment: [:]))
             #expect(exec.kind == .exec && exec.name == "make#1")
+            // A command is no run of the job whose name it bears.
+            await #expect(throws: EngineError.jobsName("job")) {
+                try await tower.control.exec(.manual("job"))
+            }
+            #expect(try await tower.control.exec(.manual("job"), isNamed: false).name == "job.exec#1")
         }
     }
 
@@ -158,6 +163,38 @@ import Tracking
         }
     }
 
+    @Test func `is refused while the file is gone, and the status says so`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            var nothing = tower.switchboard.configuration
+            nothing.path = nil
+            nothing.jobs = []
+            tower.file.value = .success(nothing)
+            await #expect(throws: ReloadRefusal.self) { try await tower.control.reload() }
+            #expect(try await tower.ledger.jobs().map(\.name) == ["a"])
+            let problems = try await tower.control.status().problems
+            let path = tower.folder.file("belfry.yaml")
+            #expect(problems.first?.kind == "refusedConfiguration")
+            #expect(problems.first?.message.contains("\(path) is gone") == true)
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            #expect(try await tower.control.status().problems.map(\.kind) == ["noWarden"])
+        }
+    }
+
+    @Test func `gives a job that comes back its pause again`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            let paused = try await tower.control.pause("a", note: "until the move is over").pause
+            _ = try await reload([], on: tower)
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            #expect(try await tower.ledger.jobs().first?.pause == paused)
+            _ = try await tower.control.resume("a")
+            _ = try await reload([], on: tower)
+            _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
+            #expect(try await tower.ledger.jobs().first?.pause == nil)
+        }
+    }
+
     @Test func `never touches what people made, nor their pauses`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("mine"))
@@ -186,6 +223,9 @@ import Tracking
             for state in OutboxState.allCases { try await put(state.rawValue, state, on: tower) }
             #expect(try await tower.control.retryEntry("dead").state == .pending)
             #expect(try await tower.control.retryEntry("pending").nextAt == tower.clock.now)
+            await #expect(throws: EngineError.notAllowed(entry: "held", state: "held", channel: "hook")) {
+                try await tower.control.retryEntry("held")
+            }
             #expect(try await tower.control.discardEntry("held").state == .discarded)
             for state in [OutboxState.delivered, .discarded, .superseded] {
                 await #expect(throws: EngineError.notAllowed(entry: state.rawValue, state: state.rawValue)) {

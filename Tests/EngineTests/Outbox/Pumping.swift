@@ -221,7 +221,7 @@ extension Tower {
         }
         try await pumping.run(in: folder, [("gone", gone), ("good", good)], from: now) { tower in
             #expect(try await tower.ledger.outbox(id: "e2")?.state == .pending)
-            try await tower.control.testChannel("gone")
+            _ = try await tower.control.testChannel("gone")
             for id in ["e1", "e2"] { try await tower.entry(id) { $0.state == .delivered } }
             #expect(tower.health["gone"]?.state == .working)
             let told = try await good.record().body

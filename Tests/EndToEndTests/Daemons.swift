@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import Host
+import TestSupport
+import Testing
+
+/// A daemon beside another one, and one in places that are out of the ordinary.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `a daemon` {
+    @Test func `leaves the socket of another one alone`() async throws {
+        let belfry = try await Belfry.start("jobs:\n  first: { schedule: manual, command: [\"true\"] }")
+        let pid = try #require(try await belfry.json("status")["pid"].integer)
+        let second = try await belfry.run(
+            "belfryd", ["--config", belfry.configPath, "--state", belfry.folder.file("other")])
+        #expect(second.code == 1)
+        #expect(second.errors.contains("\(belfry.socketPath) is in use by the daemon with process id \(pid)"))
+        #expect(try await belfry.json("status")["pid"].integer == pid)
+        #expect(try await belfry.json("job", "list").list.map { $0["name"].text } == ["first"])
+        try await belfry.stop()
+        #expect(!FileManager.default.fileExists(atPath: belfry.socketPath))
+        try await belfry.start()
+        #expect(try await belfry.json("status")["pid"].integer != pid)
+    }
+
+    @Test func `does not start without the configuration that was named`() async throws {
+        let belfry = try Belfry()
+        let nowhere = belfry.folder.file("nowhere.yaml")
+        let answer = try await belfry.run("belfryd", ["--config", nowhere])
+        #expect(answer.code == 2)
+        #expect(answer.errors.hasPrefix("belfryd: there is no configuration at \(nowhere)"))
+        let check = try await belfry.run("belfryd", ["--check", "--config", nowhere])
+        #expect(check.code == 2 && check.errors == answer.errors)
+    }
+
+    @Test func `keeps what a configuration said that is gone for a moment`() async throws {
+        let belfry = try await Belfry.start("jobs:\n  first: { schedule: manual, command: [\"true\"] }")
+        let before = try await belfry.json("config", "show")
+        try FileManager.default.moveItem(atPath: belfry.configPath, toPath: belfry.folder.file("away"))
+        let refused = try await belfry.run("reload")
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains("\(belfry.configPath) is gone"))
+        #expect(try await belfry.json("config", "show") == before)
+        let kinds = try await belfry.json("status")["problems"].list.map { $0["kind"].text }
+        #expect(kinds.contains("refusedConfiguration"))
+        try FileManager.default.moveItem(atPath: belfry.folder.file("away"), toPath: belfry.configPath)
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(
+            try await belfry.json("status")["problems"].list.allSatisfy {
+                $0["kind"].text != "refusedConfiguration"
+            })
+    }
+
+    @Test func `works in folders that were given as relative paths`() async throws {
+        let belfry = try Belfry("jobs:\n  first: { schedule: manual, command: [\"true\"] }")
+        try await belfry.start(["--config", "belfry.yaml", "--state", "state", "--socket", "run/near.sock"])
+        let answer = try await belfry.run("run", "first", "--follow", "--socket", "run/near.sock")
+        #expect(answer.code == 0)
+        #expect(
+            try await belfry.json("status", "--socket", "./run/near.sock")["state"].text == belfry.statePath)
+    }
+}
