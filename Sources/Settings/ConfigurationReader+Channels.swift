@@ -26,25 +26,25 @@ extension ConfigurationReader {
         guard let fields = value.record(keys: Self.webhookKeys, later: ["headers", "rate"]) else {
             return nil
         }
+        let sources = fields["secret"].map(secretSources) ?? []
+        let secrets = sources.compactMap { read($0.source, at: $0.field) }
+        let allow = fields["allow"].map(exceptions) ?? []
+        let timeout = fields["timeout"]?.duration() ?? .seconds(30)
         guard let urlField = fields["url"] else {
             key.fault("this webhook has no url", mend: "write url: https://host/path")
             return nil
         }
         guard let text = urlField.word() else { return nil }
         hideSecrets(ofAddress: text, urlField.faults)
-        let sources = fields["secret"].map(secretSources) ?? []
         if fields["secret"] == nil {
             urlField.warn(
                 "nothing is signed: a receiver can't tell these webhooks from forged ones",
                 mend: "write secret: { file: /path } with a line whsec_...")
         }
-        let allow = fields["allow"].map(exceptions) ?? []
         do {
             let url = try WebhookURL(text)
-            let timeout = fields["timeout"]?.duration() ?? .seconds(30)
             let form = try WebhookForm(
                 url: url, secrets: sources.map(\.source), allow: allow, timeout: timeout)
-            let secrets = sources.compactMap { read($0.source, at: $0.field) }
             return ChannelSetting(name: name, form: .webhook(form), secrets: secrets, place: key.place)
         } catch {
             let field: Field

@@ -21,8 +21,10 @@ extension ConfigurationReader {
         guard let fields = value.record(keys: Self.jobKeys, later: Self.laterJobKeys) else { return nil }
         let action = readAction(fields, of: value, key)
         let schedule = readSchedule(fields["schedule"], of: key, seed: name, zone: zone)
-        guard let action, let schedule else { return nil }
-        var spec = JobSpec(name: name, action: action, schedule: schedule)
+        // Reading goes on without either, for the faults of the rest.
+        var spec = JobSpec(
+            name: name, action: action ?? .command([]),
+            schedule: schedule ?? ScheduleSpec(kind: .manual, text: "", zone: zone))
         if let field = fields["bot"], let bot = field.word() {
             if !bots.contains(bot) {
                 let near = Spelling.nearest(to: bot, among: bots.sorted())
@@ -33,7 +35,7 @@ extension ConfigurationReader {
             spec.bot = bot
         }
         readRules(fields, into: &spec)
-        guard value.faults.problems.count == before else { return nil }
+        guard action != nil, schedule != nil, value.faults.problems.count == before else { return nil }
         return Configuration.Job(spec: spec, place: key.place)
     }
 
@@ -130,17 +132,20 @@ extension ConfigurationReader {
                 keys: ["cron", "zone", "gap", "fold"],
                 later: ["every", "after", "at", "startup", "from", "words"])
         else { return nil }
+        let hasOddKey = field.faults.problems.count > before
+        var spec = ScheduleSpec(kind: .cron, text: "", zone: zone)
+        if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
+        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
+        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
         guard let cron = fields["cron"] else {
-            if field.faults.problems.count == before {
+            // A schedule of another kind, which has been told of.
+            if !hasOddKey {
                 field.fault("no cron expression", mend: "write schedule: { cron: \"30 2 * * *\" }")
             }
             return nil
         }
         guard let text = cron.word() else { return nil }
-        var spec = ScheduleSpec(kind: .cron, text: text, zone: zone)
-        if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
-        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
-        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
+        spec.text = text
         return checked(spec, cron, seed: seed)
     }
 

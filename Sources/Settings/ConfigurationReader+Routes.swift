@@ -19,20 +19,21 @@ extension ConfigurationReader {
     }
 
     private func readRoute(_ field: Field) -> RouteField? {
+        let before = field.faults.problems.count
         guard let fields = field.record(keys: ["when", "to"], later: ["bots", "jobs", "labels", "urgency"])
         else { return nil }
-        guard let when = fields["when"], let to = fields["to"] else {
+        if fields["when"] == nil || fields["to"] == nil {
             field.fault("a route says when and to whom", mend: "write { when: [failed], to: [desk] }")
-            return nil
         }
-        guard let wordFields = when.list(), let names = to.list() else { return nil }
+        let wordFields = fields["when"]?.list() ?? []
+        let names = fields["to"]?.list() ?? []
         let later = Self.laterWords.map(\.rawValue)
         let known = RouteWord.allCases.map(\.rawValue).filter { !later.contains($0) }
         let words = wordFields.compactMap {
             $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
         }
         let texts = names.compactMap { $0.word() }
-        guard words.count == wordFields.count, texts.count == names.count else { return nil }
+        guard field.faults.problems.count == before else { return nil }
         return RouteField(field: field, route: Route(when: Set(words), to: texts), names: names)
     }
 

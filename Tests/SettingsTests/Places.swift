@@ -38,6 +38,23 @@ import Testing
             ])
     }
 
+    @Test func `is told also of what stands beside another fault`() {
+        func places(_ text: String) -> [String] {
+            refusal(text).split(separator: "\n").filter { $0.hasPrefix("belfry.yaml:") }.map { line in
+                String(line.dropFirst("belfry.yaml:".count).prefix { $0 != " " })
+            }
+        }
+        #expect(
+            places("jobs:\n  a: { schedule: [1,2], timeout: { a: b }, grace: zz, nope: 1 }")
+                == ["2:3:", "2:18:", "2:34:", "2:51:", "2:55:"])
+        #expect(
+            places("jobs:\n  a: { schedule: { zone: Mars/X, gap: no, fold: no }, shell: date }").count == 4)
+        #expect(
+            places("channels:\n  h: { kind: webhook, secret: plain, allow: [\"?\"], timeout: soon }").count
+                == 4)
+        #expect(places("routes:\n  - { when: [odd], nope: 1 }").count == 3)
+    }
+
     @Test(arguments: ["\r\n", "\r", "\u{85}", "\u{2028}"])
     func `is right whatever ends the lines`(end: String) {
         let shown = refusal(["# one", "zone: UTC", "jbos: 1", ""].joined(separator: end))
