@@ -20,12 +20,14 @@ package enum EngineError: Error, Hashable, Sendable {
     case notEnded(run: String)
     /// The run was a wrapped command, whose environment and terminal are not kept.
     case notRepeatable(run: String)
-    /// The entry is in a state that does not allow it.
-    case notAllowed(entry: String, state: String)
+    /// The entry is in a state that does not allow it; the channel is named when trying that one helps.
+    case notAllowed(entry: String, state: String, channel: String? = nil)
     /// What was asked for is malformed; the text says where and how.
     case invalid(String)
     /// A job of that name is there already.
     case nameTaken(String)
+    /// A command that belongs to no job can't be filed under the name of one.
+    case jobsName(String)
     case ledger(LedgerError)
     /// The daemon is ending.
     case stopping

@@ -42,6 +42,20 @@ import Testing
         }
     }
 
+    @Test func `is no run of the job whose name the command bears`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              echo: { schedule: manual, command: ["true"] }
+            """)
+        let taken = try await belfry.run("exec", "--name", "echo", "--", "echo", "hello")
+        #expect(taken.code == 5)
+        #expect(taken.errors == "belfry: \"echo\" is the name of a job. Choose another with --name.\n")
+        #expect(try await belfry.run("exec", "--", "echo", "hello").lines == ["hello"])
+        #expect(try await belfry.json("run", "show", "echo.exec#1")["kind"].text == "exec")
+        #expect(try await belfry.json("job", "show", "echo")["lastRun"] == nil)
+    }
+
     @Test(arguments: [
         ["exec"], ["exec", "--"], ["exec", "--", ""], ["exec", "--notify", "loudly", "--", "true"],
         ["exec", "--name", "Not A Name", "--", "true"], ["exec", "--bot", "-", "--", "true"],

@@ -62,7 +62,7 @@ extension DaemonHandler {
             throw APIError(.badValue, "a terminal has 1 to 65535 rows and columns")
         }
         let run = try await asking { () async throws(EngineError) in
-            try await control.exec(spec, id: asked.id, loan)
+            try await control.exec(spec, id: asked.id, isNamed: asked.name != nil, loan)
         }
         return .value(await shown(run), status: 201)
     }

@@ -30,8 +30,10 @@ extension APIError {
                 .notRepeatable,
                 "\(run) was a command of belfry exec, whose environment and terminal are never stored",
                 hint: "Run the command again where they are.")
-        case .notAllowed(let entry, let state):
-            self.init(.entrySettled, "the outbox entry \(entry) is \(state)")
+        case .notAllowed(let entry, let state, let channel):
+            self.init(
+                .entrySettled, "the outbox entry \(entry) is \(state)",
+                hint: channel.map { "It goes out when its channel works again: belfry channel test \($0)" })
         // A drawing: its carets must stand under a text that begins its line.
         case .invalid(let text) where text.contains("\n"):
             self.init(.badSchedule, "the schedule is refused:\n\(text)")
@@ -39,6 +41,8 @@ extension APIError {
         case .nameTaken(let name):
             self.init(
                 .jobExists, "there is a job \"\(name)\" already", hint: "Change it: belfry job edit \(name)")
+        case .jobsName(let name):
+            self.init(.jobExists, "\"\(name)\" is the name of a job", hint: "Choose another with --name.")
         case .ledger(let error): self.init(error)
         case .stopping: self.init(.stopping)
         }

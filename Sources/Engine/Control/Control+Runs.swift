@@ -16,14 +16,20 @@ extension Control {
     /// Runs a command that belongs to no job, under a name of its own.
     ///
     /// What it brings along is kept in memory until it has ended, never in the ledger. With an `id`, asking again
-    /// answers with the run that the id made before.
+    /// answers with the run that the id made before. A job's name is refused, so that the run is none of the
+    /// job's; unless `isNamed`, when it runs as `NAME.exec`.
     package func exec(
-        _ spec: JobSpec, id: String? = nil, _ loan: ExecLoan
+        _ spec: JobSpec, id: String? = nil, isNamed: Bool = true, _ loan: ExecLoan
     ) async throws(EngineError) -> RunRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
+        var spec = spec
+        if await slots.entry(spec.name) != nil {
+            guard !isNamed else { throw .jobsName(spec.name) }
+            spec.name = Self.execName(beside: spec.name)
+            if await slots.entry(spec.name) != nil { throw .jobsName(spec.name) }
+        }
         let cause = RunCause.exec(id ?? makeID())
         await runs.lend(loan, to: cause)
-        var spec = spec
         spec.environment = [:]
         do throws(EngineError) {
             let run = try await run(
@@ -35,6 +41,9 @@ extension Control {
             throw error
         }
     }
+
+    /// What a command is filed under whose own name is a job's.
+    static func execName(beside job: String) -> String { job.prefix(58) + ".exec" }
 
     /// Makes a new run of the same job as one that has ended.
     package func retry(_ run: RunRecord) async throws(EngineError) -> RunRecord {

@@ -11,6 +11,9 @@ extension Control {
         precondition(run.state.isEnded, "only what has ended can be taken in")
         do throws(LedgerError) {
             if try await ledger.run(id: run.id) != nil { return false }
+            // Nobody can be asked for another name any more, and the run is none of the job's.
+            var run = run
+            if await slots.entry(run.job) != nil { run.job = Self.execName(beside: run.job) }
             var attempt = AttemptRecord(run: run.id, n: run.attempt, state: run.state)
             attempt.reason = run.reason
             attempt.startedAt = run.startedAt

@@ -97,9 +97,11 @@ import Tracking
             #expect(exec.kind == .exec && exec.name == "make#1")
             // A command is no run of the job whose name it bears.
             await #expect(throws: EngineError.jobsName("job")) {
-                try await tower.control.exec(.manual("job"))
+                try await tower.control.exec(.manual("job"), ExecLoan(environment: [:]))
             }
-            #expect(try await tower.control.exec(.manual("job"), isNamed: false).name == "job.exec#1")
+            let own = try await tower.control.exec(
+                .manual("job"), isNamed: false, ExecLoan(environment: [:]))
+            #expect(own.name == "job.exec#1")
         }
     }
 
