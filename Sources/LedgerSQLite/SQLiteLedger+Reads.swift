@@ -115,6 +115,10 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try OutboxRows.entry(id: id, in: database) }
     }
 
+    package func outbox(cause: String) async throws(LedgerError) -> OutboxRecord? {
+        try await read { database throws(StoreFailure) in try OutboxRows.entry(cause: cause, in: database) }
+    }
+
     package func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord] {
         try await read { database throws(StoreFailure) in
             try OutboxRows.entries(states: states, limit: limit, in: database)

@@ -49,6 +49,27 @@ import Testing
         #expect(channels.first?["state"].text == "working")
     }
 
+    @Test func `show what is being sent`() async throws {
+        let hook = try await Belfry.receiver("--status-plan", "hang")
+        let belfry = try await Belfry.start(hook: hook)
+        try await belfry.run("notify", "first", "--bot", "a", "--urgency", "critical")
+        let first = try await hook.webhook()
+        let sending = try await belfry.json("outbox", "--state", "sending").list
+        #expect(sending.map { $0["id"].text } == [first.id])
+        #expect(sending.first?["state"].text == "sending")
+        #expect(try await belfry.json("outbox").list.first?["state"].text == "sending")
+        #expect(try await belfry.json("outbox", "--state", "pending").list.isEmpty)
+        #expect(try await belfry.run("outbox", "--state", "odd").code == 2)
+    }
+
+    @Test func `say so when nothing is known of a test yet`() async throws {
+        // There is a bus, and nobody on it who would show anything.
+        let belfry = try await Belfry.start()
+        let answer = try await belfry.run("channel", "test", "desk", "--json")
+        #expect(answer.code == 6)
+        #expect(try answer.json()["outcome"].text == "pending")
+    }
+
     @Test func `tell events from any number on`() async throws {
         let belfry = try await Belfry.start(
             """

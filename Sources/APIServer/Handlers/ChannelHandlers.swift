@@ -18,26 +18,29 @@ extension DaemonHandler {
                 .noSuchChannel, "no channel \"\(name)\"", hint: NearestName.hint(name, among: names))
         }
         let start = control.clock.now
-        let before = try await reading { () async throws(LedgerError) in
-            try await control.ledger.lastEvent()
-        }
-        try await asking { () async throws(EngineError) in try await control.testChannel(name) }
+        let cause = try await asking { () async throws(EngineError) in try await control.testChannel(name) }
         // Of a channel that is known to be in trouble no long wait is worth it.
         let patience = isTroubled(name) ? Self.testPatience / 5 : Self.testPatience
-        while control.clock.now - start < patience {
-            let outcome =
+        var test = WireChannelTest(channel: name, outcome: Self.pending)
+        while true {
+            test =
                 channel.kind.isLevel
-                ? try await shown(on: name, since: start) : try await entry(of: name, after: before)
-            if let outcome { return .value(outcome) }
+                ? try await shown(on: name, since: start) : try await delivered(to: name, cause)
+            let isSending = test.outbox.map { control.switchboard.inHand.sending.contains($0) } ?? false
+            let waited = control.clock.now - start
+            if test.outcome != Self.pending || waited > (isSending ? Self.longestTest : patience) { break }
             do {
                 try await control.clock.sleep(until: control.clock.now + .milliseconds(100))
             } catch {
                 throw APIError(.stopping)
             }
         }
-        let why = control.channels[name]?.lastError ?? "nothing is known after \(patience.text)"
-        return .value(
-            WireChannelTest(channel: name, outcome: isTroubled(name) ? "failed" : "pending", detail: why))
+        if test.outcome == Self.pending {
+            let last =
+                control.channels[name]?.lastError.map { "; the channel's last known error: \($0)" } ?? ""
+            test.detail = "nothing is known after \((control.clock.now - start).text)\(last)"
+        }
+        return .value(test)
     }
 
     private func isTroubled(_ channel: String) -> Bool {
@@ -48,27 +51,22 @@ extension DaemonHandler {
     }
 
     private static let testPatience = Duration.seconds(10)
+    /// An attempt under way is waited for until here, as long as a client waits for an answer.
+    private static let longestTest = Duration.seconds(25)
+    private static let pending = "pending"
 
-    /// What became of the test's outbox entry; nil while it waits.
-    private func entry(of channel: String, after seq: Int64) async throws(APIError) -> WireChannelTest? {
-        let events = try await reading { () async throws(LedgerError) in
-            try await control.ledger.events(after: seq, limit: 1000)
+    /// What became of the test's outbox entry.
+    private func delivered(to channel: String, _ cause: String) async throws(APIError) -> WireChannelTest {
+        let entry = try await reading { () async throws(LedgerError) in
+            try await control.ledger.outbox(cause: cause)
         }
-        guard let event = events.first(where: { $0.event.type == .test && $0.event.channel == channel })
-        else {
-            return nil
-        }
-        let entries = try await reading { () async throws(LedgerError) in
-            try await control.ledger.outbox(states: [], limit: 1000)
-        }
-        guard let entry = entries.first(where: { $0.cause == "event:\(event.seq):\(channel)" }) else {
-            return nil
-        }
+        guard let entry else { return WireChannelTest(channel: channel, outcome: Self.pending) }
         switch entry.state {
         case .delivered:
             let status = entry.status.map { "status \($0)" }
             return WireChannelTest(channel: channel, outcome: "delivered", detail: status, outbox: entry.id)
-        case .pending where entry.attempts == 0, .held where entry.attempts == 0: return nil
+        case .pending where entry.attempts == 0, .held where entry.attempts == 0:
+            return WireChannelTest(channel: channel, outcome: Self.pending, outbox: entry.id)
         default:
             return WireChannelTest(
                 channel: channel, outcome: "failed", detail: entry.lastError ?? entry.state.rawValue,
@@ -76,13 +74,15 @@ extension DaemonHandler {
         }
     }
 
-    /// Whether the test's message is shown; nil while it is not.
-    private func shown(on channel: String, since start: Moment) async throws(APIError) -> WireChannelTest? {
+    /// Whether the test's message is shown.
+    private func shown(on channel: String, since start: Moment) async throws(APIError) -> WireChannelTest {
         let key = ItemKey.thread(bot: "belfry", thread: "test \(channel)")
         let surface = try await reading { () async throws(LedgerError) in
             try await control.ledger.surface(channel: channel, item: "\(key)")
         }
-        guard let surface, surface.wantedAt >= start, surface.shown >= surface.wanted else { return nil }
+        guard let surface, surface.wantedAt >= start, surface.shown >= surface.wanted else {
+            return WireChannelTest(channel: channel, outcome: Self.pending)
+        }
         return WireChannelTest(channel: channel, outcome: "delivered", detail: "shown")
     }
 }

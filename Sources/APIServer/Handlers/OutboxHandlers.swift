@@ -5,20 +5,28 @@ import Ledger
 
 extension DaemonHandler {
     func outbox(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        var states: Set<OutboxState> = []
-        for word in (request.query["state"] ?? "").split(separator: ",") {
-            guard let state = OutboxState(rawValue: String(word)) else {
-                throw APIError(
-                    .badValue, "no state \"\(word)\"",
-                    hint: "States are \(OutboxState.allCases.map(\.rawValue).joined(separator: " ")).")
-            }
-            states.insert(state)
+        let words = Set((request.query["state"] ?? "").split(separator: ",").map(String.init))
+        let known = OutboxState.allCases.map(\.rawValue) + [WireOutboxEntry.sending]
+        if let odd = words.sorted().first(where: { !known.contains($0) }) {
+            throw APIError(
+                .badValue, "no state \"\(odd)\"", hint: "States are \(known.joined(separator: " ")).")
         }
         let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
+        return .value(try await entries(in: words, limit: limit))
+    }
+
+    /// Entries in states as they are shown, newest first; all of them without a word.
+    private func entries(in words: Set<String>, limit: Int) async throws(APIError) -> [WireOutboxEntry] {
+        var states = Set(words.compactMap { OutboxState(rawValue: $0) })
+        if words.contains(WireOutboxEntry.sending) { states.insert(.pending) }
+        let sending = control.switchboard.inHand.sending
+        // What is shown as being sent is stored as pending: so many more may be needed to fill the list.
+        let asked = words.isEmpty ? limit : words == [WireOutboxEntry.sending] ? .max : limit &+ sending.count
         let records = try await reading { () async throws(LedgerError) in
-            try await control.ledger.outbox(states: states, limit: limit)
+            try await control.ledger.outbox(states: states, limit: max(asked, limit))
         }
-        return .value(records.map { WireOutboxEntry($0) })
+        let shown = records.lazy.map { WireOutboxEntry($0, isSending: sending.contains($0.id)) }
+        return Array(shown.filter { words.isEmpty || words.contains($0.state) }.prefix(limit))
     }
 
     func outboxEntry(_ id: String) async throws(APIError) -> APIResponse {
@@ -26,16 +34,18 @@ extension DaemonHandler {
             try await control.ledger.outbox(id: id)
         }
         guard let record else { throw APIError(.noSuchOutboxEntry, "no outbox entry \"\(id)\"") }
-        return .value(WireOutboxEntry(record))
+        return .value(shown(record))
     }
 
     func retryEntry(_ id: String) async throws(APIError) -> APIResponse {
-        let record = try await asking { () async throws(EngineError) in try await control.retryEntry(id) }
-        return .value(WireOutboxEntry(record))
+        .value(shown(try await asking { () async throws(EngineError) in try await control.retryEntry(id) }))
     }
 
     func discardEntry(_ id: String) async throws(APIError) -> APIResponse {
-        let record = try await asking { () async throws(EngineError) in try await control.discardEntry(id) }
-        return .value(WireOutboxEntry(record))
+        .value(shown(try await asking { () async throws(EngineError) in try await control.discardEntry(id) }))
+    }
+
+    private func shown(_ record: OutboxRecord) -> WireOutboxEntry {
+        WireOutboxEntry(record, isSending: control.switchboard.inHand.sending.contains(record.id))
     }
 }

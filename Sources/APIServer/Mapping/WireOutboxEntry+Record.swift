@@ -3,11 +3,12 @@ import Delivery
 import Ledger
 
 extension WireOutboxEntry {
-    /// The entry as the API shows it.
-    init(_ record: OutboxRecord) {
+    /// The entry as the API shows it; `sending` is no stored state.
+    init(_ record: OutboxRecord, isSending: Bool) {
+        let state = isSending && record.state == .pending ? Self.sending : record.state.rawValue
         self.init(
             id: record.id, channel: record.channel, type: record.type, reason: record.reason,
-            state: record.state.rawValue, createdAt: Timestamp(record.createdAt))
+            state: state, createdAt: Timestamp(record.createdAt))
         attempts = record.attempts
         nextAt = Timestamp(record.nextAt)
         lastError = record.lastError
@@ -16,6 +17,9 @@ extension WireOutboxEntry {
         run = record.run
         item = record.item
     }
+
+    /// The state of an entry with an attempt under way.
+    static let sending = "sending"
 }
 
 extension WireEvent {

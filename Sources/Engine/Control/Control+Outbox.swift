@@ -7,7 +7,8 @@ extension Control {
     package func retryEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
         guard entry.state == .dead || entry.state == .pending else {
-            throw .notAllowed(entry: id, state: entry.state.rawValue)
+            throw .notAllowed(
+                entry: id, state: entry.state.rawValue, channel: entry.state == .held ? entry.channel : nil)
         }
         var move = OutboxMove(
             id: id, from: entry.state, attempts: entry.attempts, to: .pending, nextAttempts: entry.attempts)
@@ -31,10 +32,14 @@ extension Control {
     }
 
     /// Sends a test over one channel, through the same stations as everything else.
-    package func testChannel(_ name: String) async throws(EngineError) {
+    ///
+    /// - Returns: the cause of the outbox entry that it becomes, on a channel that has an outbox.
+    @discardableResult
+    package func testChannel(_ name: String) async throws(EngineError) -> String {
         guard let channel = switchboard.channel(name) else { throw .noSuchChannel(name) }
         await (channel as? any LevelChannel)?.look()
-        try await commit([.append(NewEvent(.test, at: clock.now, reason: "asked", channel: name))])
+        let made = try await commit([.append(NewEvent(.test, at: clock.now, reason: "asked", channel: name))])
+        return "event:\(made.lastEvent):\(name)"
     }
 
     private func entry(_ id: String) async throws(EngineError) -> OutboxRecord {

@@ -30,6 +30,9 @@ package final class EntriesInHand: Sendable {
         }
     }
 
+    /// The entries that are being sent now.
+    package var sending: Set<String> { state.withLock { $0.sent } }
+
     /// The attempt is recorded.
     package func endSending(_ id: String) {
         state.withLock { _ = $0.sent.remove(id) }

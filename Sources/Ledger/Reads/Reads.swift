@@ -77,6 +77,8 @@ package protocol TalkReading: Sendable {
 /// What the pump and the keeper of surfaces read.
 package protocol OutboxReading: Sendable {
     func outbox(id: String) async throws(LedgerError) -> OutboxRecord?
+    /// The one entry of a cause.
+    func outbox(cause: String) async throws(LedgerError) -> OutboxRecord?
     /// Entries, newest first; of some states when named.
     func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// Pending entries of a channel, earliest due first; of those that tell of one item, or else of one run,

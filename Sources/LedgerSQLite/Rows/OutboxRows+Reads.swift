@@ -14,6 +14,10 @@ extension OutboxRows {
         try Prepared(query + " WHERE id = ?", in: database).first({ $0.put(id) }, record)
     }
 
+    static func entry(cause: String, in database: Database) throws(StoreFailure) -> OutboxRecord? {
+        try Prepared(query + " WHERE cause = ?", in: database).first({ $0.put(cause) }, record)
+    }
+
     static func entries(
         states: Set<OutboxState>, limit: Int, in database: Database
     ) throws(StoreFailure) -> [OutboxRecord] {

@@ -48,7 +48,7 @@ struct ChannelTestCommand: ParsableCommand {
             let screen = common.screen
             let color: TerminalColor =
                 test.outcome == "delivered" ? .green : test.outcome == "failed" ? .red : .yellow
-            let detail = test.detail.map { ": \(PlainText.preview($0))" } ?? ""
+            let detail = test.detail.map { ": \(PlainText.oneLine($0))" } ?? ""
             screen.print(screen.paint(test.outcome, color) + detail)
         }
         switch test.outcome {
