@@ -51,6 +51,19 @@ extension Warden {
             RetiredWardens(directory: options.directory).remove(String(getpid()))
         } else {
             unsafe unlink(options.directory + "/warden.sock")
+            removeFolder()
         }
+    }
+
+    /// Leaves no folder behind when there is nothing in it that another warden would need.
+    ///
+    /// The lock is held to the end; one who waits for it sees that its file is gone, and makes another.
+    private func removeFolder() {
+        for folder in ["/old", "/runs", "/n"] {
+            let isGone = unsafe rmdir(options.directory + folder) == 0 || errno == ENOENT
+            guard isGone else { return }
+        }
+        unsafe unlink(options.directory + "/lock")
+        unsafe rmdir(options.directory)
     }
 }

@@ -42,6 +42,21 @@ import WardenProtocol
         #expect(try await warden.until { $0 == .caughtUp } == [.caughtUp])
     }
 
+    @Test func `leaves nothing behind when it ends without anything to tell`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(.shell("exit 4"))
+        try await warden.run(order)
+        warden.client.send(.acknowledge(order.key))
+        warden.client.send(.query(order.key))
+        try await warden.until { $0 == .unknown(order.key) }
+        kill(warden.hello.pid, SIGTERM)
+        let folder = warden.folder.file("w")
+        #expect(try await Shell.run("while [ -e \(folder) ]; do sleep 0.05; done") == 0)
+        await warden.hangUp()
+        try await warden.comeBack(launching: true)
+        try await warden.until { $0 == .caughtUp }
+    }
+
     @Test func `saves an outcome that nobody fetches, and forgets it when acknowledged`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("exit 4"))
