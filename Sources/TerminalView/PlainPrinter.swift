@@ -36,8 +36,9 @@ package struct PlainPrinter: Sendable {
 
     /// The line for a new state of a run, without a line end, or `nil` when it is not worth one.
     ///
-    /// States that are older than one seen before are dropped.
-    package mutating func line(for live: LiveState, at now: Moment) -> String? {
+    /// States that are older than one seen before are dropped. `detail` says more of an end than its reason
+    /// does, such as `exit code 3`.
+    package mutating func line(for live: LiveState, at now: Moment, detail: String? = nil) -> String? {
         let id = live.task.id
         if let seen = latest[id], live.order <= seen.order { return nil }
         guard !ended.contains(id) else { return nil }
@@ -45,7 +46,7 @@ package struct PlainPrinter: Sendable {
         guard deserves(live, after: told[id], at: now) else { return nil }
         told[id] = Told(live: live, at: now)
         if live.state.isEnded { forget(id) }
-        return text(live, at: now)
+        return text(live, at: now, detail)
     }
 
     /// The lines due because time passed; only for a screen reader, and only of runs at work.
@@ -78,10 +79,12 @@ package struct PlainPrinter: Sendable {
         return (live.progress ?? 0) - (last.live.progress ?? 0) >= Self.leastStep - 1e-9
     }
 
-    private func text(_ live: LiveState, at now: Moment) -> String {
+    private func text(_ live: LiveState, at now: Moment, _ more: String?) -> String {
         var words = live.state.isEnded ? [] : [live.state.words]
         if live.state == .running, let progress = live.progress { words = [RunWording.percent(progress)] }
-        let detail = RunWording.detail(of: live, at: now)
+        let detail =
+            live.state.isEnded
+            ? RunWording.outcome(of: live, detail: more) : RunWording.detail(of: live, at: now)
         if !detail.isEmpty, detail != live.state.words { words.append(detail) }
         if let finish = FinishWording.text(for: live, at: now, zone: zone) { words.append(finish) }
         return "\(now.wholeSecond.iso8601(in: zone)) \(name(live)) \(words.joined(separator: ", "))"

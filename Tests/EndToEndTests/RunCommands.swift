@@ -29,6 +29,30 @@ import Testing
         if job == "signalled" { #expect(run["signal"].integer == 15) }
     }
 
+    @Test func `say why a run ended as it did`() async throws {
+        let belfry = try await Belfry.start(
+            jobs
+                + "\n  deaf: { schedule: manual, shell: \"trap '' TERM; sleep 1000\", timeout: 1s, grace: 1s }"
+        )
+        func why(_ run: String) async throws -> String? {
+            try await belfry.run("run", "show", run).lines.first { $0.hasPrefix("why") }
+        }
+        let followed = try await belfry.run("run", "seven", "--follow")
+        #expect(followed.text.contains("seven#1 failed after 0s: exit code 7"))
+        #expect(try await why("seven#1") == "why       it ended with exit code 7")
+        try await belfry.run("run", "slow", "--follow")
+        let slow = try await why("slow#1")
+        #expect(slow?.contains("longer than its timeout of") == true)
+        #expect(slow?.hasSuffix("TERM ended it") == true)
+        #expect(try await belfry.json("run", "show", "slow#1")["timeoutMs"].integer == 300)
+        try await belfry.run("run", "deaf", "--follow")
+        #expect(
+            try await why("deaf#1")
+                == "why       it took longer than its timeout of 1s; TERM did not end it within 1s, KILL did")
+        try await belfry.run("run", "good", "--follow")
+        #expect(try await why("good#1") == nil)
+    }
+
     @Test func `say why a job could not be started`() async throws {
         let belfry = try await Belfry.start(
             """

@@ -48,6 +48,12 @@ import Tracking
         #expect(printer.line(for: live("a#1", seq: 4), at: at(10)) == nil)
     }
 
+    @Test func `tell an end with what is known beyond its reason`() {
+        var printer = PlainPrinter(traits, zone: .utc)
+        let line = printer.line(for: live("a#1", .failed, updatedAt: 9), at: at(9), detail: "exit code 3")
+        #expect(line == "1970-01-01T00:00:09+00:00 a#1 failed after 9s: exit code 3")
+    }
+
     @Test func `hold no carriage return, escape or line feed`() {
         var printer = PlainPrinter(traits, zone: .utc)
         let evil = live("a\r#1", phase: "p\u{1B}[2J", message: "x\ny")

@@ -78,8 +78,16 @@ extension DaemonHandler {
         let attempts = try await reading { () async throws(LedgerError) in
             try await control.ledger.attempts(of: record.id)
         }
+        let stored = try await reading { () async throws(LedgerError) in
+            try await control.ledger.spec(of: job, revision: record.revision)
+        }
         let live = await control.board.state(of: record.id)
-        return .value(WireRun(record, live: live, attempts: attempts, at: control.clock.now))
+        var shown = WireRun(record, live: live, attempts: attempts, at: control.clock.now)
+        if let spec = record.spec ?? stored {
+            shown.timeoutMs = spec.timeout?.milliseconds
+            shown.graceMs = spec.grace.milliseconds
+        }
+        return .value(shown)
     }
 
     func cancelRun(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {

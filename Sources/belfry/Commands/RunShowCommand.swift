@@ -25,6 +25,7 @@ struct RunShowCommand: ParsableCommand {
         add("run", run.name)
         screen.print(
             screen.paint("state     ", .dim) + screen.paint(RunText.state(run), StateMark(run.state).color))
+        add("why", RunText.why(run))
         add("bot", run.bot)
         add("kind", run.kind)
         add("slot", run.slot.map(screen.time))

@@ -32,7 +32,9 @@ final class LiveScreen {
         case .json: StandardOutput.print(try WireCoding.text(wire))
         case .quiet: break
         case .plain, .auto:
-            if let line = printer.line(for: LiveState(wire), at: .now) { StandardOutput.print(line) }
+            if let line = printer.line(for: LiveState(wire), at: .now, detail: detail) {
+                StandardOutput.print(line)
+            }
         case .live: take(LiveState(wire), detail)
         }
     }

@@ -22,6 +22,43 @@ enum RunText {
         return isSaid ? nil : run.reason?.words
     }
 
+    /// Why it did not end well, as whole as it is known; nil while there is nothing to explain.
+    static func why(_ run: WireRun) -> String? {
+        let end =
+            run.signal.map { "\(signal($0)) ended it" }
+            ?? run.exitCode.map { "it ended with exit code \($0)" }
+        switch run.state {
+        case .timedOut:
+            let timeout = run.timeoutMs.map { " of \(duration($0))" } ?? ""
+            var parts = ["it took longer than its timeout\(timeout)"]
+            if run.signal == killSignal, let grace = run.graceMs {
+                parts.append("TERM did not end it within \(duration(grace)), KILL did")
+            } else if let end {
+                parts.append(run.signal == nil ? "TERM was sent, and \(end)" : end)
+            }
+            return parts.joined(separator: "; ")
+        case .failed, .canceled, .lost:
+            let isSaid = run.reason == .exitCode || run.reason == .signal
+            return [isSaid ? nil : run.reason?.words, end].compactMap { $0 }.joined(separator: "; ")
+        default: return nil
+        }
+    }
+
+    private static let killSignal = 9
+
+    private static func duration(_ milliseconds: Int64) -> String {
+        Duration.milliseconds(milliseconds).text
+    }
+
+    /// `KILL`, `signal 42`.
+    private static func signal(_ number: Int) -> String {
+        let names = [
+            1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 11: "SEGV",
+            13: "PIPE", 14: "ALRM", 15: "TERM", 24: "XCPU", 25: "XFSZ", 31: "SYS",
+        ]
+        return names[number] ?? "signal \(number)"
+    }
+
     /// From the start to the end, or to now.
     static func took(_ run: WireRun, _ screen: Screen) -> String {
         guard let start = run.startedAt?.moment else { return "-" }
@@ -35,8 +72,9 @@ enum RunText {
             let mark = StateMark(run.state)
             let progress = run.live?.progress.map { " \(Int($0 * 100))%" } ?? ""
             let text = state(run) + (run.state.isEnded ? "" : progress)
-            let slots =
-                run.lastSlot.map { "\(screen.time(run.slot)) - \(screen.time($0))" } ?? screen.time(run.slot)
+            let first = screen.time(run.slot)
+            let last = run.lastSlot == run.slot ? nil : run.lastSlot.map(screen.time)
+            let slots = last.map { "\(first) - \($0)" } ?? first
             table.add([
                 "\(run.name ?? run.job)", TextTable.Cell(text, mark.color), "\(slots)",
                 "\(screen.time(run.startedAt))", "\(took(run, screen))", "\(run.bot ?? "-")",
