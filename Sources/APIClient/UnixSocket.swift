@@ -92,16 +92,22 @@ package final class UnixSocket {
     private static func refusal(_ code: Int32, _ path: String) -> APIError {
         switch code {
         case ENOENT, ECONNREFUSED, ENOTDIR:
-            APIError(.noDaemon, "no daemon answers on \(path)", hint: "Start one with: belfryd")
+            APIError(.noDaemon, "no daemon answers on \(path)", hint: start(path))
         case EACCES, EPERM:
             APIError(
                 .noDaemon, "the daemon's socket \(path) is not open to you",
                 hint: "A system daemon's is open to the group belfry.")
         default:
             APIError(
-                .noDaemon, "no daemon answers on \(path) (\(text(of: code)))", hint: "Start one with: belfryd"
-            )
+                .noDaemon, "no daemon answers on \(path) (\(text(of: code)))", hint: start(path))
         }
+    }
+
+    /// The mend where nobody answers; the machine's daemon belongs to the service manager.
+    private static func start(_ path: String) -> String {
+        path == "/run/belfry/belfry.sock"
+            ? "Start it with: systemctl start belfryd, or without systemd: belfryd --system"
+            : "Start one with: belfryd"
     }
 
     private static func text(of code: Int32) -> String {

@@ -79,6 +79,9 @@ extension CurlError {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR,
             CURLE_BAD_CONTENT_ENCODING:
             self = .answer(fault)
+        case CURLE_OUT_OF_MEMORY where phase == .answering:
+            // libcurl's only word for headers above its limit of 300 kB.
+            self = .answer(Fault(code: code.rawValue, text: "the answer's headers are too large"))
         default: self = .library(fault)
         }
     }

@@ -11,6 +11,7 @@ extension DaemonHandler {
         let records = try await reading { () async throws(LedgerError) in
             try await control.ledger.messages(bot: query["bot"], search: query["search"], limit: limit)
         }
+        if records.isEmpty, let name = query["bot"] { _ = try await wireBot(name) }
         return .value(records.map { WireMessage($0) })
     }
 
@@ -63,12 +64,16 @@ extension DaemonHandler {
     }
 
     func bot(_ name: String) async throws(APIError) -> APIResponse {
+        .value(try await wireBot(name))
+    }
+
+    private func wireBot(_ name: String) async throws(APIError) -> WireBot {
         let bots = try await allBots()
         guard let bot = bots.first(where: { $0.name == name }) else {
             throw APIError(
                 .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
         }
-        return .value(bot)
+        return bot
     }
 
     /// The bots that are described, and those that jobs or messages name, by name.

@@ -9,8 +9,8 @@ struct RunStartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "JOB", abstract: "Runs the job of that name now.",
         discussion: """
-            With --follow it waits, and exits as the job did: its own code, 124 when it timed out, 126 when it
-            could not be executed, 127 when it was not found, 128+n when signal n ended it, else 125.
+            With --follow it waits, and exits as the job did: its own code, 124 when it timed out, 126 when \
+            it could not be executed, 127 when it was not found, 128+n when signal n ended it, else 125. \
             Ctrl-C ends the waiting, not the run.
             """)
 

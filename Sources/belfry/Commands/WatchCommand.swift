@@ -7,7 +7,7 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Shows how far every run is, until Ctrl-C.",
         discussion: """
-            One row a run on a terminal, plain lines elsewhere; with --json one live state a line.
+            One row a run on a terminal, plain lines elsewhere; with --json one live state a line. \
             Of one run it shows the end, too, and exits as run --follow does.
             """)
 

@@ -7,7 +7,9 @@ import Timeline
 /// What `cron next` and `cron prev` take.
 struct CronSearchFields: ParsableArguments {
     @OptionGroup var fields: CronFields
-    @Option(help: ArgumentHelp("Begin beside this time, exclusively; now otherwise.", valueName: "iso"))
+    @Option(
+        help: ArgumentHelp(
+            "Start from this time, which itself never counts; now otherwise.", valueName: "iso"))
     var from: String?
     @Option(name: .customShort("n"), help: ArgumentHelp("How many.", valueName: "count"))
     var count = 5
