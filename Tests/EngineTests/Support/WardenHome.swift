@@ -22,7 +22,8 @@ final class WardenHome: Sendable {
 
     /// How a daemon of this home starts its warden.
     func launch() throws -> WardenLaunch {
-        WardenLaunch(executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"),
+        WardenLaunch(
+            executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"),
             tiedTo: getpid())
     }
 
