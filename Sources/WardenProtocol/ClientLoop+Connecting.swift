@@ -36,7 +36,9 @@ extension ClientLoop {
 
     private func greet(_ folder: String) throws(WardenError) -> (ClientConnection, WardenHello) {
         var connection = try ClientConnection(directory: folder)
-        return (connection, try connection.shakeHands())
+        // Before the copy: what came together with the hello stays in it.
+        let hello = try connection.shakeHands()
+        return (connection, hello)
     }
 
     private func retiredFolders() -> [String] {
