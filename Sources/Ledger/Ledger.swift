@@ -54,9 +54,12 @@ package struct Commit: Hashable, Sendable {
     ///
     /// A run that was there already by the same cause is absent.
     package var ordinals: [String: Int]
+    /// The ids of the runs that this commit passed over.
+    package var passedOver: Set<String>
 
-    package init(lastEvent: Int64, ordinals: [String: Int] = [:]) {
+    package init(lastEvent: Int64, ordinals: [String: Int] = [:], passedOver: Set<String> = []) {
         self.lastEvent = lastEvent
         self.ordinals = ordinals
+        self.passedOver = passedOver
     }
 }

@@ -61,8 +61,8 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try RunRows.active(in: database) }
     }
 
-    package func queuedRuns(limit: Int) async throws(LedgerError) -> [RunRecord] {
-        try await read { database throws(StoreFailure) in try RunRows.queued(limit: limit, in: database) }
+    package func runs(ids: some Sequence<String> & Sendable) async throws(LedgerError) -> [RunRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.runs(ids: ids, in: database) }
     }
 
     package func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord] {

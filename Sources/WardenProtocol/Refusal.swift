@@ -22,6 +22,8 @@ package enum Refusal: Int, Hashable, Sendable, CaseIterable {
     case noSuchUser = 9
     /// The warden may not do it: another user, a better priority, a higher limit.
     case notPermitted = 10
+    /// A process of an earlier attempt of the run still lives; it may go.
+    case stillAlive = 11
     /// Something else; the text says what. Also what an unknown reason of a newer warden reads as.
     case other = 0
 }

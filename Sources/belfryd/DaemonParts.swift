@@ -72,8 +72,7 @@ struct DaemonParts {
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
             limits: RunLimits(starting: 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))),
-            places: places,
-            logger: logger)
+            places: places, zones: { zones.rules(of: $0) }, logger: logger)
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },

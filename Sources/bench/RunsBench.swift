@@ -59,11 +59,12 @@ enum RunsBench {
             places: RunPlaces(
                 outputFolder: folder.path + "/output", socket: folder.path + "/none.sock",
                 warden: WardenLaunch(executable: program), boot: try Machine.bootID()),
-            logger: quiet)
+            zones: { _ in nil }, logger: quiet)
         var spec = JobSpec(
             name: "true", action: .command(["/bin/true"]),
             schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
         spec.directory = "/"
+        spec.overlap = .allow
         try await ledger.commit([
             .putJob(JobRecord(spec: spec, origin: .cli, revision: 1, since: clock.now), replacing: nil)
         ])
@@ -71,13 +72,13 @@ enum RunsBench {
         defer { serving.cancel() }
         let commits = ledger.commits()
         let watch = Stopwatch()
-        try await ledger.commit(
-            (0..<count).map { number in
-                let run = RunRecord(
-                    id: UniqueID.v7(at: clock.now), job: "true", bot: "belfry", kind: .manual,
-                    cause: RunCause.key("\(number)"), queuedAt: clock.now, revision: 1)
-                return .insertRun(run, orIgnore: false)
-            })
+        let runs = (0..<count).map { number in
+            RunRecord(
+                id: UniqueID.v7(at: clock.now), job: "true", bot: "belfry", kind: .manual,
+                cause: RunCause.key("\(number)"), queuedAt: clock.now, revision: 1)
+        }
+        try await ledger.commit(runs.map { .insertRun($0, orIgnore: false) })
+        census.note(runs.map(\.id))
         for await _ in commits {
             // Each run tells of its start and of its end.
             if try await ledger.lastEvent() >= 2 * count { break }

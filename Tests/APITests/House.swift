@@ -118,7 +118,8 @@ private struct Keepers: Service {
             ledger: ledger, clock: clock, zones: zones, census: census, makeID: makeID, logger: logger)
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: try WardenClient(directory: folder.file("warden")),
-            board: board, census: census, limits: RunLimits(), places: places, logger: logger)
+            board: board, census: census, limits: RunLimits(), places: places,
+            zones: zones, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
             logger: logger)

@@ -17,6 +17,8 @@ extension ItemTurn {
         case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost:
             try takeRun(record)
         case .runRecovered: try takeRecovery(record)
+        // A run that gave way to a newer one is told as a run, slots that never got one as slots.
+        case .runSkipped where record.event.run != nil: try takeRun(record)
         case .runMissed, .runSkipped: try takeSlots(record)
         case .test: try takeTest(record)
         case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)

@@ -52,6 +52,7 @@ package actor LiveBoard {
                 LiveTracker(task: task, attempt: attempt, incarnation: incarnation, state: state, at: now)
             }
         _ = tracker.startAttempt(attempt, at: now)
+        _ = tracker.became(state, at: now)
         lines[task.id] = Line(tracker: tracker, version: version)
         watchers.tap()
     }

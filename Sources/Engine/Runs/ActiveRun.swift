@@ -4,17 +4,31 @@ import Tracking
 /// A run in the keeper's hands: about to be started, or started.
 struct ActiveRun {
     /// As the ledger has it, and as the steps not yet committed will leave it.
-    ///
-    /// `queued` until its start is ordered.
     var record: RunRecord
-    /// What to do; nil for a run that an earlier daemon started.
+    /// What to do; nil for a run that an earlier daemon started, until somebody asks.
     var spec: JobSpec?
+    /// Where it counts while it is under way.
+    var places: [Gate.Name]
+    /// Whether the warden was told to start it.
+    var isOrdered: Bool
     /// Whether the warden spoke of it since the connection was made.
     var isKnown = false
-    /// Whether a person wants it ended: said to the warden as soon as it can be heard, and again after each
-    /// new connection.
-    var isCanceled = false
+    /// Whether its attempt is over, and only the commit that says so is still to come.
+    var isLeaving = false
 
-    /// Whether the warden was told to start it.
-    var isOrdered: Bool { record.state != .queued }
+    /// A run that the next commit will claim.
+    init(claiming record: RunRecord, _ spec: JobSpec, places: [Gate.Name]) {
+        self.record = record
+        self.spec = spec
+        self.places = places
+        isOrdered = false
+        isKnown = true
+    }
+
+    /// A run that an earlier daemon started.
+    init(adopting record: RunRecord, places: [Gate.Name]) {
+        self.record = record
+        self.places = places
+        isOrdered = true
+    }
 }

@@ -19,13 +19,30 @@ struct ActiveRuns {
 
     /// How many more may be started now.
     func room(within limits: RunLimits) -> Int {
-        let starting = runs.values.count { !$0.isOrdered || $0.record.state == .starting }
-        return min(limits.running - count, limits.starting - starting)
+        let left = left(of: limits)
+        return min(left.running, left.starting)
+    }
+
+    /// What keeps one more from being started; nil: nothing.
+    func obstacle(within limits: RunLimits) -> RunReason? {
+        let left = left(of: limits)
+        return left.running <= 0 ? .runningCap : left.starting <= 0 ? .startingCap : nil
+    }
+
+    private func left(of limits: RunLimits) -> RunLimits {
+        var left = limits
+        for run in runs.values where !run.isLeaving {
+            left.running -= 1
+            if !run.isOrdered || run.record.state == .starting { left.starting -= 1 }
+        }
+        return left
     }
 
     /// The attempt's run, which the warden has just spoken of; nil when it is none of ours.
     mutating func known(_ key: RunKey) -> RunRecord? {
-        guard let entry = runs[key.run], entry.record.attempt == key.attempt else { return nil }
+        guard let entry = runs[key.run], entry.record.attempt == key.attempt || entry.isLeaving else {
+            return nil
+        }
         runs[key.run]?.isKnown = true
         return entry.record
     }
@@ -40,8 +57,8 @@ struct ActiveRuns {
     var questions: [WardenCommand] {
         runs.compactMap { id, entry in
             let key = RunKey(run: id, attempt: entry.record.attempt)
-            guard entry.isOrdered else { return nil }
-            if entry.isCanceled { return .cancel(key, reason: "asked") }
+            guard entry.isOrdered, !entry.isLeaving else { return nil }
+            if let why = entry.record.endAsked { return .cancel(key, reason: why.rawValue) }
             return entry.isKnown ? nil : .query(key)
         }
     }

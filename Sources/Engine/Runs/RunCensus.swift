@@ -4,36 +4,60 @@ import Synchronization
 ///
 /// Filled from the ledger at start; whoever commits a run's end says so here after the commit, and whoever commits its
 /// beginning before it: an end may be on its way before the one who began the run goes on.
+/// Also where those who change a run's row leave a note, after the commit, for the keeper of runs to look at it.
 package final class RunCensus: Sendable {
-    private let active = Mutex<[String: Set<String>]>([:])
+    private struct State {
+        var active: [String: Set<String>] = [:]
+        var notes: [String] = []
+    }
+
+    private let state = Mutex(State())
+    private let notes = Taps()
 
     package init() {}
 
     /// Counts a run that was queued.
     package func began(run: String, of job: String) {
-        active.withLock { _ = $0[job, default: []].insert(run) }
+        state.withLock { _ = $0.active[job, default: []].insert(run) }
     }
 
     /// No longer counts a run.
     package func ended(run: String, of job: String) {
-        active.withLock { active in
-            active[job]?.remove(run)
-            if active[job]?.isEmpty == true { active[job] = nil }
+        state.withLock { state in
+            state.active[job]?.remove(run)
+            if state.active[job]?.isEmpty == true { state.active[job] = nil }
         }
     }
 
     /// How many runs have not ended.
     package var count: Int {
-        active.withLock { active in active.values.reduce(0) { $0 + $1.count } }
+        state.withLock { state in state.active.values.reduce(0) { $0 + $1.count } }
     }
 
     /// Whether a run of the job is under way or waits.
     package func isBusy(_ job: String) -> Bool {
-        active.withLock { $0[job] != nil }
+        state.withLock { $0.active[job] != nil }
     }
 
     /// The ids of the job's runs that have not ended.
     package func runs(of job: String) -> Set<String> {
-        active.withLock { $0[job] ?? [] }
+        state.withLock { $0.active[job] ?? [] }
     }
+
+    /// The rows of these runs were made or changed by somebody else than the keeper of runs.
+    package func note(_ runs: some Sequence<String>) {
+        state.withLock { $0.notes += runs }
+        notes.tap()
+    }
+
+    /// The runs that were noted since it was last asked, in that order.
+    package func takeNotes() -> [String] {
+        state.withLock { state in
+            defer { state.notes = [] }
+            return state.notes
+        }
+    }
+
+    /// A tap at once, and after each note.
+    package func taps() -> AsyncStream<Void> { notes.stream() }
 }

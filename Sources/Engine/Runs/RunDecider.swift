@@ -11,133 +11,166 @@ struct RunDecider {
     var boot: String
 
     static let alive: Set<RunState> = [.starting, .running, .blocked, .paused, .stalled]
+    /// How long a process of the attempt before may still take to go.
+    static let patience: Duration = .seconds(10)
 
-    /// The run is about to be started.
+    // MARK: Before it starts
+
+    /// The run is about to be started, and is ours from now on.
     ///
     /// Written before the order is sent, so that a crash between the two shows.
     func claim(_ run: RunRecord) -> RunStep {
-        var move = RunMove(run: run.id, from: [.queued], attempt: run.attempt, to: .starting)
+        var move = RunMove(run, from: [.queued], to: .starting)
+        move.nextToken = run.token + 1
         move.process = ProcessMark(pid: 0, startTime: 0, boot: boot)
         return RunStep(run: run, changes: [.moveRun(move)], effects: [.start])
     }
 
+    /// A run that somebody else started, an earlier daemon as a rule, is ours from now on.
+    func adopt(_ run: RunRecord) -> RunStep {
+        var move = RunMove(run, from: [run.state], to: run.state, reason: run.reason)
+        move.nextToken = run.token + 1
+        let key = RunKey(run: run.id, attempt: run.attempt)
+        return RunStep(run: run, changes: [.moveRun(move)], effects: [.ask(key)])
+    }
+
     /// Nobody knows any more what it should do, as `text` says: it can't be started, and must not wait for ever.
     func unstartable(_ run: RunRecord, text: String, at now: Moment) -> RunStep {
-        let outcome = RunOutcome(.failed, .spawnFailed)
-        var move = RunMove(
-            run: run.id, from: [.queued], attempt: run.attempt, to: outcome.state, reason: outcome.reason)
+        leave(run, RunOutcome(.failed, .spawnFailed), detail: text, at: now)
+    }
+
+    /// Somebody ends a run that has not been started.
+    func withdrawn(_ run: RunRecord, at now: Moment) -> RunStep {
+        leave(run, RunOutcome(.canceled, run.endAsked ?? .canceled), at: now)
+    }
+
+    private func leave(
+        _ run: RunRecord, _ outcome: RunOutcome, detail: String = "", at now: Moment
+    ) -> RunStep {
+        var move = RunMove(run, from: [.scheduled, .queued], to: outcome.state, reason: outcome.reason)
         move.endedAt = now
-        let told = event(
-            outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: text)
+        let told = event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: detail)
         return RunStep(run: run, changes: [.moveRun(move), told], effects: [.end(outcome)])
     }
 
+    // MARK: What the warden says
+
     /// The warden says that a `starting` run was started.
     func started(_ run: RunRecord, pid: Int32, startTime: UInt64, at moment: Moment) -> RunStep {
-        var move = RunMove(run: run.id, from: [.starting], attempt: run.attempt, to: .running)
-        move.startedAt = moment
-        move.queueDelay = max(.zero, moment - run.queuedAt)
+        var move = RunMove(run, from: [.starting], to: .running)
         move.process = ProcessMark(pid: pid, startTime: startTime, boot: boot)
         var attempt = AttemptRecord(run: run.id, n: run.attempt, state: .running)
         attempt.startedAt = moment
-        return RunStep(
-            run: run,
-            changes: [.moveRun(move), .putAttempt(attempt), event(.runStarted, run, at: moment)],
-            effects: [])
+        let told = begin(run, at: moment, &move)
+        return RunStep(run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told)
     }
 
     /// The warden could not start it.
-    func refused(_ run: RunRecord, _ refusal: Refusal, text: String, at now: Moment) -> RunStep {
-        let reason: RunReason =
-            switch refusal {
-            case .notFound: .notFound
-            case .notExecutable: .notExecutable
-            case .badFolder: .badDirectory
-            case .badOutput, .badOrder, .tooLong, .exhausted, .badInput, .noSuchUser, .notPermitted, .other:
-                .spawnFailed
-            }
-        return end(run, RunOutcome(.failed, reason), at: now, detail: text)
+    func refused(
+        _ run: RunRecord, _ refusal: Refusal, text: String, chance: RetryChance? = nil, at now: Moment
+    ) -> RunStep {
+        let reason: RunReason
+        switch refusal {
+        case .notFound: reason = .notFound
+        case .notExecutable: reason = .notExecutable
+        case .badFolder: reason = .badDirectory
+        case .badOrder, .tooLong, .badInput, .noSuchUser, .notPermitted:
+            return end(run, RunOutcome(.failed, .spawnFailed), at: now, detail: text)
+        case .badOutput, .exhausted, .other: reason = .spawnFailed
+        case .stillAlive: return postponed(run, text: text, chance: chance, at: now)
+        }
+        return end(run, RunOutcome(.failed, reason), at: now, detail: text, chance: chance)
     }
 
     /// Its process has ended.
-    func ended(_ run: RunRecord, _ record: ExitRecord) -> RunStep {
-        var step = end(run, RunOutcome(record), at: record.endedAt, record: record)
+    func ended(_ run: RunRecord, _ record: ExitRecord, chance: RetryChance? = nil) -> RunStep {
+        var outcome = RunOutcome(record)
+        if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
+        var step = end(run, outcome, at: record.endedAt, record: record, chance: chance)
         step.effects.append(.acknowledge(record.key))
-        step.whenFenced.append(.acknowledge(record.key))
         return step
     }
 
     /// The warden knows nothing of it.
     ///
     /// In this boot a `starting` run was never started, and waits again. What ran, or was started in another
-    /// boot, is lost: nobody can say how it ended. One that never was started and `isCanceled` is at its end.
-    func vanished(_ run: RunRecord, isCanceled: Bool = false, at now: Moment) -> RunStep {
+    /// boot, is lost: nobody can say how it ended. One that never was started, and that somebody wants ended, is at
+    /// its end.
+    func vanished(_ run: RunRecord, chance: RetryChance? = nil, at now: Moment) -> RunStep {
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
-            return end(run, RunOutcome(.lost, isThisBoot ? .wardenLost : .hostRestarted), at: now)
+            let reason: RunReason = isThisBoot ? .wardenLost : .hostRestarted
+            return end(run, RunOutcome(.lost, reason), at: now, chance: chance)
         }
-        if isCanceled { return end(run, RunOutcome(.canceled, .canceled), at: now) }
-        let move = RunMove(run: run.id, from: [.starting], attempt: run.attempt, to: .queued)
+        if let why = run.endAsked { return end(run, RunOutcome(.canceled, why), at: now) }
+        let move = RunMove(run, from: [.starting], to: .queued)
         return RunStep(run: run, changes: [.moveRun(move)], effects: [.wait])
     }
 
     /// The job said that it waits for a person, or goes on; or it fell silent, or spoke again.
     func said(_ run: RunRecord, _ live: LiveState, at now: Moment) -> RunStep? {
         guard live.state != run.state, [.running, .blocked, .stalled].contains(live.state) else { return nil }
-        let from = Self.alive.subtracting([.starting])
-        let move = RunMove(run: run.id, from: from, attempt: run.attempt, to: live.state)
+        let move = RunMove(run, from: Self.alive.subtracting([.starting]), to: live.state)
         var changes: [Change] = [.moveRun(move), .saveLive(run: run.id, live)]
         if live.state == .blocked {
             changes.append(event(.runBlocked, run, at: now, reason: live.blockedKind?.rawValue))
         }
-        return RunStep(run: run, changes: changes, effects: [])
+        return RunStep(run: run, changes: changes)
     }
 
-    /// A person ends a run that has not been started.
-    func withdrawn(_ run: RunRecord, at now: Moment) -> RunStep {
-        let outcome = RunOutcome(.canceled, .canceled)
-        var move = RunMove(
-            run: run.id, from: [.scheduled, .queued], attempt: run.attempt, to: outcome.state,
-            reason: outcome.reason)
-        move.endedAt = now
-        return RunStep(
-            run: run,
-            changes: [
-                .moveRun(move), event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue),
-            ],
-            effects: [.end(outcome)])
-    }
+    // MARK: The end of an attempt
 
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
-        detail: String = ""
+        detail: String = "", chance: RetryChance? = nil
     ) -> RunStep {
-        var move = RunMove(
-            run: run.id, from: Self.alive, attempt: run.attempt, to: outcome.state, reason: outcome.reason)
         var attempt = AttemptRecord(run: run.id, n: run.attempt, state: outcome.state)
         attempt.reason = outcome.reason
+        attempt.startedAt = record?.startedAt ?? (run.attempt == 1 ? run.startedAt : nil)
         attempt.endedAt = now
-        move.endedAt = now
-        if let record {
-            move.startedAt = record.startedAt
-            attempt.startedAt = record.startedAt
-            move.exitCode = record.exitCode
-            attempt.exitCode = record.exitCode
-            move.signal = record.signal
-            attempt.signal = record.signal
-            move.outputBytes = Int64(record.outputBytes)
-            move.cpu = record.cpu
-            move.maxRssKb = Int64(record.maxResidentKiB)
-            if run.startedAt == nil { move.queueDelay = max(.zero, record.startedAt - run.queuedAt) }
+        attempt.exitCode = record?.exitCode
+        attempt.signal = record?.signal
+        let next = chance?.moment(after: outcome, of: run, exitCode: record?.exitCode, at: now)
+        var move = RunMove(
+            run, from: Self.alive, to: next == nil ? outcome.state : .queued,
+            reason: next == nil ? outcome.reason : .retryWait)
+        var told = record.map { begin(run, at: $0.startedAt, &move) } ?? []
+        if let next {
+            move.nextAttempt = run.attempt + 1
+            move.notBefore = next
+        } else {
+            move.endedAt = now
+            move.exitCode = record?.exitCode
+            move.signal = record?.signal
+            move.outputBytes = record.map { Int64($0.outputBytes) }
+            move.cpu = record?.cpu
+            move.maxRssKb = record.map { Int64($0.maxResidentKiB) }
+            told.append(
+                event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: detail))
         }
-        var changes: [Change] = [.moveRun(move), .putAttempt(attempt)]
-        if let record, run.startedAt == nil {
-            changes.append(event(.runStarted, run, at: record.startedAt))
-        }
-        changes.append(
-            event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: detail))
         return RunStep(
-            run: run, changes: changes, effects: [.end(outcome)], whenFenced: [.end(outcome)])
+            run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told,
+            effects: [next == nil ? .end(outcome) : .wait])
+    }
+
+    /// A process of the attempt before still lives: this one waits, and is given up when the next slot comes first.
+    private func postponed(
+        _ run: RunRecord, text: String, chance: RetryChance?, at now: Moment
+    ) -> RunStep {
+        guard run.endAsked == nil, let chance, let moment = chance.isInTime(now + Self.patience) else {
+            return end(run, RunOutcome(.failed, .spawnFailed), at: now, detail: text)
+        }
+        var move = RunMove(run, from: [.starting], to: .queued, reason: .retryWait)
+        move.notBefore = moment
+        return RunStep(run: run, changes: [.moveRun(move)], effects: [.wait])
+    }
+
+    /// What is told and noted when the run's first attempt starts; nothing at the later ones.
+    private func begin(_ run: RunRecord, at moment: Moment, _ move: inout RunMove) -> [Change] {
+        guard run.startedAt == nil else { return [] }
+        move.startedAt = moment
+        move.queueDelay = max(.zero, moment - run.queuedAt)
+        return [event(.runStarted, run, at: moment)]
     }
 
     private func event(

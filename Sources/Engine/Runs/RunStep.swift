@@ -4,19 +4,28 @@ import WardenProtocol
 
 /// One step of a run: what is written, and what follows once it is written.
 struct RunStep: Sendable {
-    /// What is done after the commit, or, for a fenced step, instead of it.
+    /// What is done after the commit.
     enum Effect: Hashable, Sendable {
         /// The warden may forget the attempt.
         case acknowledge(RunKey)
+        /// The warden is asked what it knows of the attempt.
+        case ask(RunKey)
         /// The order may be sent: `starting` is in the ledger.
         case start
+        /// It waits, for its turn or for the moment of another attempt.
         case wait
         case end(RunOutcome)
     }
 
+    /// The run before the step.
     let run: RunRecord
     var changes: [Change]
-    var effects: [Effect]
-    /// What is done when the guard says that somebody else moved the run first.
-    var whenFenced: [Effect] = []
+    var effects: [Effect] = []
+
+    /// The run after the step.
+    var after: RunRecord {
+        changes.reduce(into: run) { run, change in
+            if case .moveRun(let move) = change, move.run == run.id { run.take(move) }
+        }
+    }
 }

@@ -5,7 +5,7 @@ import Ledger
 /// A revision never changes, so that what is here is never out of date.
 struct SpecShelf {
     /// How many are kept: enough for the jobs that run often.
-    private static let size = 512
+    private static let size = 2048
 
     private struct Key: Hashable {
         var job: String

@@ -85,9 +85,7 @@ struct JobPlan {
 
     /// A run that waits goes with its job; one that was started goes on.
     private mutating func withdraw(_ run: RunRecord, at now: Moment) {
-        var move = RunMove(
-            run: run.id, from: [.scheduled, .queued], attempt: run.attempt, to: .canceled, reason: .jobRemoved
-        )
+        var move = RunMove(run, from: [.scheduled, .queued], to: .canceled, reason: .jobRemoved)
         move.endedAt = now
         changes += [
             .moveRun(move),

@@ -9,9 +9,20 @@ struct RequestBatch {
     /// What became of each request, once the runs are in the ledger.
     struct Decided {
         fileprivate(set) var runs: [RunRecord] = []
+        /// The earlier runs of their jobs that give way, or are to end.
+        fileprivate(set) var touched: [(run: String, job: String)] = []
+        fileprivate var words: [Change] = []
         fileprivate var answers: [(outcome: RequestOutcome, caller: Caller)] = []
 
-        var changes: [Change] { runs.map { .insertRun($0, orIgnore: false) } }
+        var changes: [Change] { runs.map { .insertRun($0, orIgnore: false) } + words }
+
+        fileprivate mutating func touch(
+            _ others: [String], _ overlap: OverlapPolicy, of job: String, bot: String, at now: Moment
+        ) {
+            guard overlap.touchesOthers else { return }
+            touched += others.map { ($0, job) }
+            words += overlap.words(to: others, of: job, bot: bot, at: now)
+        }
 
         /// Tells every caller.
         func answer(_ commit: Commit) {
@@ -49,12 +60,15 @@ struct RequestBatch {
                 outcome = .known(run)
             } else if let spec = request.spec ?? stored?.spec {
                 let others = census.runs(of: request.job).sorted() + (busy[request.job] ?? [])
-                if !others.isEmpty, !request.force, request.spec == nil {
+                let overlap = request.force || request.spec != nil ? .allow : spec.overlap
+                if !others.isEmpty, overlap == .skip {
                     outcome = .busy(others)
                 } else {
+                    decided.touch(others, overlap, of: request.job, bot: spec.bot, at: now)
                     var run = RunRecord(
                         id: makeID(), job: request.job, bot: spec.bot, kind: request.kind,
                         cause: request.cause, era: era, queuedAt: now, revision: stored?.revision ?? 0)
+                    run.isForced = request.force
                     run.retryOf = request.retryOf
                     run.spec = request.spec
                     causes[key] = run

@@ -12,6 +12,9 @@ struct SlotBatch {
     private(set) var runs: [RunRecord] = []
     /// Each job that was decided, with the span its next slot may join.
     private(set) var decided: [(job: String, open: JobBook.OpenSpan?)] = []
+    /// The earlier runs of those jobs that give way, or are to end.
+    private(set) var touched: [(run: String, job: String)] = []
+    private var words: [Change] = []
     private var spans: [Change] = []
     private var events: [Change] = []
 
@@ -30,9 +33,10 @@ struct SlotBatch {
     mutating func add(_ entry: JobBook.Entry, census: RunCensus, makeID: () -> String) {
         let spec = entry.record.spec
         let decider = SlotDecider(
-            catchUp: spec.catchUp, isPaused: entry.record.pause != nil,
-            isBusy: spec.overlap == .skip && census.isBusy(spec.name))
+            catchUp: spec.catchUp, isPaused: entry.record.pause != nil, overlap: spec.overlap,
+            isBusy: census.isBusy(spec.name))
         var open = entry.open
+        let before = runs.count
         for decision in decider.decide(slots(of: entry), at: now) {
             switch decision {
             case .run(let slot):
@@ -51,6 +55,11 @@ struct SlotBatch {
                 open = JobBook.OpenSpan(last: last, state: state, reason: reason)
             }
         }
+        if runs.count > before, spec.overlap.touchesOthers {
+            let others = census.runs(of: spec.name)
+            touched += others.map { ($0, spec.name) }
+            words += spec.overlap.words(to: others, of: spec.name, bot: spec.bot, at: now)
+        }
         decided.append((spec.name, open))
     }
 
@@ -62,7 +71,7 @@ struct SlotBatch {
         var changes: [Change] = [.moveWatermark(from: watermark, to: reached)]
         if cut != nil || clears { changes.append(.setFact(name: SlotCut.fact, value: cut?.text)) }
         changes += runs.map { .insertRun($0, orIgnore: true) }
-        return changes + spans + events + extra
+        return changes + words + spans + events + extra
     }
 
     private func slots(of entry: JobBook.Entry) -> some Sequence<Moment> {

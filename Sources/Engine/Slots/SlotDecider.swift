@@ -18,12 +18,14 @@ package struct SlotDecider: Sendable {
 
     package var catchUp: CatchUpPolicy
     package var isPaused: Bool
-    /// Whether a run of the job is under way or waits, by the overlap policy a reason to skip.
+    package var overlap: OverlapPolicy
+    /// Whether a run of the job is under way or waits.
     package var isBusy: Bool
 
-    package init(catchUp: CatchUpPolicy, isPaused: Bool, isBusy: Bool) {
+    package init(catchUp: CatchUpPolicy, isPaused: Bool, overlap: OverlapPolicy = .skip, isBusy: Bool) {
         self.catchUp = catchUp
         self.isPaused = isPaused
+        self.overlap = overlap
         self.isBusy = isBusy
     }
 
@@ -61,20 +63,21 @@ package struct SlotDecider: Sendable {
         return old + inTurn((caughtUp.map { [$0] } ?? []) + fresh)
     }
 
-    /// The slots that may run, by the overlap policy: the first does unless the job is busy, the rest find it so.
+    /// The slots that may run, by the overlap policy: each finds those before it at work.
     private func inTurn(_ slots: [Moment]) -> [Decision] {
-        var decisions: [Decision] = []
-        var overlapped = Passed(.skipped, .overlap)
-        var isBusy = isBusy
-        for slot in slots {
-            if isBusy {
-                overlapped.add(slot)
-            } else {
-                decisions.append(.run(slot))
-                isBusy = true
-            }
+        guard let newest = slots.last else { return [] }
+        switch overlap {
+        case .allow, .queueAll: return slots.map { .run($0) }
+        case .skip:
+            return slots.prefix(isBusy ? 0 : 1).map { .run($0) }
+                + Passed(.skipped, .overlap, slots.dropFirst(isBusy ? 0 : 1)).decisions
+        case .queueOne:
+            let first = slots.prefix(isBusy || slots.count == 1 ? 0 : 1)
+            let between = slots.dropFirst(first.count).dropLast()
+            return first.map { .run($0) } + Passed(.skipped, .superseded, between).decisions + [.run(newest)]
+        case .replace:
+            return Passed(.skipped, .superseded, slots.dropLast()).decisions + [.run(newest)]
         }
-        return decisions + overlapped.decisions
     }
 }
 
@@ -86,9 +89,10 @@ private struct Passed {
     var last: Moment?
     var count = 0
 
-    init(_ state: RunState, _ reason: RunReason) {
+    init(_ state: RunState, _ reason: RunReason, _ slots: some Sequence<Moment> = []) {
         self.state = state
         self.reason = reason
+        for slot in slots { add(slot) }
     }
 
     mutating func add(_ slot: Moment) {

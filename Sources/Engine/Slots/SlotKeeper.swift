@@ -63,7 +63,9 @@ package actor SlotKeeper {
         cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
         tzdata = try await ledger.fact(named: Self.tzdataFact)
         for record in try await ledger.jobs() { enter(record) }
-        for run in try await ledger.activeRuns() { census.began(run: run.id, of: run.job) }
+        for run in try await ledger.activeRuns() where run.state.isActive {
+            census.began(run: run.id, of: run.job)
+        }
     }
 
     // MARK: What others ask
@@ -216,6 +218,7 @@ package actor SlotKeeper {
             for run in batch.runs where commit.ordinals[run.id] == nil {
                 census.ended(run: run.id, of: run.job)
             }
+            tell(commit, made: batch.runs, touched: batch.touched)
         } catch {
             for run in batch.runs { census.ended(run: run.id, of: run.job) }
             throw error
@@ -223,6 +226,13 @@ package actor SlotKeeper {
         for (name, open) in batch.decided { book.advance(name, after: batch.until, joining: open) }
         watermark = reached
         cut = next
+    }
+
+    /// Tells the keeper of runs which rows to look at.
+    private func tell(_ commit: Commit, made: [RunRecord], touched: [(run: String, job: String)]) {
+        for (run, job) in touched where commit.passedOver.contains(run) { census.ended(run: run, of: job) }
+        if made.isEmpty, touched.isEmpty { return }
+        census.note(touched.map(\.run) + made.map(\.id))
     }
 
     private func beginEra(at now: Moment) async throws(LedgerError) {
@@ -267,6 +277,7 @@ package actor SlotKeeper {
             }
         }
         for run in plan.withdrawn { census.ended(run: run.id, of: run.job) }
+        census.note(plan.withdrawn.map(\.id))
         return plan.steps.map(\.record)
     }
 
@@ -333,6 +344,7 @@ package actor SlotKeeper {
             for run in decided.runs { census.began(run: run.id, of: run.job) }
             do throws(LedgerError) {
                 let commit = try await ledger.commit(decided.changes)
+                tell(commit, made: decided.runs, touched: decided.touched)
                 decided.answer(commit)
             } catch {
                 for run in decided.runs { census.ended(run: run.id, of: run.job) }

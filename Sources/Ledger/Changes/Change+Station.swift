@@ -10,7 +10,7 @@ extension Change {
         switch self {
         case .putJob, .removeJob, .pauseJob: .jobs
         case .moveWatermark, .setFact: nil
-        case .recordSpan, .insertRun, .moveRun, .putAttempt, .saveLive: .runs
+        case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .insertMessage, .markRead, .pinMessage, .putItem: .talk
         case .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
             .forgetRemotes, .insertReceipt, .putChannel:
@@ -29,6 +29,8 @@ extension Change {
         case .recordSpan(let span, _): "recordSpan \(span.job)"
         case .insertRun(let run, _): "insertRun \(run.job) \(run.cause)"
         case .moveRun(let move): "moveRun \(move.run) to \(move.to.rawValue)"
+        case .passOver(let run, _): "passOver \(run)"
+        case .askEnd(let run, let reason): "askEnd \(run) \(reason.rawValue)"
         case .putAttempt(let attempt): "putAttempt \(attempt.run)/\(attempt.n)"
         case .saveLive(let run, _): "saveLive \(run)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"

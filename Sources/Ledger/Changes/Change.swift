@@ -34,8 +34,14 @@ package indirect enum Change: Sendable {
     /// Inserts a run under the next ordinal of its job. A run of the same (job, cause) is there already:
     /// ignored when `orIgnore`, else the guard fails.
     case insertRun(RunRecord, orIgnore: Bool)
-    /// Moves a run. Guard: its state is one of `move.from` and no end, and its attempt is `move.attempt`.
+    /// Moves a run. Guard: its state is one of `move.from` and no end, its attempt is `move.attempt`, its token
+    /// is `move.token`; and to `starting` only while nobody wants it ended.
     case moveRun(RunMove)
+    /// Ends a run that waits and was never started as skipped, superseded by a newer one, and appends the event
+    /// of it. One that was started, or has ended: left as it is, and nothing is appended.
+    case passOver(run: String, NewEvent)
+    /// Somebody wants the run ended; who said so first stays. One that has ended: ignored.
+    case askEnd(run: String, RunReason)
     /// Inserts or replaces the attempt (run, n). Guard: the run exists.
     case putAttempt(AttemptRecord)
     /// Saves where a run is. Older than what is stored (by attempt and `seq`), or no such run: ignored.

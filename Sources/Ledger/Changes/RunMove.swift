@@ -12,10 +12,14 @@ package struct RunMove: Hashable, Sendable {
     package var from: Set<RunState>
     /// Guard: the attempt it is at now.
     package var attempt: Int
+    /// Guard: its token now.
+    package var token: Int
     package var to: RunState
     package var reason: RunReason?
     /// The attempt it is at afterwards, when another one begins.
     package var nextAttempt: Int?
+    /// Its token afterwards, when another owner takes it up.
+    package var nextToken: Int?
     /// Set with `.queued` for a retry: not before this moment.
     package var notBefore: Moment?
     package var startedAt: Moment?
@@ -29,14 +33,23 @@ package struct RunMove: Hashable, Sendable {
     /// The process that does it, as the warden said.
     package var process: ProcessMark?
 
+    /// A step of a run that nobody has taken up yet, unless `token` says otherwise.
     package init(
-        run: String, from: Set<RunState>, attempt: Int, to: RunState, reason: RunReason? = nil
+        run: String, from: Set<RunState>, attempt: Int, token: Int = 0, to: RunState,
+        reason: RunReason? = nil
     ) {
         self.run = run
         self.from = from
         self.attempt = attempt
+        self.token = token
         self.to = to
         self.reason = reason
+    }
+
+    /// A step of `run` by the one who has just read it, or owns it.
+    package init(_ run: RunRecord, from: Set<RunState>, to: RunState, reason: RunReason? = nil) {
+        self.init(
+            run: run.id, from: from, attempt: run.attempt, token: run.token, to: to, reason: reason)
     }
 }
 

@@ -33,8 +33,8 @@ package protocol RunReading: Sendable {
     func run(job: String, cause: String) async throws(LedgerError) -> RunRecord?
     /// Every run that has not ended, in the order they were queued.
     func activeRuns() async throws(LedgerError) -> [RunRecord]
-    /// Up to `limit` queued runs, in the order they were queued.
-    func queuedRuns(limit: Int) async throws(LedgerError) -> [RunRecord]
+    /// The runs of these ids, ended or not, in the order they were queued.
+    func runs(ids: some Sequence<String> & Sendable) async throws(LedgerError) -> [RunRecord]
     /// Runs, newest first.
     func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord]
     /// The newest run of each job that has one.

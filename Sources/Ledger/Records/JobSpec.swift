@@ -22,6 +22,14 @@ package struct JobSpec: Hashable, Sendable, Codable {
     ///
     /// 1 or more.
     package var attempts: Int
+    /// Whether a run is also tried again when nobody can say how it ended.
+    package var retriesLost: Bool
+    /// The longest wait before the second attempt; doubled for each one after it.
+    package var backoff: Duration
+    /// Of the runs that wait those with a higher number come first: ``priorities``.
+    package var priority: Int
+    /// What else runs that bear the same key let it wait for; nil: nothing.
+    package var concurrency: ConcurrencyKey?
     /// When the person is told of a wrapped command; nil: as the routes say.
     package var notify: NotifyWish?
 
@@ -37,6 +45,42 @@ package struct JobSpec: Hashable, Sendable, Codable {
         self.timeout = nil
         self.grace = .seconds(10)
         self.attempts = 1
+        self.retriesLost = false
+        self.backoff = Self.standardBackoff
+        self.priority = 0
+        self.concurrency = nil
+    }
+
+    /// From the last to be served to the first.
+    package static let priorities = -100...100
+    /// The longest wait before the second attempt unless the job says otherwise.
+    package static let standardBackoff: Duration = .seconds(10)
+}
+
+extension JobSpec {
+    /// Reads what any version of Belfry stored: a rule that it did not know is by default.
+    package init(from decoder: any Decoder) throws {
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            name: try stored.decode(String.self, forKey: .name),
+            bot: try stored.decode(String.self, forKey: .bot),
+            action: try stored.decode(JobAction.self, forKey: .action),
+            schedule: try stored.decode(ScheduleSpec.self, forKey: .schedule))
+        func read<Value: Decodable>(_ value: inout Value, _ key: CodingKeys) throws {
+            value = try stored.decodeIfPresent(Value.self, forKey: key) ?? value
+        }
+        try read(&environment, .environment)
+        try read(&directory, .directory)
+        try read(&overlap, .overlap)
+        try read(&catchUp, .catchUp)
+        try read(&timeout, .timeout)
+        try read(&grace, .grace)
+        try read(&attempts, .attempts)
+        try read(&retriesLost, .retriesLost)
+        try read(&backoff, .backoff)
+        try read(&priority, .priority)
+        try read(&concurrency, .concurrency)
+        try read(&notify, .notify)
     }
 }
 
@@ -54,12 +98,6 @@ package enum JobAction: Hashable, Sendable, Codable {
         case .shell: "shell"
         }
     }
-}
-
-/// What happens to a slot that comes while the job's last run has not ended.
-package enum OverlapPolicy: String, Hashable, Sendable, Codable {
-    /// The slot is skipped, with reason `overlap`.
-    case skip
 }
 
 /// What happens to slots that passed while nobody could decide them.

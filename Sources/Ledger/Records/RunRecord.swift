@@ -25,6 +25,14 @@ package struct RunRecord: Hashable, Sendable {
     package var attempt: Int
     /// The run this one repeats by a person's word.
     package var retryOf: String?
+    /// Whose the run is: each owner that takes it up, to start it or after a restart, has a higher one.
+    ///
+    /// Every step of a run bears its owner's; what an owner says that was replaced is refused.
+    package var token: Int
+    /// Whether it was asked for in spite of the job's other runs.
+    package var isForced: Bool
+    /// Why somebody wants it ended; nil: nobody does.
+    package var endAsked: RunReason?
     package var notBefore: Moment?
     package var queuedAt: Moment
     package var startedAt: Moment?
@@ -60,6 +68,8 @@ package struct RunRecord: Hashable, Sendable {
         self.era = era
         self.state = state
         self.attempt = 1
+        self.token = 0
+        self.isForced = false
         self.queuedAt = queuedAt
         self.revision = revision
     }

@@ -7,7 +7,7 @@ extension RunRows {
     private static let columns = """
         id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
         queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
-        max_rss_kb, pid, pid_start, pid_boot, revision, spec, live
+        max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, token, forced, end_asked
         """
 
     static func run(id: String, in database: Database) throws(StoreFailure) -> RunRecord? {
@@ -44,14 +44,17 @@ extension RunRows {
         .all({ _ in }, record)
     }
 
-    static func queued(limit: Int, in database: Database) throws(StoreFailure) -> [RunRecord] {
-        try Prepared(
-            """
-            SELECT \(columns) FROM run INDEXED BY run_open
-            WHERE state < 20 AND state = \(StoredState.code(of: .queued)) ORDER BY number LIMIT ?
-            """, in: database
-        )
-        .all({ $0.put(limit) }, record)
+    static func runs(ids: some Sequence<String>, in database: Database) throws(StoreFailure) -> [RunRecord] {
+        let statement = try Prepared("SELECT \(columns), number FROM run WHERE id = ?", in: database)
+        var found: [(number: Int64, run: RunRecord)] = []
+        for id in ids {
+            let run = try statement.first({ $0.put(id) }) { row throws(StoreFailure) in
+                let run = try record(from: &row)
+                return (row.integer(), run)
+            }
+            if let run { found.append(run) }
+        }
+        return found.sorted { $0.number < $1.number }.map(\.run)
     }
 
     static func runs(_ filter: RunFilter, in database: Database) throws(StoreFailure) -> [RunRecord] {
@@ -151,6 +154,9 @@ extension RunRows {
         run.revision = row.int()
         if let spec = row.optionalText() { run.spec = try JSONText.decode(spec) }
         if let live = row.optionalText() { run.live = try JSONText.decode(live, as: StoredLive.self).live }
+        run.token = row.int()
+        run.isForced = row.bool()
+        run.endAsked = try row.optionalWord()
         return run
     }
 

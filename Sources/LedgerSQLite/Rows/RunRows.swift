@@ -8,6 +8,8 @@ struct RunRows {
     private let ordinals: Ordinals
     private let insert: Prepared
     private let move: Prepared
+    private let passOver: Prepared
+    private let askEnd: Prepared
     private let saveLive: Prepared
     private let putAttempt: Prepared
 
@@ -15,6 +17,13 @@ struct RunRows {
         self.ordinals = ordinals
         insert = try Prepared(Self.insertion, in: database)
         move = try Prepared(Self.step, in: database)
+        passOver = try Prepared(
+            """
+            UPDATE run SET state = \(StoredState.code(of: .skipped)), reason = ?1, ended_at = ?2
+            WHERE id = ?3 AND state = \(StoredState.code(of: .queued)) AND attempt = 1 AND started_at IS NULL
+            """, in: database)
+        askEnd = try Prepared(
+            "UPDATE run SET end_asked = ?1 WHERE id = ?2 AND state < 20 AND end_asked IS NULL", in: database)
         saveLive = try Prepared(
             """
             UPDATE run SET live = ?1, live_attempt = ?2, live_seq = ?3 WHERE id = ?4
@@ -52,6 +61,23 @@ struct RunRows {
         if changed == 0 { throw .fenced }
     }
 
+    /// Returns whether it waited still, and was never started.
+    func passOver(_ run: String, at moment: Moment) throws(StoreFailure) -> Bool {
+        let changed = try passOver.run {
+            $0.put(RunReason.superseded)
+            $0.put(moment)
+            $0.put(run)
+        }
+        return changed > 0
+    }
+
+    func askEnd(of run: String, _ reason: RunReason) throws(StoreFailure) {
+        try askEnd.run {
+            $0.put(reason)
+            $0.put(run)
+        }
+    }
+
     func saveLive(_ live: LiveState, of run: String) throws(StoreFailure) {
         let text = try JSONText.encode(StoredLive(live))
         try saveLive.run {
@@ -81,8 +107,10 @@ extension RunRows {
         INSERT INTO run (
             id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
             queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
-            max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, live_attempt, live_seq)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, live_attempt, live_seq, token, forced,
+            end_asked)
+        VALUES (
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (cause, job) DO NOTHING
         """
 
@@ -120,6 +148,9 @@ extension RunRows {
         row.put(live)
         row.put(run.live?.attempt)
         row.put(run.live?.seq)
+        row.put(run.token)
+        row.put(run.isForced)
+        row.put(run.endAsked)
     }
 
     /// `?16` has one bit for each state it may come from.
@@ -129,8 +160,10 @@ extension RunRows {
             exit_code = coalesce(?7, exit_code), signal = coalesce(?8, signal),
             queue_delay = coalesce(?9, queue_delay), output_bytes = coalesce(?10, output_bytes),
             cpu = coalesce(?11, cpu), max_rss_kb = coalesce(?12, max_rss_kb), pid = coalesce(?13, pid),
-            pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot)
-        WHERE id = ?17 AND attempt = ?18 AND (?16 >> state) & 1
+            pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot),
+            token = coalesce(?20, token)
+        WHERE id = ?17 AND attempt = ?18 AND token = ?19 AND (?16 >> state) & 1
+            AND (end_asked IS NULL OR ?1 <> \(StoredState.code(of: .starting)))
         """
 
     private static func bind(_ step: RunMove, from: Int64, to row: inout Binder) {
@@ -152,5 +185,7 @@ extension RunRows {
         row.put(from)
         row.put(step.run)
         row.put(step.attempt)
+        row.put(step.token)
+        row.put(step.nextToken)
     }
 }

@@ -32,6 +32,11 @@ struct StationRows {
         case .insertRun(let run, let orIgnore):
             if let ordinal = try runs.insert(run, orIgnore: orIgnore) { commit.ordinals[run.id] = ordinal }
         case .moveRun(let move): try runs.move(move)
+        case .passOver(let run, let event):
+            guard try runs.passOver(run, at: event.at) else { return }
+            commit.passedOver.insert(run)
+            commit.lastEvent = try events.append(event)
+        case .askEnd(let run, let reason): try runs.askEnd(of: run, reason)
         case .putAttempt(let attempt): try runs.put(attempt)
         case .saveLive(let run, let live): try runs.saveLive(live, of: run)
         case .insertMessage(let message): try talk.insert(message)

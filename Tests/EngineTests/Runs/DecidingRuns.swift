@@ -73,7 +73,9 @@ import WardenProtocol
         (.stalled, "another boot", false, "lost:hostRestarted +lost"),
     ])
     func `after nobody knows of it`(state: RunState, boot: String, isCanceled: Bool, expected: String) {
-        let step = decider.vanished(run(state, boot: boot), isCanceled: isCanceled, at: at("10:01:00"))
+        var run = run(state, boot: boot)
+        run.endAsked = isCanceled ? .canceled : nil
+        let step = decider.vanished(run, at: at("10:01:00"))
         #expect(words(step) == expected)
     }
 

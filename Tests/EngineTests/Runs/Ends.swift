@@ -65,6 +65,7 @@ import WardenProtocol
                 id: freshID(), job: "gone", bot: "belfry", kind: .manual, cause: "key:1", queuedAt: .now,
                 revision: 4)
             try await scene.ledger.commit([.insertRun(orphan, orIgnore: false)])
+            scene.census.note([orphan.id])
             let run = try await scene.end(of: orphan)
             #expect(run.state == .failed && run.reason == .spawnFailed)
             #expect(try await scene.events(of: run).first?.detail.contains("revision 4") == true)
@@ -107,6 +108,7 @@ import WardenProtocol
                     id: freshID(), job: "job", bot: "belfry", kind: .manual, cause: "key:\(freshID())",
                     queuedAt: .now, revision: revision)
                 try await scene.ledger.commit([.insertRun(run, orIgnore: false)])
+                scene.census.note([run.id])
                 #expect(try await scene.end(of: run).exitCode == code)
             }
         }

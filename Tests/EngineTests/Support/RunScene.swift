@@ -33,7 +33,7 @@ struct RunScene {
             warden: launches ? try home.launch() : nil, boot: try Machine.bootID())
         let keeper = RunKeeper(
             ledger: ledger, clock: clock, warden: client, board: board, census: census, limits: limits,
-            places: places, logger: quiet)
+            places: places, zones: machineZones, logger: quiet)
         let scene = RunScene(
             home: home, ledger: ledger, clock: clock, census: census, board: board, keeper: keeper)
         defer { client.close() }
@@ -60,13 +60,36 @@ struct RunScene {
 
     /// Queues a run of `spec`, which starts in the home's `work` folder.
     @discardableResult
-    func queue(_ spec: JobSpec, id: String = freshID()) async throws -> RunRecord {
+    func queue(
+        _ spec: JobSpec, id: String = freshID(), isForced: Bool = false
+    ) async throws -> RunRecord {
         var run = RunRecord(
             id: id, job: spec.name, bot: spec.bot, kind: .manual, cause: RunCause.exec(id), queuedAt: .now,
             revision: 0)
         run.spec = spec.with { $0.directory = $0.directory ?? home.folder.file("work") }
+        run.isForced = isForced
+        return try await insert(run)
+    }
+
+    /// Queues a run of a job that is stored with its first revision, and starts in the home's `work` folder.
+    func queueStored(_ spec: JobSpec) async throws -> RunRecord {
+        let spec = spec.with { $0.directory = $0.directory ?? home.folder.file("work") }
+        if try await ledger.job(named: spec.name) == nil {
+            let job = JobRecord(spec: spec, origin: .cli, revision: 1, since: clock.now)
+            try await ledger.commit([.putJob(job, replacing: nil)])
+        }
+        let id = freshID()
+        return try await insert(
+            RunRecord(
+                id: id, job: spec.name, bot: spec.bot, kind: .manual, cause: RunCause.request(id),
+                queuedAt: clock.now, revision: 1))
+    }
+
+    private func insert(_ run: RunRecord) async throws -> RunRecord {
+        var run = run
         census.began(run: run.id, of: run.job)
         let commit = try await ledger.commit([.insertRun(run, orIgnore: false)])
+        census.note([run.id])
         run.ordinal = commit.ordinals[run.id] ?? 0
         return run
     }

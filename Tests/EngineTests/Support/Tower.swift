@@ -56,7 +56,7 @@ struct Tower {
             ledger: ledger, clock: clock, warden: warden, board: board, census: census, limits: RunLimits(),
             places: RunPlaces(
                 outputFolder: folder.file("output"), socket: folder.file("socket"), warden: nil, boot: "b"),
-            logger: quiet)
+            zones: machineZones, logger: quiet)
         let control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: health, configurationPath: folder.file("belfry.yaml"), zones: machineZones,

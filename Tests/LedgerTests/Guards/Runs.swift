@@ -66,6 +66,68 @@ import Tracking
         }
     }
 
+    @Test(arguments: LedgerBackend.available)
+    func `moves only by its owner's word`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            var claim = RunMove(run: "r1", from: [.queued], attempt: 1, to: .starting)
+            claim.nextToken = 1
+            try await ledger.commit([.run("r1"), .moveRun(claim)])
+            // Another owner takes it up; what the first one still says comes too late.
+            let first = try #require(try await ledger.run(id: "r1"))
+            var adoption = RunMove(first, from: [.starting], to: .starting)
+            adoption.nextToken = 2
+            try await ledger.commit([.moveRun(adoption)])
+            await expectFenced(ledger, [.moveRun(RunMove(first, from: [.starting], to: .completed))])
+            let second = try #require(try await ledger.run(id: "r1"))
+            #expect(second.token == 2 && second.state == .starting)
+            try await ledger.commit([.moveRun(RunMove(second, from: [.starting], to: .completed))])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `that somebody wants ended is not started, and ends by that word`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .run("r1"), .askEnd(run: "r1", .replaced), .askEnd(run: "r1", .canceled),
+                .askEnd(run: "none", .canceled),
+            ])
+            await expectFenced(ledger, [.move("r1", from: [.queued], to: .starting)])
+            #expect(try await ledger.run(id: "r1")?.endAsked == .replaced)
+            try await ledger.commit([
+                .move("r1", from: [.queued], to: .canceled), .run("r2", slot: 60),
+                .move("r2", from: [.queued], to: .completed), .askEnd(run: "r2", .canceled),
+            ])
+            #expect(try await ledger.run(id: "r2")?.endAsked == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is passed over only while it waits and was never started`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            func skip(_ id: String) -> Change {
+                .passOver(run: id, NewEvent(.runSkipped, at: at(9), run: id))
+            }
+            var again = RunMove(run: "r3", from: [.starting], attempt: 1, to: .queued)
+            again.nextAttempt = 2
+            try await ledger.commit([
+                .run("r1"), .run("r2", slot: 60), .run("r3", slot: 120),
+                .move("r2", from: [.queued], to: .starting), .move("r3", from: [.queued], to: .starting),
+                .moveRun(again),
+            ])
+            let commit = try await ledger.commit([skip("r1"), skip("r2"), skip("r3"), skip("none")])
+            #expect(commit.passedOver == ["r1"] && commit.lastEvent == 1)
+            let states = try await ledger.runs(ids: ["r3", "r2", "r1"]).map(\.state)
+            #expect(states == [.skipped, .starting, .queued])
+            let run = try #require(try await ledger.run(id: "r1"))
+            #expect(run.reason == .superseded && run.endedAt == at(9))
+            #expect(try await ledger.commit([skip("r1")]).passedOver.isEmpty)
+        }
+    }
+
     @Test(arguments: RunState.allCases)
     func `reaches every state and is found by it`(_ state: RunState) async throws {
         for backend in LedgerBackend.available {
@@ -79,7 +141,6 @@ import Tracking
                 let others = Set(RunState.allCases).subtracting([state])
                 #expect(try await ledger.runs(RunFilter(states: others)).isEmpty)
                 #expect(try await ledger.activeRuns().isEmpty == state.isEnded)
-                #expect(try await ledger.queuedRuns(limit: 9).isEmpty == (state != .queued))
                 let stored = try await ledger.run(job: "backup", ordinal: 2)
                 #expect(stored?.id == "r2")
                 #expect(stored?.state == state)
@@ -97,8 +158,7 @@ import Tracking
             var expected = RunRecord.full
             try await ledger.commit([.insertRun(expected, orIgnore: false)])
             expected.ordinal = 1
-            var retry = RunMove(
-                run: expected.id, from: [expected.state], attempt: 2, to: .queued, reason: .retryWait)
+            var retry = RunMove(expected, from: [expected.state], to: .queued, reason: .retryWait)
             retry.nextAttempt = 3
             retry.notBefore = at(500)
             try await ledger.commit([.moveRun(retry)])
@@ -106,7 +166,8 @@ import Tracking
             (expected.attempt, expected.notBefore) = (3, at(500))
             #expect(try await ledger.run(id: expected.id) == expected)
             let mark = ProcessMark(pid: 4, startTime: 5, boot: "other")
-            var start = RunMove(run: expected.id, from: [.queued], attempt: 3, to: .running)
+            var start = RunMove(expected, from: [.queued], to: .running)
+            start.nextToken = 8
             start.startedAt = at(501)
             start.endedAt = at(502)
             (start.exitCode, start.signal) = (7, 9)
@@ -116,6 +177,7 @@ import Tracking
             start.process = mark
             try await ledger.commit([.moveRun(start)])
             (expected.state, expected.reason, expected.notBefore) = (.running, nil, nil)
+            expected.token = 8
             (expected.startedAt, expected.endedAt) = (at(501), at(502))
             (expected.exitCode, expected.signal) = (7, 9)
             expected.queueDelay = .milliseconds(3)
@@ -136,6 +198,9 @@ extension RunRecord {
         run.reason = .exitCode
         run.attempt = 2
         run.retryOf = "0198"
+        run.token = 7
+        run.isForced = true
+        run.endAsked = .replaced
         run.notBefore = at(3)
         run.startedAt = at(4)
         run.endedAt = at(5)

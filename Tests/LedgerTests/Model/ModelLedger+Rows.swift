@@ -46,11 +46,14 @@ extension ModelLedger {
     mutating func move(_ move: RunMove) throws(Refused) {
         guard let index = runs.firstIndex(where: { $0.id == move.run }) else { throw Refused() }
         var run = runs[index]
-        try require(move.from.contains(run.state) && !run.state.isEnded && run.attempt == move.attempt)
+        try require(move.from.contains(run.state) && !run.state.isEnded)
+        try require(run.attempt == move.attempt && run.token == move.token)
+        try require(move.to != .starting || run.endAsked == nil)
         run.state = move.to
         run.reason = move.reason
         run.notBefore = move.notBefore
         run.attempt = move.nextAttempt ?? run.attempt
+        run.token = move.nextToken ?? run.token
         run.startedAt = move.startedAt ?? run.startedAt
         run.endedAt = move.endedAt ?? run.endedAt
         run.exitCode = move.exitCode ?? run.exitCode
@@ -61,6 +64,17 @@ extension ModelLedger {
         run.maxRssKb = move.maxRssKb ?? run.maxRssKb
         run.process = move.process ?? run.process
         runs[index] = run
+    }
+
+    mutating func passOver(_ id: String, _ event: NewEvent) {
+        guard let index = runs.firstIndex(where: { $0.id == id }) else { return }
+        let run = runs[index]
+        guard run.state == .queued, run.attempt == 1, run.startedAt == nil else { return }
+        runs[index].state = .skipped
+        runs[index].reason = .superseded
+        runs[index].endedAt = event.at
+        passedOver.insert(id)
+        events.append(EventRecord(seq: Int64(events.count) + 1, event: event))
     }
 
     mutating func move(_ move: OutboxMove) throws(Refused) {

@@ -27,11 +27,14 @@ struct ModelLedger {
     var channels: [String: ChannelRecord] = [:]
     var events: [EventRecord] = []
     var cursors: [String: Int64] = [:]
+    /// The runs that the last list passed over.
+    var passedOver: Set<String> = []
 
     /// The outcome of a list: the commit, or the place of the change that was refused.
     mutating func commit(_ changes: [Change]) -> Result<Commit, RefusedAt> {
         var next = self
         var commit = Commit(lastEvent: Int64(events.count))
+        next.passedOver = []
         for (index, change) in changes.enumerated() {
             do {
                 if let run = try next.apply(change) { commit.ordinals[run.id] = run.ordinal }
@@ -40,6 +43,7 @@ struct ModelLedger {
             }
         }
         self = next
+        commit.passedOver = passedOver
         commit.lastEvent = Int64(events.count)
         return .success(commit)
     }
@@ -64,6 +68,12 @@ struct ModelLedger {
         case .recordSpan(let span, let follows): record(span, follows: follows)
         case .insertRun(let run, let orIgnore): return try insert(run, orIgnore: orIgnore)
         case .moveRun(let move): try self.move(move)
+        case .passOver(let id, let event): passOver(id, event)
+        case .askEnd(let id, let reason):
+            guard let index = runs.firstIndex(where: { $0.id == id }), !runs[index].state.isEnded else {
+                break
+            }
+            runs[index].endAsked = runs[index].endAsked ?? reason
         case .putAttempt(let attempt):
             try require(runs.contains { $0.id == attempt.run })
             attempts.removeAll { $0.run == attempt.run && $0.n == attempt.n }

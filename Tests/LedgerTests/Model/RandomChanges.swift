@@ -27,7 +27,7 @@ struct RandomChanges {
         case 5: return recordSpan(model)
         case 6, 7, 8: return .insertRun(run(), orIgnore: flip())
         case 9, 10, 11: return moveRun(model)
-        case 12: return putAttempt(model)
+        case 12: return flip() ? putAttempt(model) : word(model)
         case 13: return saveLive(model)
         case 14: return .insertMessage(message())
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
@@ -99,6 +99,7 @@ struct RandomChanges {
             "r\(made)", job: job(), slot: Double(Int.random(in: 0..<40, using: &numbers)))
         run.state = pick([.queued, .queued, .queued, .scheduled, .running, .canceled])
         run.spec = maybe { .sample($0.job()) }
+        run.isForced = flip()
         return run
     }
 
@@ -106,7 +107,7 @@ struct RandomChanges {
         let run = pick(model.runs + [.sample("none")])
         var move = RunMove(
             run: run.id, from: mostly([run.state], or: [.running, .completed]),
-            attempt: mostly(run.attempt, or: 7), to: pick(RunState.allCases),
+            attempt: mostly(run.attempt, or: 7), token: mostly(run.token, or: 5), to: pick(RunState.allCases),
             reason: maybe { $0.pick(RunReason.allCases) })
         move.nextAttempt = maybe { _ in run.attempt + 1 }
         move.notBefore = maybe { $0.moment() }
@@ -119,7 +120,14 @@ struct RandomChanges {
         move.cpu = maybe { .microseconds(Int64($0.made)) }
         move.maxRssKb = maybe { Int64($0.made) }
         move.process = maybe { ProcessMark(pid: Int32($0.made), startTime: 1, boot: "b") }
+        move.nextToken = maybe { _ in run.token + 1 }
         return .moveRun(move)
+    }
+
+    private mutating func word(_ model: ModelLedger) -> Change {
+        let run = pick(model.runs.map(\.id) + ["none"])
+        if flip() { return .askEnd(run: run, pick([.canceled, .replaced])) }
+        return .passOver(run: run, NewEvent(.runSkipped, at: moment(), run: run, detail: "\(made)"))
     }
 
     private mutating func putAttempt(_ model: ModelLedger) -> Change {

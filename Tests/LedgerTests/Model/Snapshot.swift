@@ -38,7 +38,8 @@ extension Snapshot {
         answers["runs, mixed"] = try await ledger.runs(Self.mixed)
         answers["runs, open"] = try await ledger.runs(Self.open)
         answers["active runs"] = try await ledger.activeRuns()
-        answers["queued runs"] = try await ledger.queuedRuns(limit: 3)
+        let ids = model.runs.suffix(3).map(\.id)
+        answers["runs, named"] = try await ledger.runs(ids: ids.reversed() + ["none"])
         answers["last runs"] = Set(try await ledger.lastRuns())
         answers["messages"] = try await ledger.messages(bot: nil, search: nil, limit: depth)
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
@@ -91,7 +92,7 @@ extension Snapshot {
         answers["runs, open"] = Array(
             runs.filter { Self.open.states.contains($0.state) && $0.queuedAt >= at(20) }.prefix(6))
         answers["active runs"] = model.runs.filter { !$0.state.isEnded }
-        answers["queued runs"] = Array(model.runs.filter { $0.state == .queued }.prefix(3))
+        answers["runs, named"] = Array(model.runs.suffix(3))
         answers["last runs"] = Set(Dictionary(model.runs.map { ($0.job, $0) }) { $1 }.values)
         answers["messages"] = Array(messages.prefix(depth))
         answers["messages, found"] = Array(

@@ -1,0 +1,137 @@
+import Ledger
+import Timeline
+import Tracking
+import WardenProtocol
+
+// What waits, and whose turn it is.
+
+extension RunKeeper {
+    /// How many rows are looked at in one turn: the first of many may start before the last is read.
+    private static let rowsAtATime = 256
+
+    /// Looks at the rows that were made or changed by somebody else, or wait again.
+    func heed(into steps: inout [RunStep]) async {
+        unread.append(contentsOf: census.takeNotes())
+        var ids: [String] = []
+        while ids.count < Self.rowsAtATime, let id = unread.popFirst() { ids.append(id) }
+        guard !ids.isEmpty else { return }
+        do throws(LedgerError) {
+            for run in try await ledger.runs(ids: Set(ids)) { try await heed(run, into: &steps) }
+        } catch {
+            for id in ids.reversed() { unread.prepend(id) }
+            trouble(error)
+        }
+    }
+
+    private func heed(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
+        switch run.state {
+        case .scheduled: return
+        case .queued:
+            guard active[run.id] == nil else { return }
+            guard run.endAsked == nil else {
+                drop(run)
+                return steps.append(decider.withdrawn(run, at: clock.now))
+            }
+            guard lineup[run.id] == nil, delays[run.id] == nil else { return }
+            try await queue(run)
+        case .starting, .running, .blocked, .paused, .stalled:
+            guard active[run.id] != nil else { return try await adopt(run, into: &steps) }
+            guard let why = run.endAsked else { return }
+            active[run.id]?.record.endAsked = why
+            interrupt(run.id)
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: drop(run)
+        }
+    }
+
+    /// The run is under way and in nobody's hand.
+    func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
+        let step = decider.adopt(run)
+        let places = Waiting(run, try await spec(of: run)).places
+        active[run.id] = ActiveRun(adopting: step.after, places: places)
+        enter(run.id, places)
+        steps.append(step)
+        await board.enter(
+            task(of: run), attempt: run.attempt, state: run.state, saved: run.live, at: clock.now)
+    }
+
+    /// The run waits, for its turn or for its moment; one that had its turn before goes first.
+    private func queue(_ run: RunRecord) async throws(LedgerError) {
+        let waiting = Waiting(run, try await spec(of: run))
+        // It has been at work: the others of its job go on waiting for its end.
+        if run.attempt > 1 { gates.enter(.job(run.job), run.id) }
+        let now = clock.now
+        if let moment = run.notBefore, moment > now {
+            delays.add(waiting, until: clock.sinceBoot + min(moment - now, RetryChance.longestWait))
+        } else {
+            lineup.join(waiting, first: run.token > 0)
+            fresh[run.id] = run
+        }
+    }
+
+    /// Claims the runs whose turn it is, as many as may be started now.
+    func admit(into steps: inout [RunStep]) async {
+        for run in delays.takeDue(at: clock.sinceBoot) { lineup.join(run, first: true) }
+        var turn: [Waiting] = []
+        var room = active.room(within: limits)
+        while room > 0, let next = lineup.next(through: gates) {
+            enter(next.id, next.places)
+            turn.append(next)
+            room -= 1
+        }
+        defer { fresh = [:] }
+        guard !turn.isEmpty else { return }
+        do throws(LedgerError) {
+            let unknown = turn.map(\.id).filter { fresh[$0] == nil }
+            for run in unknown.isEmpty ? [] : try await ledger.runs(ids: unknown) { fresh[run.id] = run }
+            var plans: [(run: RunRecord, spec: JobSpec?, places: [Gate.Name])] = []
+            for waiting in turn {
+                guard let run = fresh[waiting.id] else { continue }
+                plans.append((run, try await spec(of: run), waiting.places))
+            }
+            for plan in plans { claim(plan.run, plan.spec, places: plan.places, into: &steps) }
+        } catch {
+            for run in turn.reversed() {
+                leave(run.id, run.places)
+                lineup.join(run, first: true)
+            }
+            trouble(error)
+        }
+    }
+
+    private func claim(
+        _ run: RunRecord, _ spec: JobSpec?, places: [Gate.Name], into steps: inout [RunStep]
+    ) {
+        guard run.state == .queued, run.endAsked == nil else {
+            // It was changed since it began to wait.
+            leave(run.id, places)
+            return unread.append(run.id)
+        }
+        let fault: String
+        if run.kind == .exec, lent[run.cause] == nil {
+            fault = "the daemon ended before it began; run the command again"
+        } else if let spec {
+            let step = decider.claim(run)
+            active[run.id] = ActiveRun(claiming: step.after, spec, places: places)
+            return steps.append(step)
+        } else {
+            fault = "revision \(run.revision) of its job is not in the ledger"
+        }
+        leave(run.id, places)
+        steps.append(decider.unstartable(run, text: fault, at: clock.now))
+    }
+
+    /// What the run executes; nil when no such revision was ever stored.
+    func spec(of run: RunRecord) async throws(LedgerError) -> JobSpec? {
+        if let spec = active[run.id]?.spec ?? specs.spec(of: run) { return spec }
+        let spec = try await ledger.spec(of: run.job, revision: run.revision)
+        if let spec { specs.keep(spec, of: run) }
+        return spec
+    }
+
+    func order(_ run: RunRecord, _ spec: JobSpec) -> StartOrder {
+        guard let loan = lent[run.cause] else { return StartOrder(run, spec, places) }
+        var spec = spec
+        spec.environment = loan.environment
+        return loan.applied(to: StartOrder(run, spec, places))
+    }
+}

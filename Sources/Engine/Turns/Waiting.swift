@@ -1,0 +1,28 @@
+import Ledger
+
+/// A run that waits for its turn: as much of it as the order of turns needs.
+struct Waiting: Hashable {
+    let id: String
+    let job: String
+    let bot: String
+    /// Higher ones first.
+    let priority: Int
+    let isForced: Bool
+    /// What it must find open.
+    let gates: [Gate]
+    /// Where it counts while it is under way: its key, and its job in any case.
+    ///
+    /// In this order it leaves: others of its key have waited longer than its job's next run.
+    let places: [Gate.Name]
+
+    /// `spec` is what it executes; nil when nobody knows any more: then it waits for nothing.
+    init(_ run: RunRecord, _ spec: JobSpec?) {
+        id = run.id
+        job = run.job
+        bot = run.bot
+        priority = spec?.priority ?? 0
+        isForced = run.isForced
+        gates = spec?.gates(isForced: run.isForced) ?? []
+        places = gates.map(\.name).filter { $0 != .job(run.job) } + [.job(run.job)]
+    }
+}

@@ -1,0 +1,163 @@
+import Engine
+import Glibc
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(3))) struct `a run that is tried more than once` {
+    private func job(_ command: String, attempts: Int = 3) -> JobSpec {
+        JobSpec.manual("job", command).with {
+            $0.attempts = attempts
+            $0.backoff = .seconds(10)
+        }
+    }
+
+    /// Waits for the moment of the next attempt, and lets it come.
+    @discardableResult
+    private func pass(_ scene: RunScene, _ run: RunRecord, to attempt: Int) async throws -> RunRecord {
+        let waiting = try await scene.run(run) { $0.state == .queued && $0.attempt == attempt }
+        #expect(waiting.reason == .retryWait)
+        let moment = try #require(waiting.notBefore)
+        scene.clock.advance(to: max(moment, scene.clock.now))
+        return waiting
+    }
+
+    @Test func `is one run with its attempts, and what it comes to is told once`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.queueStored(job("echo $BELFRY_ATTEMPT; exit $((3 - BELFRY_ATTEMPT))"))
+            try await pass(scene, run, to: 2)
+            try await pass(scene, run, to: 3)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .completed && ended.exitCode == 0 && ended.attempt == 3)
+            let attempts = try await scene.ledger.attempts(of: run.id)
+            #expect(attempts.map(\.state) == [.failed, .failed, .completed])
+            #expect(attempts.map(\.exitCode) == [2, 1, 0])
+            #expect(attempts.allSatisfy { $0.startedAt != nil && $0.endedAt != nil })
+            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(ended.live?.attempt == 3 && ended.live?.state == .completed)
+        }
+    }
+
+    @Test func `fails once, when no attempt is left`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.queueStored(job("exit 9", attempts: 2))
+            try await pass(scene, run, to: 2)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .failed && ended.reason == .exitCode && ended.exitCode == 9)
+            #expect(try await scene.told(of: run) == [.runStarted, .runFailed])
+            try await scene.settled()
+            #expect(!scene.census.isBusy("job"))
+        }
+    }
+
+    @Test func `is not when the command does not exist`() async throws {
+        try await RunScene.run { scene in
+            let spec = job("").with { $0.action = .command(["/no/such/program"]) }
+            let ended = try await scene.end(of: scene.queueStored(spec))
+            #expect(ended.state == .failed && ended.reason == .notFound && ended.attempt == 1)
+        }
+    }
+
+    @Test func `never is beyond the next slot of its job`() async throws {
+        try await RunScene.run { scene in
+            let spec = job("exit 1").with {
+                $0.schedule = ScheduleSpec(kind: .cron, text: "* * * * * *", zone: "UTC")
+            }
+            let ended = try await scene.end(of: scene.queueStored(spec))
+            #expect(ended.state == .failed && ended.attempt == 1)
+        }
+    }
+
+    @Test func `holds back the others of its job while it waits, and no one else of its key`() async throws {
+        try await RunScene.run { scene in
+            let spec = job("[ $BELFRY_ATTEMPT = 2 ]").with {
+                $0.overlap = .queueAll
+                $0.concurrency = ConcurrencyKey(key: "disk")
+            }
+            let run = try await scene.queueStored(spec)
+            let waiting = try await scene.run(run) { $0.state == .queued && $0.attempt == 2 }
+            let next = try await scene.queueStored(spec)
+            let other = JobSpec.manual("other").with { $0.concurrency = ConcurrencyKey(key: "disk") }
+            #expect(try await scene.end(of: scene.queue(other)).state == .completed)
+            #expect(try await scene.ledger.run(id: next.id)?.state == .queued)
+            scene.clock.advance(to: max(try #require(waiting.notBefore), scene.clock.now))
+            #expect(try await scene.end(of: run).state == .completed)
+            try await pass(scene, next, to: 2)
+            #expect(try await scene.end(of: next).state == .completed)
+        }
+    }
+
+    @Test func `can be cancelled while it waits`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.queueStored(job("exit 1"))
+            try await scene.run(run) { $0.state == .queued && $0.attempt == 2 }
+            try await scene.keeper.cancel(run.id)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .canceled && ended.attempt == 2)
+            #expect(try await scene.told(of: run) == [.runStarted, .runCanceled])
+            let next = try await scene.queueStored(job("true"))
+            #expect(try await scene.end(of: next).state == .completed)
+        }
+    }
+
+    @Test func `still waits after a restart of the daemon`() async throws {
+        let home = try WardenHome()
+        var first: RunRecord?
+        try await RunScene.run(in: home) { scene in
+            let run = try await scene.queueStored(job("[ $BELFRY_ATTEMPT = 2 ]"))
+            first = try await scene.run(run) { $0.state == .queued && $0.attempt == 2 }
+        }
+        let run = try #require(first)
+        try await RunScene.run(in: home, incarnation: 2) { scene in
+            scene.clock.advance(by: .seconds(20))
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .completed && ended.attempt == 2)
+            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+        }
+    }
+
+    @Test func `is after it was lost, where the job says so`() async throws {
+        try await RunScene.run { scene in
+            let spec = job("[ $BELFRY_ATTEMPT = 2 ] || exec sleep 60").with { $0.retriesLost = true }
+            let run = try await scene.queueStored(spec)
+            let running = try await scene.run(run) { $0.state == .running }
+            let warden = try #require(await scene.keeper.wardenProcess)
+            kill(warden, SIGKILL)
+            let leader = try #require(running.process).pid
+            kill(-leader, SIGKILL)
+            try await pass(scene, run, to: 2)
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .completed)
+            #expect(try await scene.ledger.attempts(of: run.id).map(\.state) == [.lost, .completed])
+            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+        }
+    }
+
+    @Test func `never is while a process of the attempt before lives`() async throws {
+        try await RunScene.run { scene in
+            try scene.makePipe("go")
+            // What it leaves behind is in a session of its own, and bears its id.
+            let spec = job(
+                """
+                [ $BELFRY_ATTEMPT = 1 ] || exec echo $BELFRY_ATTEMPT >> ../again
+                setsid sh -c 'echo $$ > ../left; read line < ../go' > /dev/null 2>&1 &
+                until [ -s ../left ]; do :; done; exit 1
+                """)
+            let run = try await scene.queueStored(spec)
+            let waiting = try await pass(scene, run, to: 2)
+            // It was refused, and waits once more.
+            try await scene.run(run) { $0.state == .queued && $0.token > waiting.token }
+            #expect(try await scene.ledger.attempts(of: run.id).map(\.n) == [1])
+            try scene.write("go")
+            let left = try #require(try scene.lines(of: "left").first)
+            try #require(
+                try await Shell.run("timeout 30 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
+            scene.clock.advance(by: .seconds(10))
+            #expect(try await scene.end(of: run).state == .completed)
+            #expect(try scene.lines(of: "again") == ["2"])
+        }
+    }
+}

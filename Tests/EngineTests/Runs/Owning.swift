@@ -1,0 +1,84 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a run whose owner was replaced` {
+    @Test func `is not moved by what the first one knew; its outcome is read anew and told once`()
+        async throws
+    {
+        try await RunScene.run { scene in
+            try scene.makePipe("go")
+            let run = try await scene.queue("read line < ../go; exit 4")
+            let running = try await scene.run(run) { $0.state == .running }
+            var adoption = RunMove(running, from: [.running], to: .running)
+            adoption.nextToken = running.token + 1
+            try await scene.ledger.commit([.moveRun(adoption)])
+            try scene.write("go")
+            let ended = try await scene.end(of: run)
+            // The keeper's first word was refused: it has read the row and become its owner once more.
+            #expect(ended.state == .failed && ended.exitCode == 4 && ended.token == running.token + 2)
+            #expect(try await scene.told(of: run) == [.runStarted, .runFailed])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `the word that a run is to end` {
+    @Test(arguments: [RunReason.canceled, .replaced])
+    func `outlives the daemon that was told`(why: RunReason) async throws {
+        let home = try WardenHome()
+        var told: RunRecord?
+        try await RunScene.run(in: home) { scene in
+            let run = try await scene.queue("exec sleep 60")
+            try await scene.run(run) { $0.state == .running }
+            // As a daemon leaves it that is killed between the commit and its word to the warden.
+            try await scene.ledger.commit([.askEnd(run: run.id, why)])
+            told = run
+        }
+        let run = try #require(told)
+        try await RunScene.run(in: home, incarnation: 2) { scene in
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .canceled && ended.reason == why)
+            #expect(try await scene.events(of: run).last?.reason == why.rawValue)
+        }
+    }
+
+    @Test func `is heard while it runs, when another says it`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.queue("exec sleep 60")
+            try await scene.run(run) { $0.state == .running }
+            try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
+            scene.census.note([run.id])
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .canceled && ended.reason == .replaced)
+        }
+    }
+
+    @Test func `ends a run that waits before it starts`() async throws {
+        let home = try WardenHome()
+        var told: RunRecord?
+        try await RunScene.run(in: home, limits: RunLimits(running: 0)) { scene in
+            let run = try await scene.queue("touch ../started")
+            try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
+            told = run
+        }
+        let run = try #require(told)
+        try await RunScene.run(in: home, incarnation: 2) { scene in
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .canceled && ended.reason == .replaced && ended.startedAt == nil)
+        }
+    }
+
+    @Test func `is no reason to end one that was done before it was heard`() async throws {
+        try await RunScene.run { scene in
+            let run = try await scene.end(of: scene.queue("true"))
+            try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
+            scene.census.note([run.id])
+            try await scene.settled()
+            #expect(try await scene.ledger.run(id: run.id)?.state == .completed)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Ledger
+import Testing
+import Timeline
+import Tracking
+import WardenProtocol
+
+@testable import Engine
+
+@Suite struct `another attempt` {
+    let now = at("10:00:00")
+
+    private func chance(
+        attempts: Int = 3, nextSlot: Moment? = nil, _ change: (inout JobSpec) -> Void = { _ in }
+    ) -> RetryChance {
+        RetryChance(
+            spec: JobSpec.manual("job").with {
+                $0.attempts = attempts
+                $0.action = .command(["true"])
+                change(&$0)
+            }, nextSlot: nextSlot)
+    }
+
+    private func run(attempt: Int = 1, id: String = "r") -> RunRecord {
+        var run = RunRecord(
+            id: id, job: "job", bot: "belfry", kind: .manual, cause: "key:1", state: .running,
+            queuedAt: now, revision: 1)
+        run.attempt = attempt
+        return run
+    }
+
+    @Test(
+        arguments: [
+            (RunState.failed, RunReason.exitCode, 1, true), (.failed, .exitCode, 127, true),
+            (.failed, .signal, nil, true), (.timedOut, .timeout, nil, true),
+            (.failed, .spawnFailed, nil, true),
+            (.failed, .notFound, nil, false), (.failed, .notExecutable, nil, false),
+            (.failed, .badDirectory, nil, false), (.failed, .badUser, nil, false),
+            (.canceled, .canceled, nil, false), (.canceled, .replaced, nil, false),
+            (.lost, .wardenLost, nil, false), (.completed, nil, 0, false),
+        ] as [(RunState, RunReason?, Int?, Bool)])
+    func `follows a failure that may pass`(state: RunState, reason: RunReason?, code: Int?, isTried: Bool) {
+        let outcome = RunOutcome(state, reason)
+        let moment = chance().moment(after: outcome, of: run(), exitCode: code, at: now)
+        #expect((moment != nil) == isTried)
+        #expect(chance(attempts: 1).moment(after: outcome, of: run(), exitCode: code, at: now) == nil)
+    }
+
+    @Test(arguments: [(126, false), (127, false), (1, true), (128, true)])
+    func `does not follow a command that the shell could not find or execute`(code: Int, isTried: Bool) {
+        let shell = chance { $0.action = .shell("nothing") }
+        let moment = shell.moment(after: RunOutcome(.failed, .exitCode), of: run(), exitCode: code, at: now)
+        #expect((moment != nil) == isTried)
+    }
+
+    @Test func `follows a loss only where the job says so`() {
+        let outcome = RunOutcome(.lost, .wardenLost)
+        let moment = chance { $0.retriesLost = true }.moment(
+            after: outcome, of: run(), exitCode: nil, at: now)
+        #expect(moment != nil)
+    }
+
+    @Test func `does not follow the last one, nor what somebody wants ended`() {
+        let outcome = RunOutcome(.failed, .exitCode)
+        #expect(chance().moment(after: outcome, of: run(attempt: 2), exitCode: 1, at: now) != nil)
+        #expect(chance().moment(after: outcome, of: run(attempt: 3), exitCode: 1, at: now) == nil)
+        var asked = run()
+        asked.endAsked = .canceled
+        #expect(chance().moment(after: outcome, of: asked, exitCode: 1, at: now) == nil)
+    }
+
+    @Test func `waits twice as long each time, at least half of it, and never beyond an hour`() {
+        let patient = chance(attempts: 100) { $0.backoff = .seconds(10) }
+        for attempt in 1...99 {
+            let whole = min(10 * (1 << min(attempt - 1, 20)), 3600)
+            for number in 0..<20 {
+                let run = run(attempt: attempt, id: "run-\(number)")
+                let moment = patient.moment(
+                    after: RunOutcome(.failed, .exitCode), of: run, exitCode: 1, at: now)
+                let wait = (moment ?? now) - now
+                #expect(wait >= .seconds(whole) / 2 && wait <= .seconds(whole))
+            }
+        }
+    }
+
+    @Test func `comes at other moments for other runs, and at the same for the same`() {
+        let moments = (0..<100).map {
+            chance().moment(
+                after: RunOutcome(.failed, .exitCode), of: run(id: "run-\($0)"), exitCode: 1, at: now)
+        }
+        #expect(Set(moments).count > 90)
+        let again = chance().moment(
+            after: RunOutcome(.failed, .exitCode), of: run(id: "run-7"), exitCode: 1, at: now)
+        #expect(moments[7] == again)
+    }
+
+    @Test func `never begins at or after the next slot`() {
+        let outcome = RunOutcome(.failed, .exitCode)
+        let moment = chance().moment(after: outcome, of: run(), exitCode: 1, at: now)
+        let wait = (moment ?? now) - now
+        for (slot, isTried) in [(now + wait, false), (now + wait + .microseconds(1), true)] {
+            let bound = chance(nextSlot: slot).moment(after: outcome, of: run(), exitCode: 1, at: now)
+            #expect((bound != nil) == isTried)
+        }
+    }
+
+    @Test func `is the run's, which is told as failed once`() throws {
+        let decider = RunDecider(boot: "this boot")
+        let record = ExitRecord(
+            key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 3, pid: 7, startedAt: now,
+            endedAt: now + .seconds(5))
+        let first = decider.ended(run(), record, chance: chance(attempts: 2))
+        #expect(first.after.state == .queued && first.after.reason == .retryWait)
+        #expect(first.after.attempt == 2 && first.after.exitCode == nil)
+        #expect(try #require(first.after.notBefore) > record.endedAt)
+        #expect(first.events == [.runStarted] && first.effects == [.wait, .acknowledge(record.key)])
+        var again = first.after
+        again.state = .running
+        let last = decider.ended(again, record, chance: chance(attempts: 2))
+        #expect(last.after.state == .failed && last.after.exitCode == 3 && last.events == [.runFailed])
+        #expect(last.attempts.map(\.n) == [2] && first.attempts.map(\.state) == [.failed])
+    }
+
+    @Test func `waits while a process of the one before lives, but not beyond the next slot`() {
+        let decider = RunDecider(boot: "this boot")
+        var starting = run(attempt: 2)
+        starting.state = .starting
+        let waits = decider.refused(starting, .stillAlive, text: "pid 7", chance: chance(), at: now)
+        #expect(waits.after.state == .queued && waits.after.attempt == 2 && waits.events.isEmpty)
+        let late = chance(nextSlot: now + .seconds(5))
+        let over = decider.refused(starting, .stillAlive, text: "pid 7", chance: late, at: now)
+        #expect(over.after.state == .failed && over.after.reason == .spawnFailed)
+    }
+}
+
+extension RunStep {
+    /// The types of its events.
+    var events: [EventType] {
+        changes.compactMap { if case .append(let event) = $0 { event.type } else { nil } }
+    }
+
+    /// The attempts it writes.
+    var attempts: [AttemptRecord] {
+        changes.compactMap { if case .putAttempt(let attempt) = $0 { attempt } else { nil } }
+    }
+}
