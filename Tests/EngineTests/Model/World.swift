@@ -1,0 +1,170 @@
+import Ledger
+import Timeline
+import Tracking
+import WardenProtocol
+
+@testable import Engine
+
+// A state machine: one slot, one daemon at a time, one warden, and every way their steps can mix.
+
+/// All there is: what is on the disk, who is up and what they know, and what is on the way between them.
+///
+/// The deciders are the real ones. The daemon here does what the keepers do with their steps, one at a time, so that it
+/// can be killed between any two; the warden is what its protocol promises.
+struct World: Hashable {
+    // MARK: The disk
+
+    /// The slot's run; nil: it is not decided.
+    var run: RunRecord?
+    var attempts: [Int: RunState] = [:]
+    /// The events of the run, in order.
+    var told: [EventType] = []
+
+    // MARK: The daemon
+
+    var daemon: Daemon? = Daemon()
+    /// A commit of a daemon that is gone, and that may still arrive.
+    var late: Decision?
+
+    // MARK: On the way
+
+    var commands: [Command] = []
+    var messages: [WardenEvent.Brief] = []
+
+    // MARK: The warden
+
+    var warden: Warden? = Warden()
+    /// The exclusive record of each attempt, in the runtime folder.
+    var records: [Int: Record] = [:]
+
+    // MARK: The job
+
+    /// The attempts whose first process lives.
+    var alive: Set<Int> = []
+    /// Those of them that an earlier warden started: how they end nobody sees.
+    var orphans: Set<Int> = []
+    /// The attempts of which a process was left behind that still lives.
+    var left: Set<Int> = []
+    /// How often each attempt's command was executed.
+    var executed: [Int: Int] = [:]
+
+    // MARK: What may still go wrong
+
+    var daemonCrashes: Int
+    var wardenCrashes: Int
+    /// Whether the job leaves a process behind.
+    var leaves: Bool
+    /// Whether a person wants it ended, at some moment.
+    var cancels: Bool
+    let rules: Rules
+
+    struct Rules: Hashable {
+        var attempts = 1
+        var retriesLost = false
+        /// How the job's process ends.
+        var exitCode = 0
+    }
+
+    struct Daemon: Hashable {
+        var hasTakenUp = false
+        var isConnected = false
+        var hand: Hand?
+        /// Decided and not yet committed; then committed, with the effects still to come.
+        var decision: Decision?
+        var effects: [RunStep.Effect] = []
+    }
+
+    struct Hand: Hashable {
+        var record: RunRecord
+        var isOrdered: Bool
+        var isKnown: Bool
+    }
+
+    struct Decision: Hashable {
+        var fact: Fact
+        var run: RunRecord
+    }
+
+    enum Fact: Hashable {
+        case adopt, claim, withdraw, vanished
+        case started(attempt: Int)
+        case refused(Refusal)
+        case ended(ExitRecord)
+    }
+
+    enum Command: Hashable {
+        case start(attempt: Int), cancel(attempt: Int), query(attempt: Int), acknowledge(attempt: Int)
+    }
+
+    struct Warden: Hashable {
+        /// The attempt whose record was made and whose process is about to be started.
+        var starting: Int?
+        /// Whether a daemon is connected.
+        var hasDaemon = false
+    }
+
+    enum Record: Hashable {
+        case made, started
+        case ended(ExitRecord)
+    }
+}
+
+extension WardenEvent {
+    /// What the warden says, as far as the model goes.
+    enum Brief: Hashable {
+        case started(attempt: Int), refused(attempt: Int, Refusal), ended(ExitRecord), unknown(attempt: Int)
+        case caughtUp, disconnected
+    }
+}
+
+extension World {
+    static let slot = at("10:00:00")
+    static let now = at("10:00:01")
+
+    init(_ rules: Rules, daemonCrashes: Int, wardenCrashes: Int, leaves: Bool = false, cancels: Bool = false)
+    {
+        self.rules = rules
+        self.daemonCrashes = daemonCrashes
+        self.wardenCrashes = wardenCrashes
+        self.leaves = leaves
+        self.cancels = cancels
+    }
+
+    var spec: JobSpec {
+        JobSpec.cron("job", "0 0 10 * * *").with {
+            $0.action = .command(["work"])
+            $0.attempts = rules.attempts
+            $0.retriesLost = rules.retriesLost
+        }
+    }
+
+    var decider: RunDecider { RunDecider(boot: "this boot") }
+    var chance: RetryChance? { rules.attempts > 1 ? RetryChance(spec: spec, nextSlot: nil) : nil }
+
+    func outcome(_ attempt: Int, _ cause: ExitRecord.Cause, code: Int? = nil) -> ExitRecord {
+        ExitRecord(
+            key: RunKey(run: "r", attempt: attempt), cause: cause, exitCode: code, pid: 7,
+            startedAt: Self.now,
+            endedAt: Self.now)
+    }
+
+    /// Makes a run's step true on the disk, or refuses it, as the ledger does.
+    mutating func commit(_ step: RunStep) -> Bool {
+        guard var run else { return false }
+        for case .moveRun(let move) in step.changes {
+            guard move.from.contains(run.state), !run.state.isEnded, move.attempt == run.attempt,
+                move.token == run.token, move.to != .starting || run.endAsked == nil
+            else { return false }
+            run.take(move)
+        }
+        self.run = run
+        for change in step.changes {
+            switch change {
+            case .append(let event): told.append(event.type)
+            case .putAttempt(let attempt): attempts[attempt.n] = attempt.state
+            default: break
+            }
+        }
+        return true
+    }
+}
