@@ -6,11 +6,11 @@ extension ConfigurationReader {
     /// The keys of a job, in the order of the manual.
     static let jobKeys = [
         "bot", "schedule", "command", "shell", "env", "cwd", "overlap", "catchUp", "timeout", "grace",
-        "retry",
+        "retry", "priority", "concurrency",
     ]
     static let laterJobKeys = [
-        "prompt", "url", "spread", "user", "umask", "stdin", "priority", "nice", "concurrency", "afterJob",
-        "blackout", "success", "labels", "pty", "limits",
+        "prompt", "url", "spread", "user", "umask", "stdin", "nice", "afterJob", "blackout", "success",
+        "labels", "pty", "limits",
     ]
 
     /// A job, or nil after every fault in it was reported.
@@ -66,8 +66,7 @@ extension ConfigurationReader {
             if !path.hasPrefix("/") { field.fault("must be an absolute path") }
             spec.directory = path
         }
-        let laterPolicies = ["queue-one", "queue-all", "replace", "allow"]
-        if let word = fields["overlap"]?.choice(of: ["skip"], later: laterPolicies),
+        if let word = fields["overlap"]?.choice(of: OverlapPolicy.allCases.map(\.rawValue)),
             let policy = OverlapPolicy(rawValue: word)
         {
             spec.overlap = policy
@@ -75,12 +74,36 @@ extension ConfigurationReader {
         if let field = fields["catchUp"] { readCatchUp(field, into: &spec) }
         if let timeout = fields["timeout"]?.positiveDuration() { spec.timeout = timeout }
         if let grace = fields["grace"]?.duration() { spec.grace = grace }
-        if let retry = fields["retry"]?.record(keys: ["attempts"], later: ["onLost", "backoff"]),
-            let field = retry["attempts"], let attempts = field.number(in: 1...100)
-        {
-            if attempts > 1 { field.fault("more than one attempt is not in this version") }
-            spec.attempts = attempts
+        if let field = fields["retry"] { readRetry(field, into: &spec) }
+        if let priority = fields["priority"]?.number(in: JobSpec.priorities) { spec.priority = priority }
+        if let field = fields["concurrency"] { spec.concurrency = readConcurrency(field) }
+    }
+
+    private func readRetry(_ field: Field, into spec: inout JobSpec) {
+        guard let fields = field.record(keys: ["attempts", "onLost", "backoff"]) else { return }
+        if let attempts = fields["attempts"]?.number(in: 1...100) { spec.attempts = attempts }
+        if let word = fields["onLost"]?.choice(of: ["true", "false"]) { spec.retriesLost = word == "true" }
+        if let backoff = fields["backoff"]?.positiveDuration() { spec.backoff = backoff }
+        if spec.retriesLost, spec.attempts == 1 {
+            fields["onLost"]?.fault("one attempt is never repeated", mend: "write attempts: 2, or more")
         }
+    }
+
+    private func readConcurrency(_ field: Field) -> ConcurrencyKey? {
+        guard field.isMap || field.isEmpty else {
+            field.fault("a map is expected", mend: "write concurrency: { key: disk, max: 1 }")
+            return nil
+        }
+        guard let fields = field.record(keys: ["key", "max"]) else { return nil }
+        guard let keyField = fields["key"] else {
+            field.fault("no key", mend: "write concurrency: { key: disk, max: 1 }")
+            return nil
+        }
+        guard let key = keyField.word() else { return nil }
+        if key.utf8.count > ConcurrencyKey.longest {
+            keyField.fault("a key has at most \(ConcurrencyKey.longest) bytes")
+        }
+        return ConcurrencyKey(key: key, max: fields["max"]?.number(in: 1...1_000_000) ?? 1)
     }
 
     private func readEnvironment(_ field: Field) -> [String: String] {

@@ -70,11 +70,8 @@ import Testing
 
     @Test(arguments: [
         ["job", "add", "x", "--every", "5m", "--", "true"],
-        ["job", "add", "x", "--overlap", "replace", "--", "true"],
         ["job", "add", "x", "--catch-up", "all", "--", "true"],
-        ["job", "add", "x", "--attempts", "3", "--", "true"],
-        ["notify", "hi", "--wait"], ["widget"], ["bot", "add", "x"],
-        ["import", "openclaw"],
+        ["notify", "hi", "--wait"], ["widget"], ["bot", "add", "x"], ["import", "openclaw"],
     ])
     func `say what is not in this version`(arguments: [String]) async throws {
         try await House.whileStanding { house in

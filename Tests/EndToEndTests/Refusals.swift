@@ -73,9 +73,7 @@ import Testing
         ["job", "add", "x", "--at", "2030-01-01T00:00Z", "--", "true"],
         ["job", "add", "x", "--words", "daily", "--", "true"],
         ["job", "add", "x", "--spread=10m", "--", "true"], ["job", "add", "x", "--burst", "5", "--", "true"],
-        ["job", "add", "x", "--overlap", "allow", "--", "true"],
         ["job", "add", "x", "--catch-up", "all", "--", "true"],
-        ["job", "add", "x", "--attempts", "3", "--", "true"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

@@ -17,11 +17,13 @@ import Testing
                 command: [restic, backup, --json, /home]
                 env: { RESTIC_REPOSITORY: /mnt/backup }
                 cwd: /home
-                overlap: skip
+                overlap: queue-one
                 catchUp: { mode: none, within: 12h }
                 timeout: 2h
                 grace: 30s
-                retry: { attempts: 1 }
+                retry: { attempts: 3, onLost: true, backoff: 1m }
+                priority: -7
+                concurrency: { key: backup disk, max: 2 }
             """)
         let job = try #require(configuration.jobs.first)
         var expected = JobSpec(
@@ -34,6 +36,10 @@ import Testing
         expected.catchUp = CatchUpPolicy(mode: .none, within: .seconds(12 * 3600))
         expected.timeout = .seconds(7200)
         expected.grace = .seconds(30)
+        expected.overlap = .queueOne
+        (expected.attempts, expected.retriesLost, expected.backoff) = (3, true, .seconds(60))
+        expected.priority = -7
+        expected.concurrency = ConcurrencyKey(key: "backup disk", max: 2)
         #expect(job.spec == expected)
         #expect(job.place == "belfry.yaml:5")
         #expect(configuration.bots.first?.soundName == "dialog-warning")
@@ -132,8 +138,7 @@ import Testing
 
     @Test(arguments: [
         ("prompt: hello", "\"prompt\""), ("url: https://x", "\"url\""), ("spread: 10m", "\"spread\""),
-        ("user: nobody", "\"user\""), ("nice: 5", "\"nice\""), ("retry: { onLost: true }", "\"onLost\""),
-        ("retry: { attempts: 3 }", "more than one attempt"), ("overlap: replace", "\"replace\""),
+        ("user: nobody", "\"user\""), ("nice: 5", "\"nice\""),
         ("catchUp: { mode: all }", "\"all\""), ("catchUp: { burst: 3 }", "\"burst\""),
         ("schedule: startup", "\"startup\""), ("schedule: { every: 15m }", "\"every\""),
     ])
@@ -153,6 +158,16 @@ import Testing
         ("env: [A=1]", "a list stands where a map is expected"),
         ("env: { A=B: 1 }", "\"A=B\" is no name of an environment variable"),
         ("overlap: skp", "\"skp\" is not known here; did you mean \"skip\"?"),
+        ("overlap: queueone", "did you mean \"queue-one\"?"),
+        ("retry: { onLost: yes }", "\"yes\" is not known here; known here: true, false"),
+        ("retry: { onLost: true }", "one attempt is never repeated; write attempts: 2, or more"),
+        ("retry: { backoff: 0s }", "must be longer than nothing"),
+        ("priority: 101", "\"101\" is not a whole number from -100 to 100"),
+        ("priority: high", "\"high\" is not a whole number from -100 to 100"),
+        ("concurrency: disk", "write concurrency: { key: disk, max: 1 }"),
+        ("concurrency: { max: 2 }", "no key; write concurrency: { key: disk, max: 1 }"),
+        ("concurrency: { key: '' }", "can't be empty"),
+        ("concurrency: { key: a, max: 0 }", "\"0\" is not a whole number from 1 to"),
         ("catchUp: none", "write catchUp: { mode: none }"),
         ("retry: { attempts: many }", "\"many\" is not a whole number from 1 to 100"),
         ("[x]: 1", "a key must be a text"),

@@ -1,6 +1,7 @@
 /// The rules a job runs by; durations are milliseconds.
 package struct WirePolicies: Hashable, Sendable, Codable {
-    /// What happens to a slot while the last run goes on: `skip`.
+    /// What happens to a slot while the last run goes on: `skip`, `queue-one`, `queue-all`, `replace` or
+    /// `allow`.
     package var overlap: String
     /// What happens to slots that nobody could decide in time.
     package var catchUp: WireCatchUp
@@ -10,6 +11,14 @@ package struct WirePolicies: Hashable, Sendable, Codable {
     package var graceMs: Int64
     /// How often a run is tried, the first time included.
     package var attempts: Int
+    /// Whether a lost run is tried again, too.
+    package var onLost: Bool?
+    /// The longest wait before the second attempt; doubled for each one after it.
+    package var backoffMs: Int64?
+    /// Of the runs that wait those with a higher number come first.
+    package var priority: Int?
+    /// What else it waits for; absent: nothing.
+    package var concurrency: WireConcurrency?
 
     /// Policies, each as given.
     package init(overlap: String, catchUp: WireCatchUp, timeoutMs: Int64?, graceMs: Int64, attempts: Int) {

@@ -16,7 +16,7 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var cwd: String?
     /// Added to the environment.
     package var env: [String: String]?
-    /// What a slot does while the last run goes on: `skip`.
+    /// What a slot does while the last run goes on: `skip`, `queue-one`, `queue-all`, `replace` or `allow`.
     package var overlap: String?
     /// `none` or `latest`.
     package var catchUp: String?
@@ -26,8 +26,16 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var timeoutMs: Int64?
     /// From TERM to KILL, milliseconds.
     package var graceMs: Int64?
-    /// How often a run is tried: 1.
+    /// How often a run is tried, the first time included.
     package var attempts: Int?
+    /// Whether a lost run is tried again, too.
+    package var onLost: Bool?
+    /// The longest wait before the second attempt, milliseconds; doubled for each one after it.
+    package var backoffMs: Int64?
+    /// From -100 to 100; runs with a higher number come first.
+    package var priority: Int?
+    /// What else it waits for; an empty key: nothing any more.
+    package var concurrency: WireConcurrency?
 
     /// A draft that says nothing.
     package init() {}

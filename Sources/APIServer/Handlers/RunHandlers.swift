@@ -81,13 +81,13 @@ extension DaemonHandler {
         let stored = try await reading { () async throws(LedgerError) in
             try await control.ledger.spec(of: job, revision: record.revision)
         }
-        let live = await control.board.state(of: record.id)
-        var shown = WireRun(record, live: live, attempts: attempts, at: control.clock.now)
+        var run = await shown(record)
+        run.attempts = attempts.map(WireAttempt.init)
         if let spec = record.spec ?? stored {
-            shown.timeoutMs = spec.timeout?.milliseconds
-            shown.graceMs = spec.grace.milliseconds
+            run.timeoutMs = spec.timeout?.milliseconds
+            run.graceMs = spec.grace.milliseconds
         }
-        return .value(shown)
+        return .value(run)
     }
 
     func cancelRun(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
@@ -134,7 +134,11 @@ extension DaemonHandler {
     /// The run as the API shows it, with where it is now.
     func shown(_ record: RunRecord) async -> WireRun {
         let live = await control.board.state(of: record.id)
-        return WireRun(record, live: live, at: control.clock.now)
+        var run = WireRun(record, live: live, at: control.clock.now)
+        if record.state == .queued, record.reason == nil {
+            run.reason = await control.runs.obstacle(of: record.id)
+        }
+        return run
     }
 
     /// The run called `JOB#N`.

@@ -38,11 +38,30 @@ extension JobSpec {
             timeout = milliseconds == 0 ? nil : try Self.duration(milliseconds, "timeout")
         }
         if let milliseconds = draft.graceMs { grace = try Self.duration(milliseconds, "grace") }
+        try applyTurns(draft)
+    }
+
+    private mutating func applyTurns(_ draft: JobDraft) throws(APIError) {
         if let attempts = draft.attempts {
-            guard attempts > 0 else { throw APIError(.badValue, "attempts is a number from 1 up") }
-            guard attempts == 1 else {
-                throw APIError(.notInThisVersion, "attempts above 1 are not in this version")
+            guard (1...100).contains(attempts) else {
+                throw APIError(.badValue, "attempts is a number from 1 to 100")
             }
+            self.attempts = attempts
+        }
+        if let isTried = draft.onLost { retriesLost = isTried }
+        if let milliseconds = draft.backoffMs { backoff = try Self.duration(milliseconds, "backoff") }
+        if let priority = draft.priority {
+            guard Self.priorities.contains(priority) else {
+                throw APIError(.badValue, "priority is a number from -100 to 100")
+            }
+            self.priority = priority
+        }
+        if let wire = draft.concurrency {
+            guard wire.key.utf8.count <= ConcurrencyKey.longest, wire.max > 0 else {
+                throw APIError(
+                    .badValue, "concurrency is a key of at most 100 bytes and a number from 1 up")
+            }
+            concurrency = wire.key.isEmpty ? nil : ConcurrencyKey(key: wire.key, max: wire.max)
         }
     }
 
@@ -63,10 +82,9 @@ extension JobSpec {
 
     private static func overlap(_ word: String) throws(APIError) -> OverlapPolicy {
         if let policy = OverlapPolicy(rawValue: word) { return policy }
-        if ["queue-one", "queue-all", "replace", "allow"].contains(word) {
-            throw APIError(.notInThisVersion, "overlap \(word) is not in this version")
-        }
-        throw APIError(.badValue, "overlap is not \"\(word)\"", hint: "It is: skip")
+        throw APIError(
+            .badValue, "overlap is not \"\(word)\"",
+            hint: "It is: \(OverlapPolicy.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
     private static func catchUp(_ word: String) throws(APIError) -> CatchUpPolicy.Mode {

@@ -41,5 +41,9 @@ extension WirePolicies {
                 mode: spec.catchUp.mode.rawValue, withinMs: spec.catchUp.within.milliseconds),
             timeoutMs: spec.timeout?.milliseconds, graceMs: spec.grace.milliseconds,
             attempts: spec.attempts)
+        onLost = spec.retriesLost
+        backoffMs = spec.backoff.milliseconds
+        priority = spec.priority
+        concurrency = spec.concurrency.map { WireConcurrency(key: $0.key, max: $0.max) }
     }
 }

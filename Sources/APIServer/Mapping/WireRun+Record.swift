@@ -5,7 +5,7 @@ import Tracking
 
 extension WireRun {
     /// The run as the API shows it; `live` is where it is now, when it is under way.
-    init(_ record: RunRecord, live: LiveState?, attempts: [AttemptRecord]? = nil, at now: Moment) {
+    init(_ record: RunRecord, live: LiveState?, at now: Moment) {
         self.init(job: record.job, state: record.state, reason: record.reason)
         id = record.id
         name = record.name
@@ -14,7 +14,6 @@ extension WireRun {
         cause = record.cause
         slot = Timestamp(record.slot)
         attempt = record.attempt
-        self.attempts = attempts.map { $0.map(WireAttempt.init) }
         retryOf = record.retryOf
         notBefore = Timestamp(record.notBefore)
         queuedAt = Timestamp(record.queuedAt)

@@ -9,6 +9,7 @@ struct JobAddCommand: ParsableCommand {
             Without --cron the job runs only when asked: belfry run NAME.
 
               belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
+              belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m --overlap queue-one -- fetch-mail
               belfry job add disk --cron "*/15 * * * *" --shell 'df -h / | tail -1'
             """)
 

@@ -9,6 +9,7 @@ struct JobEditCommand: ParsableCommand {
             What is not named stays. Jobs from a file are changed in the file (exit 5).
 
               belfry job edit backup --cron "0 3 * * *"
+              belfry job edit backup --concurrency disk=2 --priority 10
             """)
 
     @OptionGroup var common: CommonOptions

@@ -15,7 +15,11 @@ struct JobFields: ParsableArguments {
     @Option(help: ArgumentHelp("Run this text by /bin/sh -c.", valueName: "text"))
     var shell: String?
 
-    @Option(help: ArgumentHelp("What a slot does while the last run goes on: skip.", valueName: "policy"))
+    @Option(
+        help: ArgumentHelp(
+            "What a slot does while the last run goes on: skip, queue-one, queue-all, replace or allow.",
+            valueName: "policy"),
+        completion: .list(["skip", "queue-one", "queue-all", "replace", "allow"]))
     var overlap: String?
 
     @Option(
@@ -29,8 +33,29 @@ struct JobFields: ParsableArguments {
     @Option(help: ArgumentHelp("End a run that takes longer than this; 0s: never.", valueName: "duration"))
     var timeout: DurationArgument?
 
-    @Option(help: ArgumentHelp("How often a run is tried: 1.", valueName: "n"))
+    @Option(help: ArgumentHelp("How often a run is tried, the first time included.", valueName: "n"))
     var attempts: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The longest wait before the second attempt, such as 30s; doubled for each one after it.",
+            valueName: "duration"))
+    var backoff: DurationArgument?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Try a run again also when nobody can say how it ended, after a crash of the machine.")
+    var retryLost: Bool?
+
+    @Option(
+        help: ArgumentHelp("Of the runs that wait higher numbers come first: -100 to 100.", valueName: "n"))
+    var priority: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "At most max (1) runs of jobs with this key at a time; \"\": no key any more.",
+            valueName: "key[=max]"))
+    var concurrency: String?
 
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
     var command: [String] = []
@@ -43,11 +68,7 @@ struct JobFields: ParsableArguments {
 
     /// What the flags say, as a draft; the rest is for the daemon to fill in.
     func draft() throws(APIError) -> JobDraft {
-        if let overlap, ["queue-one", "queue-all", "replace", "allow"].contains(overlap) {
-            throw LaterVersion.refusal(of: "--overlap", overlap)
-        }
         if catchUp == "all" { throw LaterVersion.refusal(of: "--catch-up", "all") }
-        if let attempts, attempts > 1 { throw LaterVersion.refusal(of: "--attempts", "\(attempts)") }
         var draft = JobDraft()
         draft.bot = bot
         draft.shell = shell
@@ -57,7 +78,20 @@ struct JobFields: ParsableArguments {
         draft.withinMs = within?.milliseconds
         draft.timeoutMs = timeout?.milliseconds
         draft.attempts = attempts
+        draft.backoffMs = backoff?.milliseconds
+        draft.onLost = retryLost
+        draft.priority = priority
+        draft.concurrency = try concurrency.map(Self.concurrency)
         if let cron { draft.schedule = WireSchedule(kind: "cron", text: cron, zone: zone) }
         return draft
+    }
+
+    /// Reads `KEY` or `KEY=MAX`.
+    private static func concurrency(_ text: String) throws(APIError) -> WireConcurrency {
+        guard let sign = text.lastIndex(of: "=") else { return WireConcurrency(key: text, max: 1) }
+        guard let max = Int(text[text.index(after: sign)...]), max > 0 else {
+            throw APIError(.badValue, "--concurrency \(text): what follows the = is not a number from 1 up")
+        }
+        return WireConcurrency(key: String(text[..<sign]), max: max)
     }
 }

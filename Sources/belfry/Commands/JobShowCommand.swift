@@ -44,6 +44,7 @@ struct JobShowCommand: ParsableCommand {
 
     private static func policies(_ policies: WirePolicies) -> String {
         func text(_ milliseconds: Int64) -> String { Duration.milliseconds(milliseconds).text }
+        let again = policies.attempts > 1 ? policies.backoffMs.map { ", backoff \(text($0))" } ?? "" : ""
         return [
             "overlap \(policies.overlap)",
             policies.catchUp.mode == "none"
@@ -51,7 +52,10 @@ struct JobShowCommand: ParsableCommand {
                 : "catch up \(policies.catchUp.mode) within \(text(policies.catchUp.withinMs))",
             policies.timeoutMs.map { "timeout \(text($0))" } ?? "no timeout",
             "grace \(text(policies.graceMs))",
-            "\(policies.attempts) \(policies.attempts == 1 ? "attempt" : "attempts")",
-        ].joined(separator: ", ")
+            "\(policies.attempts) \(policies.attempts == 1 ? "attempt" : "attempts")\(again)",
+            policies.onLost == true ? "also when lost" : nil,
+            policies.priority.flatMap { $0 == 0 ? nil : "priority \($0)" },
+            policies.concurrency.map { "at most \($0.max) of key \($0.key)" },
+        ].compactMap { $0 }.joined(separator: ", ")
     }
 }

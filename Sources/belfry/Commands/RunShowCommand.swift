@@ -29,6 +29,7 @@ struct RunShowCommand: ParsableCommand {
         add("bot", run.bot)
         add("kind", run.kind)
         add("slot", run.slot.map(screen.time))
+        add("not before", run.notBefore.map(screen.time))
         add("queued", run.queuedAt.map(screen.time))
         add("started", run.startedAt.map(screen.time))
         add("ended", run.endedAt.map(screen.time))

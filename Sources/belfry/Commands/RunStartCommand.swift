@@ -18,7 +18,7 @@ struct RunStartCommand: ParsableCommand {
     @OptionGroup var job: JobArgument
     @Flag(help: "Wait for its end, and show how far it is.")
     var follow = false
-    @Flag(help: "Run it although the last run has not ended.")
+    @Flag(help: "Run it at once, whatever the job's overlap policy says of its other runs.")
     var force = false
     @Option(help: ArgumentHelp("Two requests with one key make one run.", valueName: "key"))
     var key: String?

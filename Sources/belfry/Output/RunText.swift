@@ -17,6 +17,7 @@ enum RunText {
     static func detail(_ run: WireRun) -> String? {
         if run.state == .completed { return nil }
         if run.reason == .exitCode, let code = run.exitCode { return "exit code \(code)" }
+        if run.state == .queued, run.reason == .overlap { return "waits for the run before it" }
         if run.reason == .signal, let signal = run.signal { return "signal \(signal)" }
         let isSaid = run.state == .timedOut || run.reason?.rawValue == run.state.rawValue
         return isSaid ? nil : run.reason?.words
