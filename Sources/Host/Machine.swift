@@ -24,9 +24,6 @@ package enum Machine {
         return variables
     }
 
-    /// This process's id.
-    package static var processID: Int32 { getpid() }
-
     /// The path of the program that runs, links resolved.
     package static func executablePath() throws(HostError) -> String {
         try linkTarget("/proc/self/exe")
