@@ -46,7 +46,8 @@ package actor SpoolDoor {
         let path = "\(folder)/\(id).json"
         do {
             let file = SpooledFile(id: id, path: path, now: control.clock.now)
-            guard let run = try file.record() else { return nil }
+            guard let ended = try file.record() else { return nil }
+            let run = await control.filed(ended)
             if let known = try await control.ledger.run(id: id), known.cause != run.cause {
                 throw SpoolRefusal("\(known.name) bears its id")
             }

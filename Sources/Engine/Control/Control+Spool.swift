@@ -3,6 +3,13 @@ import Timeline
 import Tracking
 
 extension Control {
+    /// The run under a name that is no job's: nobody can be asked for another one any more.
+    package func filed(_ run: RunRecord) async -> RunRecord {
+        var run = run
+        if await slots.entry(run.job) != nil { run.job = Self.execName(beside: run.job) }
+        return run
+    }
+
     /// Takes in a run that was done without a daemon: its row and the event of its end, in one transaction.
     ///
     /// Its id, its cause and its end are set; the ledger gives the ordinal.
@@ -11,9 +18,6 @@ extension Control {
         precondition(run.state.isEnded, "only what has ended can be taken in")
         do throws(LedgerError) {
             if try await ledger.run(id: run.id) != nil { return false }
-            // Nobody can be asked for another name any more, and the run is none of the job's.
-            var run = run
-            if await slots.entry(run.job) != nil { run.job = Self.execName(beside: run.job) }
             var attempt = AttemptRecord(run: run.id, n: run.attempt, state: run.state)
             attempt.reason = run.reason
             attempt.startedAt = run.startedAt
