@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Which file a path names, whatever the file is called.
