@@ -6,11 +6,11 @@ extension ConfigurationReader {
     /// The keys of a job, in the order of the manual.
     static let jobKeys = [
         "bot", "schedule", "command", "shell", "env", "cwd", "overlap", "catchUp", "timeout", "grace",
-        "retry", "priority", "concurrency",
+        "retry", "priority", "concurrency", "user", "umask", "nice", "stdin", "limits",
     ]
     static let laterJobKeys = [
-        "prompt", "url", "spread", "user", "umask", "stdin", "nice", "afterJob", "blackout", "success",
-        "labels", "pty", "limits",
+        "prompt", "url", "spread", "afterJob", "blackout", "success",
+        "labels", "pty",
     ]
 
     /// A job, or nil after every fault in it was reported.
@@ -71,6 +71,7 @@ extension ConfigurationReader {
         {
             spec.overlap = policy
         }
+        readProcess(fields, into: &spec)
         if let field = fields["catchUp"] { readCatchUp(field, into: &spec) }
         if let timeout = fields["timeout"]?.positiveDuration() { spec.timeout = timeout }
         if let grace = fields["grace"]?.duration() { spec.grace = grace }

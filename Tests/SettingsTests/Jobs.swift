@@ -47,6 +47,33 @@ import Testing
         #expect(configuration.bots.first?.policy.previewCharacters == 80)
     }
 
+    @Test func `says who its processes are, what they read and how much they may use`() throws {
+        let configuration = try read(
+            """
+            jobs:
+              a:
+                schedule: manual
+                shell: cat
+                user: nobody
+                umask: 027
+                nice: -5
+                stdin: { text: "hello\\n" }
+                limits: { memory: 2G, cpu: 90m, files: 64, processes: 10, fileSize: 512K, core: 0 }
+              b: { schedule: manual, shell: cat, stdin: { file: /etc/hosts } }
+              c: { schedule: manual, shell: cat, stdin: none }
+            """)
+        var rules = ProcessRules()
+        (rules.user, rules.umask, rules.nice) = ("nobody", 0o27, -5)
+        rules.input = .text("hello\n")
+        rules.limits = [
+            .memory: 2 << 30, .cpu: 5400, .files: 64, .processes: 10, .fileSize: 512 << 10, .core: 0,
+        ]
+        #expect(
+            configuration.jobs.map(\.spec.process?.input) == [.text("hello\n"), .file("/etc/hosts"), nil])
+        #expect(configuration.jobs[0].spec.process == rules)
+        #expect(configuration.jobs[2].spec.process == nil)
+    }
+
     @Test func `needs only what it does and when`() throws {
         let configuration = try read("jobs: { tick: { schedule: '* * * * * *', shell: date } }")
         let expected = JobSpec(
@@ -138,7 +165,6 @@ import Testing
 
     @Test(arguments: [
         ("prompt: hello", "\"prompt\""), ("url: https://x", "\"url\""), ("spread: 10m", "\"spread\""),
-        ("user: nobody", "\"user\""), ("nice: 5", "\"nice\""),
         ("catchUp: { mode: all }", "\"all\""), ("catchUp: { burst: 3 }", "\"burst\""),
         ("schedule: startup", "\"startup\""), ("schedule: { every: 15m }", "\"every\""),
     ])
@@ -152,6 +178,13 @@ import Testing
     @Test(arguments: [
         ("timeout: 10", "\"10\" is not a duration; write one as 90s, 15m, 2h or 7d"),
         ("timeout: 0s", "must be longer than nothing"), ("grace: soon", "\"soon\" is not a duration"),
+        ("umask: 9", "\"9\" is not a file mode mask; write one in octal, as 027"),
+        ("umask: 01777", "is not a file mode mask"), ("nice: 20", "whole number from -20 to 19"),
+        ("stdin: text", "\"text\" is not known here"), ("stdin: { file: here }", "must be an absolute path"),
+        ("stdin: { text: a, file: /b }", "a text or a file is expected"),
+        ("limits: { memory: much }", "\"much\" is not a size; write one as 4096, 512K, 200M or 2G"),
+        ("limits: { memory: 9999999T }", "is not a size"), ("limits: { cpu: 0s }", "longer than nothing"),
+        ("limits: { files: 0 }", "whole number from 1"), ("limits: { disk: 1 }", "unknown key \"disk\""),
         ("cwd: here", "must be an absolute path"), ("command: ls", "a text stands where a list is expected"),
         ("command: [a, [b]]", "jobs.a.command[1]: a list stands where a text is expected"),
         ("command: [a, \"b\\0c\"]", "a text holds no zero byte"),

@@ -19,6 +19,16 @@ package struct WirePolicies: Hashable, Sendable, Codable {
     package var priority: Int?
     /// What else it waits for; absent: nothing.
     package var concurrency: WireConcurrency?
+    /// The user it runs as; absent: the daemon's own.
+    package var user: String?
+    /// Its file mode mask, in octal; absent: 022.
+    package var umask: String?
+    /// Its scheduling priority; absent: the daemon's own.
+    package var nice: Int?
+    /// What it reads: `text` or `file`; absent: nothing.
+    package var stdin: String?
+    /// The most it may use: `memory`, `fileSize`, `stack`, `core` in bytes, `cpu` in seconds, `files`, `processes`.
+    package var limits: [String: Int]?
 
     /// Policies, each as given.
     package init(overlap: String, catchUp: WireCatchUp, timeoutMs: Int64?, graceMs: Int64, attempts: Int) {

@@ -45,5 +45,18 @@ extension WirePolicies {
         backoffMs = spec.backoff.milliseconds
         priority = spec.priority
         concurrency = spec.concurrency.map { WireConcurrency(key: $0.key, max: $0.max) }
+        guard let rules = spec.process else { return }
+        user = rules.user
+        umask = rules.umask.map { "0" + String($0, radix: 8) }
+        nice = rules.nice
+        stdin =
+            switch rules.input {
+            case .text: "text"
+            case .file: "file"
+            case nil: nil
+            }
+        limits = rules.limits.map { limits in
+            Dictionary(uniqueKeysWithValues: limits.map { ($0.key.rawValue, $0.value) })
+        }
     }
 }

@@ -32,6 +32,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var concurrency: ConcurrencyKey?
     /// When the person is told of a wrapped command; nil: as the routes say.
     package var notify: NotifyWish?
+    /// What its processes are given; nil: nothing of their own.
+    package var process: ProcessRules?
 
     package init(name: String, bot: String = "belfry", action: JobAction, schedule: ScheduleSpec) {
         self.name = name
@@ -71,6 +73,7 @@ extension JobSpec {
         }
         try read(&environment, .environment)
         try read(&directory, .directory)
+        try read(&process, .process)
         try read(&overlap, .overlap)
         try read(&catchUp, .catchUp)
         try read(&timeout, .timeout)

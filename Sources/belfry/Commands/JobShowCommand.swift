@@ -45,6 +45,7 @@ struct JobShowCommand: ParsableCommand {
     private static func policies(_ policies: WirePolicies) -> String {
         func text(_ milliseconds: Int64) -> String { Duration.milliseconds(milliseconds).text }
         let again = policies.attempts > 1 ? policies.backoffMs.map { ", backoff \(text($0))" } ?? "" : ""
+        let limits = policies.limits?.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         return [
             "overlap \(policies.overlap)",
             policies.catchUp.mode == "none"
@@ -56,6 +57,9 @@ struct JobShowCommand: ParsableCommand {
             policies.onLost == true ? "also when lost" : nil,
             policies.priority.flatMap { $0 == 0 ? nil : "priority \($0)" },
             policies.concurrency.map { "at most \($0.max) of key \($0.key)" },
+            policies.user.map { "as \($0)" }, policies.umask.map { "umask \($0)" },
+            policies.nice.map { "nice \($0)" }, policies.stdin.map { "reads a \($0)" },
+            limits.map { "at most " + $0.joined(separator: ", ") },
         ].compactMap { $0 }.joined(separator: ", ")
     }
 }
