@@ -2,13 +2,16 @@
 ///
 /// A station fetches what it needs, decides, and commits the changes together with the events that
 /// tell of them. Nothing is written any other way.
-package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading {
+package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading,
+    HistoryReading
+{
     /// Makes all `changes` true, durably, or none of them.
     ///
     /// Returns after the transaction is on the disk. Lists that arrive while another is being synced share
     /// the next sync, each still accepted or refused alone. Lists of one caller take effect in the order
     /// of their calls.
-    /// - Throws: ``LedgerError/fenced(index:change:)`` when a guard fails: somebody else moved the row
+    /// - Throws: ``LedgerError/full`` also for what would fit while the store is ``StoreCondition/short``, when
+    ///   a change takes on work; ``LedgerError/fenced(index:change:)`` when a guard fails: somebody else moved the row
     ///   first, nothing of the list was written, and the caller reads again before it decides anew.
     @discardableResult
     func commit(_ changes: [Change]) async throws(LedgerError) -> Commit
@@ -27,6 +30,12 @@ package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, Outbo
     /// Tells of every commit from now on, conflated: a slow listener sees the stations touched since it
     /// last looked, once. Ends when the ledger is closed.
     func commits() -> AsyncStream<Set<Station>>
+
+    /// How the store is now.
+    var condition: StoreCondition { get }
+
+    /// ``condition`` at once, then each change of it, conflated. Ends when the ledger is closed.
+    func conditions() -> AsyncStream<StoreCondition>
 
     /// Ends every pending commit and closes the store. Later calls throw ``LedgerError/closed``.
     func close() async

@@ -1,6 +1,7 @@
 package import Delivery
 package import Grouping
 package import Ledger
+package import Timeline
 
 // The reads, each on a reader of its own.
 
@@ -186,6 +187,29 @@ extension SQLiteLedger {
     package func cursor(of consumer: String) async throws(LedgerError) -> Int64 {
         try await read { database throws(StoreFailure) in
             try EventRows.cursor(of: consumer, in: database)
+        }
+    }
+}
+
+extension SQLiteLedger {
+    package func jobsWithHistory(after job: String, limit: Int) async throws(LedgerError) -> [String] {
+        try await read { database throws(StoreFailure) in
+            try HistoryRows.jobs(after: job, limit: limit, in: database)
+        }
+    }
+
+    package func expiredRuns(
+        of job: String, by retention: Retention, boot: String, at now: Moment, limit: Int
+    ) async throws(LedgerError) -> [ExpiredRun] {
+        try await read { database throws(StoreFailure) in
+            try HistoryRows.expired(
+                of: job, by: retention, boot: boot, at: now, limit: limit, in: database)
+        }
+    }
+
+    package func expiredRows(before moment: Moment, limit: Int) async throws(LedgerError) -> Int {
+        try await read { database throws(StoreFailure) in
+            try HistoryRows.count(before: moment, limit: limit, in: database)
         }
     }
 }

@@ -11,6 +11,7 @@ package final class SQLiteLedger: Ledger {
     private let queue = CommitQueue()
     private let feed = CommitFeed()
     private let followers = Followers()
+    private let health = StoreHealth()
     private let writer: Writer
     let path: String
 
@@ -24,7 +25,7 @@ package final class SQLiteLedger: Ledger {
     package init(path: String) throws(LedgerError) {
         self.path = path
         file = try StoreFile(path: path)
-        writer = Writer(path: path, feed: feed, followers: followers)
+        writer = Writer(path: path, feed: feed, followers: followers, health: health)
         do {
             pool = try DatabasePool(path: path, configuration: Self.configuration)
             try pool.writeWithoutTransaction { [writer] database in
@@ -42,6 +43,11 @@ package final class SQLiteLedger: Ledger {
         } catch {
             throw StoreFailure(error).error(path: path)
         }
+    }
+
+    deinit {
+        // Closing the file syncs it: a disk that failed to sync is not asked again.
+        if case .refusing(.syncFailed) = health.condition { _ = unsafe Unmanaged.passRetained(pool) }
     }
 
     @discardableResult
@@ -70,10 +76,15 @@ package final class SQLiteLedger: Ledger {
 
     package func commits() -> AsyncStream<Set<Station>> { feed.listen() }
 
+    package var condition: StoreCondition { health.condition }
+
+    package func conditions() -> AsyncStream<StoreCondition> { health.listen() }
+
     package func close() async {
         guard queue.shut() else { return }
         await queue.drain()
         feed.end()
+        health.end()
         let mayClose = await withCheckedContinuation { done in
             pool.asyncWriteWithoutTransaction { [writer] database in
                 done.resume(returning: writer.finish(in: database))

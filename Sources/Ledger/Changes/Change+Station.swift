@@ -5,11 +5,11 @@ import Tracking
 // A table: who reads what a change touched, and what the change is called when it is refused.
 
 extension Change {
-    /// Whose rows it touches; nil for the watermark and the facts, which nobody waits for.
+    /// Whose rows it touches; nil for what nobody waits for: the watermark, the facts, and history that goes.
     package var station: Station? {
         switch self {
         case .putJob, .removeJob, .pauseJob: .jobs
-        case .moveWatermark, .setFact: nil
+        case .moveWatermark, .setFact, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .insertMessage, .markRead, .pinMessage, .putItem: .talk
         case .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
@@ -49,6 +49,8 @@ extension Change {
         case .append(let event): "append \(event.type.rawValue)"
         case .moveConsumer(let name, _, _): "moveConsumer \(name)"
         case .setFact(let name, _): "setFact \(name)"
+        case .removeRun(let id): "removeRun \(id)"
+        case .removeHistory: "removeHistory"
         }
     }
 }

@@ -107,3 +107,16 @@ package protocol EventReading: Sendable {
     /// Where a consumer's cursor stands; 0 when it never read.
     func cursor(of consumer: String) async throws(LedgerError) -> Int64
 }
+
+/// What is read by who removes history.
+package protocol HistoryReading: Sendable {
+    /// Up to `limit` names after `job`, in their order, that have ended runs; also of jobs that were removed.
+    func jobsWithHistory(after job: String, limit: Int) async throws(LedgerError) -> [String]
+    /// Up to `limit` ended runs of a job that `retention` does not keep, oldest first. Runs that began this
+    /// `boot` are kept: by their cause a job is started only once.
+    func expiredRuns(
+        of job: String, by retention: Retention, boot: String, at now: Moment, limit: Int
+    ) async throws(LedgerError) -> [ExpiredRun]
+    /// How many rows ``Change/removeHistory(before:limit:)`` would remove now.
+    func expiredRows(before moment: Moment, limit: Int) async throws(LedgerError) -> Int
+}

@@ -75,5 +75,8 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case channelDisabled = "channel.disabled"
     case channelRestored = "channel.restored"
     case configReloaded = "config.reloaded"
+    /// The ledger's disk is full: no run begins before there is room.
+    case ledgerFull = "ledger.full"
+    case ledgerRestored = "ledger.restored"
     case test = "test"
 }

@@ -2,7 +2,7 @@ import Ledger
 
 /// The lists that share one transaction, and what became of each.
 struct Batch {
-    private var lists: [WaitingList] = []
+    private(set) var lists: [WaitingList] = []
     private var outcomes: [Result<Commit, LedgerError>] = []
     /// The stations whose rows were touched by what was accepted.
     private(set) var touched: Set<Station> = []

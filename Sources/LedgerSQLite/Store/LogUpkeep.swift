@@ -10,13 +10,16 @@ struct LogUpkeep {
     private static let idlePages = 1000
     /// Pages after which it is moved in any case, so that a busy day can't grow it without end.
     private static let mostPages = 16_000
+    /// The same while the disk is full: the log must not grow, or the reserve is gone before all is told.
+    private static let shortPages = 32
 
     /// Looks after a commit whether it is time.
     ///
     /// - Returns: the failure of a sync, after which nothing may be written; any other one is met again.
-    mutating func look(after database: Database, isIdle: Bool) -> StoreFailure? {
+    mutating func look(after database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
         pages += Self.takePagesWritten(database)
-        guard pages >= (isIdle ? Self.idlePages : Self.mostPages) else { return nil }
+        let most = isShort ? Self.shortPages : isIdle ? Self.idlePages : Self.mostPages
+        guard pages >= most else { return nil }
         pages = 0
         do {
             try database.checkpoint(.passive)

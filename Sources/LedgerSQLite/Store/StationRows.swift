@@ -10,6 +10,7 @@ struct StationRows {
     private let outbox: OutboxRows
     private let surfaces: SurfaceRows
     private let events: EventRows
+    private let history: HistoryRows
 
     init(in database: Database, ordinals: Ordinals) throws(StoreFailure) {
         jobs = try JobRows(in: database)
@@ -19,6 +20,7 @@ struct StationRows {
         outbox = try OutboxRows(in: database)
         surfaces = try SurfaceRows(in: database)
         events = try EventRows(in: database)
+        history = try HistoryRows(in: database)
     }
 
     /// Makes one change, and says in `commit` what it brought about.
@@ -59,6 +61,8 @@ struct StationRows {
         case .putChannel(let channel): try outbox.put(channel)
         case .append(let event): commit.lastEvent = try events.append(event)
         case .moveConsumer(let name, let old, let new): try events.moveConsumer(name, from: old, to: new)
+        case .removeRun(let id): try history.removeRun(id)
+        case .removeHistory(let moment, let limit): try history.remove(before: moment, limit: limit)
         case .setFact(let name, let value): try jobs.setFact(name, value)
         }
     }

@@ -12,13 +12,14 @@ enum StoreFailure: Error {
     /// A stored value is none that this version knows.
     case unreadable(String)
 
-    /// What GRDB threw, in our words.
-    init(_ error: any Error) {
+    /// What GRDB threw, in our words; `system` is the errno behind it, where the connection still knows it.
+    init(_ error: any Error, system: Int32 = 0) {
         switch error {
         case let failure as StoreFailure: self = failure
         case let error as DatabaseError:
             self = .sqlite(
-                code: error.extendedResultCode.rawValue, system: 0, message: error.message ?? "no message")
+                code: error.extendedResultCode.rawValue, system: system,
+                message: error.message ?? "no message")
         default: self = .sqlite(code: SQLITE_ERROR, system: 0, message: "\(error)")
         }
     }
@@ -54,6 +55,8 @@ enum StoreFailure: Error {
         case .sqlite(let code, let system, let message):
             if isSyncFailure { return .syncFailed(detail: message) }
             if system == ENOSPC || system == EDQUOT { return .full }
+            // The index of the log could not be enlarged: it is made of plain files on the same disk.
+            if code == DatabaseError.SQLITE_IOERR_SHMSIZE.rawValue { return .full }
             switch code & 0xFF {
             case SQLITE_FULL: return .full
             case SQLITE_READONLY, SQLITE_PERM: return .readOnly(path: path)

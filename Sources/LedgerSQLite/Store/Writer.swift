@@ -10,6 +10,8 @@ final class Writer: @unchecked Sendable {
     private let path: String
     private let feed: CommitFeed
     private let followers: Followers
+    private let health: StoreHealth
+    private var reserve: Reserve?
     private var rows: StationRows?
     private var ordinals: Ordinals?
     private var savepoint: (open: Prepared, release: Prepared, undo: Prepared)?
@@ -21,14 +23,18 @@ final class Writer: @unchecked Sendable {
     /// Transactions committed so far.
     let transactions = Atomic<Int>(0)
 
-    init(path: String, feed: CommitFeed, followers: Followers) {
+    init(path: String, feed: CommitFeed, followers: Followers, health: StoreHealth) {
         self.path = path
         self.feed = feed
         self.followers = followers
+        self.health = health
     }
 
-    /// Compiles every statement; once, before any work.
+    /// Compiles every statement, and makes the reserve; once, before any work.
     func prepare(in database: Database) throws(StoreFailure) {
+        let reserve = Reserve(of: path)
+        self.reserve = reserve
+        if !reserve.isThere { health.note(.short) }
         let ordinals = try Ordinals(in: database)
         rows = try StationRows(in: database, ordinals: ordinals)
         self.ordinals = ordinals
@@ -44,13 +50,59 @@ final class Writer: @unchecked Sendable {
         while true {
             let lists = queue.next()
             if lists.isEmpty { return }
-            let (batch, failure) = write(lists, in: database) { queue.join(after: $0) }
-            if case .syncFailed = failure { giveUp(queue, failure) }
-            batch.answer()
-            feed.publish(batch.touched)
-            if failure == nil, let failure = log.look(after: database, isIdle: queue.isIdle) {
-                giveUp(queue, failure.error(path: path))
+            lookForRoom()
+            write(admit(lists), of: queue, in: database)
+        }
+    }
+
+    /// Commits the lists; once more without new work when the disk turns out to be full.
+    private func write(_ lists: [WaitingList], of queue: CommitQueue, in database: Database) {
+        guard !lists.isEmpty else { return }
+        let (batch, failure) = write(lists, in: database) { self.admit(queue.join(after: $0)) }
+        if failure == .full, reserve?.giveUp() == true {
+            health.note(.short)
+            return write(admit(batch.lists), of: queue, in: database)
+        }
+        note(failure)
+        if case .syncFailed = failure { giveUp(queue, failure) }
+        batch.answer()
+        feed.publish(batch.touched)
+        let isShort = health.condition == .short
+        if failure == nil,
+            let failure = log.look(after: database, isIdle: queue.isIdle, isShort: isShort)
+        {
+            giveUp(queue, failure.error(path: path))
+        }
+    }
+
+    // MARK: A full disk
+
+    /// Makes the reserve again as soon as there is room: then the store is sound again.
+    private func lookForRoom() {
+        guard health.condition == .short else { return }
+        reserve?.make()
+        if reserve?.isThere == true { health.note(.sound) }
+    }
+
+    /// The lists that may be written; while the disk is full, those that take on work are refused.
+    private func admit(_ lists: [WaitingList]) -> [WaitingList] {
+        guard health.condition == .short else { return lists }
+        var admitted: [WaitingList] = []
+        for list in lists {
+            if case .changes(let changes) = list.work, changes.contains(where: \.takesOnWork) {
+                list.answer.resume(returning: .failure(.full))
+            } else {
+                admitted.append(list)
             }
+        }
+        return admitted
+    }
+
+    private func note(_ failure: LedgerError?) {
+        switch failure {
+        case nil: health.note(reserve?.isThere == true ? .sound : .short)
+        case .full?: health.note(.short)
+        case let failure?: health.note(.refusing(failure))
         }
     }
 
@@ -69,6 +121,7 @@ final class Writer: @unchecked Sendable {
     /// A sync failed: what is on the disk is not known, and asking again would prove nothing.
     private func giveUp(_ queue: CommitQueue, _ failure: LedgerError?) {
         hasGivenUp = true
+        note(failure)
         if let failure { queue.fail(failure) }
     }
 
@@ -77,6 +130,8 @@ final class Writer: @unchecked Sendable {
         _ lists: [WaitingList], in database: Database, joining: (Int) -> [WaitingList]
     ) -> (Batch, LedgerError?) {
         var batch = Batch()
+        // Before anything can fail: whoever waits is answered in any case.
+        batch.add(lists)
         var lists = lists
         var turns: [any Turn] = []
         let before = lastEvent
@@ -84,7 +139,6 @@ final class Writer: @unchecked Sendable {
             try begin(database)
             var isFirst = true
             while !lists.isEmpty {
-                batch.add(lists)
                 for list in lists {
                     if case .turn(let turn) = list.work { turns.append(turn) }
                     let (outcome, changes) = try apply(list.work, isFirst: isFirst, in: database)
@@ -92,6 +146,7 @@ final class Writer: @unchecked Sendable {
                     isFirst = false
                 }
                 lists = joining(batch.changes)
+                batch.add(lists)
             }
             if lastEvent > before {
                 for turn in followers.all {
@@ -129,6 +184,11 @@ final class Writer: @unchecked Sendable {
             } catch {
                 turn.settle(false)
                 return (.failure(error), [])
+            }
+            // What it wants is known only now.
+            if health.condition == .short, changes.contains(where: \.takesOnWork) {
+                turn.settle(false)
+                return (.failure(.full), [])
             }
             let outcome = try apply(changes, isFirst: isFirst, in: database)
             if case .failure = outcome { turn.settle(false) }
@@ -186,11 +246,16 @@ final class Writer: @unchecked Sendable {
     }
 
     private func begin(_ database: Database) throws(StoreFailure) {
-        do { try database.beginTransaction(.immediate) } catch { throw StoreFailure(error) }
+        do { try database.beginTransaction(.immediate) } catch { throw failure(error, database) }
     }
 
     private func commit(_ database: Database) throws(StoreFailure) {
-        do { try database.commit() } catch { throw StoreFailure(error) }
+        do { try database.commit() } catch { throw failure(error, database) }
         transactions.add(1, ordering: .relaxed)
+    }
+
+    /// The corresponding C function is `sqlite3_system_errno`.
+    private func failure(_ error: any Error, _ database: Database) -> StoreFailure {
+        StoreFailure(error, system: unsafe sqlite3_system_errno(database.sqliteConnection))
     }
 }

@@ -38,7 +38,8 @@ extension ModelLedger {
         }
         try require(!runs.contains { $0.id == run.id })
         var run = run
-        run.ordinal = (runs.filter { $0.job == run.job }.map(\.ordinal).max() ?? 0) + 1
+        run.ordinal = lastOrdinals[run.job, default: 0] + 1
+        lastOrdinals[run.job] = run.ordinal
         runs.append(run)
         return run
     }
@@ -74,7 +75,8 @@ extension ModelLedger {
         runs[index].reason = .superseded
         runs[index].endedAt = event.at
         passedOver.insert(id)
-        events.append(EventRecord(seq: Int64(events.count) + 1, event: event))
+        lastEvent += 1
+        events.append(EventRecord(seq: lastEvent, event: event))
     }
 
     mutating func move(_ move: OutboxMove) throws(Refused) {
@@ -88,6 +90,25 @@ extension ModelLedger {
         entry.status = move.status ?? entry.status
         entry.settledAt = move.settledAt
         outbox[index] = entry
+    }
+
+    mutating func removeHistory(before moment: Moment, limit: Int) {
+        let read = cursors.values.min() ?? 0
+        let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }
+            .prefix(limit).map(\.seq)
+        events.removeAll { oldEvents.contains($0.seq) }
+        let oldEntries = outbox.prefix(limit * 10).filter {
+            $0.state.isSettled && ($0.settledAt.map { $0 < moment } ?? false)
+        }.prefix(limit).map(\.id)
+        outbox.removeAll { oldEntries.contains($0.id) }
+        for _ in receipts.prefix(limit * 10).filter({ $0.receipt.at < moment }).prefix(limit) {
+            if let index = receipts.firstIndex(where: { $0.receipt.at < moment }) {
+                receipts.remove(at: index)
+            }
+        }
+        let oldSpans = spans.filter { $0.first < moment && $0.last < moment }
+            .sorted { ($0.era, $0.first, $0.job) < ($1.era, $1.first, $1.job) }.prefix(limit)
+        spans.removeAll { oldSpans.contains($0) }
     }
 
     func surfaceIndex(_ channel: String, _ item: String) -> Int? {

@@ -29,11 +29,14 @@ struct ModelLedger {
     var cursors: [String: Int64] = [:]
     /// The runs that the last list passed over.
     var passedOver: Set<String> = []
+    /// What was given once is not given again, also when the row is gone.
+    var lastEvent: Int64 = 0
+    var lastOrdinals: [String: Int] = [:]
 
     /// The outcome of a list: the commit, or the place of the change that was refused.
     mutating func commit(_ changes: [Change]) -> Result<Commit, RefusedAt> {
         var next = self
-        var commit = Commit(lastEvent: Int64(events.count))
+        var commit = Commit(lastEvent: lastEvent)
         next.passedOver = []
         for (index, change) in changes.enumerated() {
             do {
@@ -44,7 +47,7 @@ struct ModelLedger {
         }
         self = next
         commit.passedOver = passedOver
-        commit.lastEvent = Int64(events.count)
+        commit.lastEvent = lastEvent
         return .success(commit)
     }
 
@@ -127,10 +130,17 @@ struct ModelLedger {
             }
         case .insertReceipt(let receipt): receipts.append(receipt)
         case .putChannel(let channel): channels[channel.name] = channel
-        case .append(let event): events.append(EventRecord(seq: Int64(events.count) + 1, event: event))
+        case .append(let event):
+            lastEvent += 1
+            events.append(EventRecord(seq: lastEvent, event: event))
         case .moveConsumer(let name, let old, let new):
             try require(cursors[name, default: 0] == old)
             cursors[name] = new
+        case .removeRun(let id):
+            try require(runs.first { $0.id == id }?.state.isEnded ?? true)
+            runs.removeAll { $0.id == id }
+            attempts.removeAll { $0.run == id }
+        case .removeHistory(let moment, let limit): removeHistory(before: moment, limit: limit)
         case .setFact(let name, let value): facts[name] = value
         }
         return nil

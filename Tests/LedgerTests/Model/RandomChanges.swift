@@ -18,7 +18,7 @@ struct RandomChanges {
 
     private mutating func change(for model: ModelLedger) -> Change {
         made += 1
-        switch Int.random(in: 0..<25, using: &numbers) {
+        switch Int.random(in: 0..<26, using: &numbers) {
         case 0, 1: return putJob(model)
         case 2: return .removeJob(name: job(), revision: Int.random(in: 1...4, using: &numbers))
         case 3:
@@ -53,6 +53,13 @@ struct RandomChanges {
         case 23:
             return .append(
                 NewEvent(pick(EventType.allCases), at: moment(), job: maybe { $0.job() }, detail: "\(made)"))
+        case 24:
+            if flip() {
+                let ids = model.runs.map(\.id)
+                return .removeRun(id: pick(ids.isEmpty ? ["none"] : ids))
+            }
+            // One row of each kind: which of two spans of one moment goes first is left open.
+            return .removeHistory(before: moment(), limit: 1)
         default:
             if flip() { return .setFact(name: pick(["zone", "boot"]), value: maybe { "v\($0.made)" }) }
             let name = pick(["items", "outbox"])

@@ -110,8 +110,8 @@ extension Snapshot {
         answers["outbox, counted"] = model.outbox.reduce(into: [OutboxState: Int]()) {
             $0[$1.state, default: 0] += 1
         }
-        answers["events"] = Array(model.events.suffix(depth))
-        answers["last event"] = Int64(model.events.count)
+        answers["events"] = model.events.filter { $0.seq > model.eventBefore(last: depth) }
+        answers["last event"] = model.lastEvent
         for name in ["a", "b", "c"] {
             answers["job \(name)"] = model.jobs[name]
             answers["revision \(name)"] = model.specs[name]?.keys.max() ?? 0
@@ -148,5 +148,5 @@ extension Snapshot {
 
 extension ModelLedger {
     /// The number of the event before the last `count`.
-    fileprivate func eventBefore(last count: Int) -> Int64 { Int64(max(0, events.count - count)) }
+    fileprivate func eventBefore(last count: Int) -> Int64 { max(0, lastEvent - Int64(count)) }
 }

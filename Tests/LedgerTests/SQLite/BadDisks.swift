@@ -7,8 +7,9 @@ import Testing
 /// Disks of their own, which only root can mount; elsewhere these say that they were skipped.
 @Suite struct `a ledger on a bad disk` {
     @Test(.enabled("needs the right to mount a file system") { await Disk.mayMount() })
-    func `refuses what does not fit, keeps what it has, and goes on when there is room`() async throws {
-        try await Disk.withNew(megabytes: 2) { disk in
+    func `refuses new work, tells of the old from its reserve, and goes on when there is room`() async throws
+    {
+        try await Disk.withNew(megabytes: 8) { disk in
             let ledger = try SQLiteLedger(path: disk.file("ledger.db"))
             let text = String(repeating: "x", count: 50_000)
             var kept = 0
@@ -23,15 +24,29 @@ import Testing
             }
             #expect(refusal == .full)
             #expect(kept > 0)
+            #expect(ledger.condition == .short)
+            #expect(!FileManager.default.fileExists(atPath: disk.file("ledger.db-reserve")))
+            // Many more commits than the reserve has pages fit, as long as they tell of what is there.
+            for number in 1...2000 {
+                try await ledger.commit([.setFact(name: "told", value: "\(number)")])
+            }
+            try await ledger.commit([.event()])
+            kept += 1
+            let again = await #expect(throws: LedgerError.self) {
+                try await ledger.commit([.insertMessage(.sample("small"))])
+            }
+            #expect(again == .full)
             #expect(try await ledger.lastEvent() == Int64(kept))
-            #expect(try await ledger.messages(bot: nil, search: nil, limit: 999).count == kept)
-            try await disk.resize(megabytes: 8)
+            #expect(try await ledger.messages(bot: nil, search: nil, limit: 999).count == kept - 1)
+            try await disk.resize(megabytes: 32)
             let commit = try await ledger.commit([.insertMessage(.sample("last", text: text)), .event()])
             #expect(commit.lastEvent == Int64(kept + 1))
+            #expect(ledger.condition == .sound)
+            #expect(FileManager.default.fileExists(atPath: disk.file("ledger.db-reserve")))
             await ledger.close()
-            let again = try SQLiteLedger(path: disk.file("ledger.db"))
-            #expect(try await again.messages(bot: nil, search: nil, limit: 999).count == kept + 1)
-            await again.close()
+            let next = try SQLiteLedger(path: disk.file("ledger.db"))
+            #expect(try await next.messages(bot: nil, search: nil, limit: 999).count == kept)
+            await next.close()
         }
     }
 
