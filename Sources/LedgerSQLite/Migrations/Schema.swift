@@ -8,21 +8,24 @@ enum Schema {
     /// Kept in the header's `application_id`.
     static let application: UInt32 = 0x424C_4652
 
-    /// Brings the file to the newest schema.
+    /// Brings the file to the newest schema; a ledger that holds something is copied first, see
+    /// ``copyPath(of:before:)``.
     ///
-    /// - Throws: `.newer` when a newer Belfry wrote it, `.damaged` when it is not a ledger; untouched then.
-    static func migrate(_ database: Database, path: String) throws(LedgerError) {
+    /// - Throws: `.newer` when a newer Belfry wrote it, `.damaged` when it is not a ledger, `.full` when there is no
+    ///   room for the copy; untouched then.
+    static func migrate(
+        _ database: Database, path: String, migrations: [Migration] = Migration.all
+    ) throws(LedgerError) {
+        let version = try refuseNewer(database, path: path, newest: migrations.last?.version ?? 0)
         do {
-            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            if version > Migration.newest {
-                throw LedgerError.newer(
-                    path: path, found: "schema \(version), this one knows \(Migration.newest)")
-            }
             let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
             if version == 0 && tables > 0 {
                 throw LedgerError.damaged(path: path, detail: "it is a database of another program")
             }
-            for migration in Migration.all where migration.version > version {
+            if version > 0, let newest = migrations.last?.version, newest > version {
+                try LedgerFile.copy(database, of: path, to: copyPath(of: path, before: newest))
+            }
+            for migration in migrations where migration.version > version {
                 try database.inTransaction(.immediate) {
                     try database.execute(sql: migration.sql)
                     try database.execute(sql: "PRAGMA user_version = \(migration.version)")
@@ -35,5 +38,30 @@ enum Schema {
         } catch {
             throw StoreFailure(error).error(path: path)
         }
+    }
+
+    /// Where the ledger at `path` is kept as it was before its schema became `version`:
+    /// `ledger-before-2.sqlite` beside `ledger.sqlite`.
+    static func copyPath(of path: String, before version: Int) -> String {
+        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+        guard let dot = name.lastIndex(of: ".") else { return "\(path)-before-\(version)" }
+        return "\(path[..<dot])-before-\(version)\(path[dot...])"
+    }
+
+    /// The file's schema.
+    ///
+    /// - Throws: `.newer` when this version does not know it.
+    @discardableResult
+    static func refuseNewer(
+        _ database: Database, path: String, newest: Int = Migration.newest
+    ) throws(LedgerError) -> Int {
+        let version: Int
+        do {
+            version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+        } catch {
+            throw StoreFailure(error).error(path: path)
+        }
+        guard version > newest else { return version }
+        throw .newer(path: path, found: "schema \(version), this one knows \(newest)")
     }
 }

@@ -27,6 +27,14 @@ final class StoreFile: Sendable {
 
     deinit { release() }
 
+    /// Looks whether there is a ledger at `path`, or another program's file; before SQLite opens it.
+    static func look(at path: String) throws(LedgerError) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw error(errno, path: path) }
+        defer { close(file) }
+        try refuseStranger(file, path: path)
+    }
+
     /// Gives the lock up.
     ///
     /// Only when SQLite has closed the file.
@@ -59,7 +67,7 @@ final class StoreFile: Sendable {
         }
     }
 
-    private static func error(_ code: Int32, path: String) -> LedgerError {
+    static func error(_ code: Int32, path: String) -> LedgerError {
         switch code {
         case EACCES, EPERM, EROFS: .readOnly(path: path)
         case ENOSPC, EDQUOT: .full
