@@ -53,6 +53,11 @@ extension ConfigurationReader {
             case .nothingToTell(let index), .nobodyToTell(let index): fields[index].field.fault("\(problem)")
             }
         }
+        for name in ordered where !fields.contains(where: { $0.route.to.contains(name) }) {
+            last.field.warn(
+                "no route leads to the channel \"\(name)\"; it never rings",
+                mend: "name it in the to: of a route, or take the channel away")
+        }
         return routing
     }
 }

@@ -1,4 +1,5 @@
 import API
+import Delivery
 import Glibc
 import Host
 import Settings
@@ -10,6 +11,16 @@ struct ConfigurationFiles: Sendable {
 
     /// Whether there is a file; without one the defaults are in force.
     var exists: Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Which edition of the files is there now: another one as soon as one of them is written, added or removed.
+    var edition: String {
+        ([path] + ((try? jobFiles()) ?? [])).map { file in
+            var status = stat()
+            guard unsafe stat(file, &status) == 0 else { return "\(file):none" }
+            return
+                "\(file):\(status.st_ino):\(status.st_size):\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+        }.joined(separator: "\n")
+    }
 
     /// Reads everything anew.
     ///
@@ -41,6 +52,7 @@ struct ConfigurationFiles: Sendable {
                 warnings: configuration.warnings.map { WireFault($0) })
             if asJSON { return print(try WireCoding.text(good)) }
             for warning in configuration.warnings { StandardError.write("warning: \(warning)\n") }
+            for warning in Self.openSecrets(configuration) { StandardError.write("warning: \(warning)\n") }
             print("\(path): good; \(good.jobs) jobs, \(good.bots) bots, \(good.channels) channels")
         } catch let error as SettingsError {
             throw refusal(error, asJSON: asJSON)
@@ -65,6 +77,24 @@ struct ConfigurationFiles: Sendable {
         wire.faults = error.problems.map { WireFault($0) }
         failure.json = try? WireCoding.text(wire)
         return failure
+    }
+
+    /// Files with secrets that others than their owner and group may read, or others than the owner may write.
+    private static func openSecrets(_ configuration: Configuration) -> [String] {
+        var warnings: [String] = []
+        for channel in configuration.channels {
+            guard case .webhook(let form) = channel.form else { continue }
+            for secret in form.secrets {
+                guard case .file(let path) = secret else { continue }
+                var status = stat()
+                guard unsafe stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { continue }
+                let mode = String(status.st_mode & 0o777, radix: 8)
+                warnings.append(
+                    "\(channel.place): the secret of channel \"\(channel.name)\" is open to others: \(path) has "
+                        + "mode \(mode); close it: chmod 600 \(path)")
+            }
+        }
+        return warnings
     }
 
     private func text(of path: String) throws(Failure) -> SourceText {

@@ -5,7 +5,8 @@ import Settings
 extension EngineConfiguration {
     /// What the files say, with the channels made of it.
     init(
-        _ configuration: Configuration, path: String?, channels: [any Channel], versions: [String: Int]
+        _ configuration: Configuration, path: String?, channels: [any Channel], versions: [String: Int],
+        edition: String
     ) {
         let bots = configuration.bots.map { bot in
             (
@@ -16,6 +17,6 @@ extension EngineConfiguration {
         self.init(
             path: path, zone: configuration.zone, bots: Dictionary(uniqueKeysWithValues: bots),
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
-            channels: channels, versions: versions)
+            channels: channels, versions: versions, edition: edition)
     }
 }

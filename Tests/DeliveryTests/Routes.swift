@@ -6,7 +6,8 @@ import Testing
     @Test(arguments: [
         ("run.failed", RouteWord.failed), ("run.started", .started), ("run.lost", .lost),
         ("message.group", .message), ("question.asked", .question), ("question.answered", .question),
-        ("channel.failing", .channel), ("config.reloaded", .config), ("test", .test),
+        ("channel.failing", .channel), ("config.reloaded", .config), ("ledger.full", .ledger),
+        ("test", .test),
     ])
     func `names the type of an event`(_ type: String, _ word: RouteWord) {
         #expect(RouteWord(eventType: type) == word)
@@ -30,8 +31,9 @@ import Testing
         #expect(routing.channels(for: "run.completed").isEmpty)
     }
 
-    @Test func `sends a lost run where failures go when nothing else is said`() {
+    @Test func `sends a lost run, and a full disk, where failures go when nothing else is said`() {
         #expect(routing.channels(for: "run.lost") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "ledger.full") == ["hook", "desk", "pager"])
         let own = Routing(routes: routing.routes + [Route(when: [.lost], to: ["pager"])])
         #expect(own.channels(for: "run.lost") == ["pager"])
     }

@@ -24,7 +24,9 @@ extension DaemonHandler {
             pending: engine.outbox[.pending] ?? 0, dead: engine.outbox[.dead] ?? 0)
         status.channels = engine.channels.map { WireChannel($0.channel, $0.health) }
         status.problems = engine.problems.map {
-            WireProblem(kind: $0.kind, message: $0.message, hint: $0.hint)
+            WireProblem(
+                kind: $0.kind, message: $0.message, hint: $0.hint,
+                severity: $0.isWarning ? .warning : .problem)
         }
         return .value(status)
     }

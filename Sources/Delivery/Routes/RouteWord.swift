@@ -38,6 +38,8 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     case channel
     /// Every `config.` type.
     case config
+    /// Every `ledger.` type.
+    case ledger
     /// `test`.
     case test
 
@@ -50,6 +52,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         case ("question", 2): self = .question
         case ("channel", 2): self = .channel
         case ("config", 2): self = .config
+        case ("ledger", 2): self = .ledger
         case ("test", 1): self = .test
         default: return nil
         }
@@ -61,7 +64,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     private init?(run type: String) {
         guard let word = RouteWord(rawValue: type) else { return nil }
         switch word {
-        case .message, .question, .channel, .config, .test: return nil
+        case .message, .question, .channel, .config, .ledger, .test: return nil
         case .started, .progress, .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped,
             .lost, .late, .slow, .stuck, .flapping:
             self = word

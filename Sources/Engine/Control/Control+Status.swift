@@ -26,11 +26,14 @@ package struct EngineProblem: Hashable, Sendable {
     package var kind: String
     package var message: String
     package var hint: String?
+    /// Worth a look, but nothing fails by it.
+    package var isWarning: Bool
 
-    package init(kind: String, message: String, hint: String? = nil) {
+    package init(kind: String, message: String, hint: String? = nil, isWarning: Bool = false) {
         self.kind = kind
         self.message = message
         self.hint = hint
+        self.isWarning = isWarning
     }
 }
 
@@ -46,8 +49,30 @@ extension Control {
             channels: configuration.channels.map { ($0, channels[$0.name]) },
             warden: await runs.wardenProcess, problems: [], tzdata: summary.tzdata)
         status.problems =
-            problems(of: status, wardenFault: await runs.wardenFault) + problems(of: summary)
+            problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
+            + problems(of: summary) + houseFacts()
+        // What fails before what may.
+        status.problems = status.problems.filter { !$0.isWarning } + status.problems.filter(\.isWarning)
         return status
+    }
+
+    private func problems(of condition: StoreCondition) -> [EngineProblem] {
+        switch condition {
+        case .sound: []
+        case .short:
+            [
+                EngineProblem(
+                    kind: "diskFull",
+                    message: "the ledger's disk is full; no run begins before there is room",
+                    hint: "free some space; what is missed is caught up then")
+            ]
+        case .refusing(let error):
+            [
+                EngineProblem(
+                    kind: "ledger", message: "nothing can be recorded: \(error)",
+                    hint: "runs begin again by themselves once the ledger can be written")
+            ]
+        }
     }
 
     private func problems(of status: EngineStatus, wardenFault: String?) -> [EngineProblem] {
@@ -57,7 +82,7 @@ extension Control {
                 EngineProblem(
                     kind: "noConfiguration",
                     message: "there is no configuration file; the defaults are in force",
-                    hint: "copy config/belfry.yaml to \(configurationPath) and edit it"))
+                    hint: "copy config/belfry.yaml to \(configurationPath) and edit it", isWarning: true))
         }
         if let refusal = switchboard.refusal {
             problems.append(
@@ -73,13 +98,16 @@ extension Control {
                     kind: "noWarden", message: "no warden answers; runs wait\(why)",
                     hint: "start it with: systemctl start belfry-warden, or look at the log of belfryd"))
         }
+        let isAnyoneTold = status.channels.contains { $0.health.map { $0.state == .working } ?? true }
         for (channel, health) in status.channels {
             guard let health, health.state != .working else { continue }
             let why = health.lastError.map { ": \($0)" } ?? ""
             problems.append(
                 EngineProblem(
                     kind: "channel", message: "channel \"\(channel.name)\" is \(health.state.rawValue)\(why)",
-                    hint: "try it with: belfry channel test \(channel.name)"))
+                    hint: "try it with: belfry channel test \(channel.name)",
+                    // Nobody is logged in, for example: the others still ring.
+                    isWarning: health.state == .away && isAnyoneTold))
         }
         if let dead = status.outbox[.dead], dead > 0 {
             problems.append(

@@ -21,6 +21,8 @@ package struct Control: Sendable {
     package let makeID: @Sendable () -> String
     /// Reads the configuration anew; throws what is wrong with it, whole, for a person to read.
     package let readConfiguration: @Sendable () async throws -> EngineConfiguration
+    /// What the daemon knows of the machine and its files that may need a look.
+    package let houseFacts: @Sendable () -> [EngineProblem]
     package let logger: Logger
     /// When this daemon started.
     package let since: Moment
@@ -29,7 +31,8 @@ package struct Control: Sendable {
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, slots: SlotKeeper, runs: RunKeeper,
         switchboard: Switchboard, channels: ChannelBoard, configurationPath: String,
         zones: @escaping ZoneLookup, makeID: @escaping @Sendable () -> String,
-        readConfiguration: @escaping @Sendable () async throws -> EngineConfiguration, logger: Logger
+        readConfiguration: @escaping @Sendable () async throws -> EngineConfiguration,
+        houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] }, logger: Logger
     ) {
         self.ledger = ledger
         self.clock = clock
@@ -42,6 +45,7 @@ package struct Control: Sendable {
         self.zones = zones
         self.makeID = makeID
         self.readConfiguration = readConfiguration
+        self.houseFacts = houseFacts
         self.logger = logger
         self.since = clock.now
     }

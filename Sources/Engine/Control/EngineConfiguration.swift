@@ -17,10 +17,13 @@ package struct EngineConfiguration: Sendable {
     package var channels: [any Channel]
     /// Rises for a channel whenever it was made anew; one that is the same keeps its connections.
     package var versions: [String: Int]
+    /// Which edition of the files it was read from; differs as soon as one of them is changed.
+    package var edition: String
 
     package init(
         path: String?, zone: String, bots: [String: BotProfile], jobs: [(spec: JobSpec, place: String)],
-        routing: Routing, channels: [any Channel], versions: [String: Int] = [:]
+        routing: Routing, channels: [any Channel], versions: [String: Int] = [:],
+        edition: String = ""
     ) {
         self.path = path
         self.zone = zone
@@ -29,6 +32,7 @@ package struct EngineConfiguration: Sendable {
         self.routing = routing
         self.channels = channels
         self.versions = versions
+        self.edition = edition
     }
 
     /// The bot of that name; one that nobody described has the defaults.

@@ -23,6 +23,7 @@ extension ItemTurn {
         case .test: try takeTest(record)
         case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)
         case .configReloaded: tell(record, [])
+        case .ledgerFull, .ledgerRestored: try await takeLedgerNews(record)
         case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
             .questionAnswered:
             return
@@ -163,6 +164,18 @@ extension ItemTurn {
             default: "Channel \"\(name)\" works again; what waited is sent now."
             }
         try say(text, in: "channel \(name)", on: told)
+    }
+
+    /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.
+    private mutating func takeLedgerNews(_ record: EventRecord) async throws(LedgerError) {
+        tell(record, [])
+        let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
+        guard !told.isEmpty else { return }
+        let text =
+            record.event.type == .ledgerFull
+            ? "The disk is full. No job starts before there is room; what is missed is caught up then."
+            : "There is room on the disk again; jobs start as planned."
+        try await say(text, in: "ledger", on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.

@@ -1,0 +1,119 @@
+package import Ledger
+package import Logging
+package import Timeline
+
+/// Looks after the house itself: tells when the ledger can't be written and when it can again, and removes history
+/// that is past its time.
+package actor HouseKeeper {
+    /// The fact that people were told of a full disk, so that another start does not tell it twice.
+    package static let fact = "ledger.trouble"
+    /// How often it is tried whether a store that refuses takes something again.
+    private static let tries: Duration = .seconds(5)
+
+    private let ledger: any Ledger
+    private let clock: any WallClock
+    private let logger: Logger
+    private let alarm = Alarm()
+    private let pruner: Pruner
+    /// What people were told last; nil: that all is well, or nothing yet.
+    private var told: String?
+    /// Since when the store does not take everything, since boot.
+    private var troubledSince: Duration?
+    private var pruneAt: Moment
+
+    package init(
+        ledger: any Ledger, clock: any WallClock, places: RunPlaces, retention: Retention = Retention(),
+        logger: Logger
+    ) {
+        self.ledger = ledger
+        self.clock = clock
+        self.logger = logger
+        pruner = Pruner(ledger: ledger, places: places, retention: retention, logger: logger)
+        // Not in the first minute, which is for what was missed.
+        pruneAt = clock.now + .seconds(60)
+    }
+
+    /// Serves until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only another start can mend.
+    package func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in self.ledger.conditions() { self.alarm.ring() }
+            }
+            group.addTask { try await self.serve() }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func serve() async throws {
+        var isLoaded = false
+        while true {
+            do throws(LedgerError) {
+                if !isLoaded {
+                    told = try await ledger.fact(named: Self.fact)
+                    isLoaded = true
+                }
+                try await look()
+                try await prune()
+            } catch {
+                guard error.mayPass else { throw error }
+            }
+            let next = ledger.condition == .sound ? pruneAt : clock.now + Self.tries
+            try await alarm.wait(until: next, on: clock)
+        }
+    }
+
+    // MARK: The store
+
+    private func look() async throws(LedgerError) {
+        switch ledger.condition {
+        case .sound:
+            try await tell(nil)
+        case .short:
+            try await tell("full")
+            // Whatever is written makes the store look for room.
+            try await touch()
+        case .refusing(let error):
+            if troubledSince == nil {
+                troubledSince = clock.sinceBoot
+                logger.error("the ledger can't be written", metadata: ["reason": "\(error)"])
+            }
+            try await touch()
+        }
+    }
+
+    private func touch() async throws(LedgerError) {
+        try await ledger.commit([.setFact(name: "ledger.touched", value: "\(clock.now)")])
+    }
+
+    /// Tells people, once for each trouble: `full`, or nil when it is over.
+    private func tell(_ trouble: String?) async throws(LedgerError) {
+        if trouble == nil, troubledSince != nil {
+            troubledSince = nil
+            logger.notice("the ledger takes everything again")
+        }
+        guard trouble != told else { return }
+        let type: EventType = trouble == nil ? .ledgerRestored : .ledgerFull
+        try await ledger.commit([
+            .setFact(name: Self.fact, value: trouble),
+            .append(NewEvent(type, at: clock.now, reason: trouble ?? "room")),
+        ])
+        told = trouble
+        if trouble != nil {
+            troubledSince = troubledSince ?? clock.sinceBoot
+            logger.error("the disk is full; no run begins before there is room")
+        }
+    }
+
+    // MARK: History
+
+    private func prune() async throws(LedgerError) {
+        // A clock that was set back far must not put it off for ever.
+        pruneAt = min(pruneAt, clock.now + Pruner.interval)
+        guard clock.now >= pruneAt, ledger.condition == .sound else { return }
+        pruneAt = clock.now + Pruner.interval
+        try await pruner.prune(at: clock.now)
+    }
+}
