@@ -316,7 +316,7 @@ package actor Desktop: LevelChannel {
         await connection.close()
     }
 
-    /// Says a state once; the log hears of it at the same time.
+    /// Says a state once; that it is away is logged by who has something to show.
     private func report(_ state: SurfaceSignal) {
         guard state != lastState else { return }
         lastState = state
@@ -325,7 +325,7 @@ package actor Desktop: LevelChannel {
         case .available:
             logger.notice("desktop available", metadata: ["server": "\(server?.title ?? "starts on demand")"])
         case .unavailable(let reason):
-            logger.notice("desktop unavailable", metadata: ["reason": "\(reason)"])
+            logger.debug("desktop unavailable", metadata: ["reason": "\(reason)"])
         case .closed, .action: break
         }
     }

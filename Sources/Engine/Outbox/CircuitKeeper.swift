@@ -76,9 +76,13 @@ struct CircuitKeeper {
     /// What is known to be wrong before anything was sent; nil: nothing.
     var knownTrouble: (ChannelBoard.Health.State, String?)? {
         switch circuit.state {
-        case .closed: nil
+        // Its last attempt failed, too; there were only not enough of them yet to leave it alone.
+        case .closed: circuit.lastError.map { (.failing, $0) }
         case .open, .halfOpen: (.failing, circuit.lastError)
         case .disabled: (.disabled, circuit.lastError)
         }
     }
+
+    /// Since when; nil: it is not known.
+    var since: Moment? { circuit.since }
 }

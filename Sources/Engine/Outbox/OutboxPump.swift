@@ -22,6 +22,15 @@ package actor OutboxPump {
         self.logger = logger
     }
 
+    /// Notes what the last daemon knew of the channels' troubles, so that nobody is told they were never tried.
+    package func recallTroubles() async throws(LedgerError) {
+        for channel in switchboard.configuration.channels where channel is any EdgeChannel {
+            let keeper = CircuitKeeper(try await ledger.channel(named: channel.name), at: clock.now)
+            guard let (state, error) = keeper.knownTrouble else { continue }
+            channels.note(state, of: channel.name, error: error, at: keeper.since ?? clock.now)
+        }
+    }
+
     /// Serves every channel of the configuration, and begins anew after a reload, until cancelled.
     package func run() async throws {
         var crew = ChannelCrew(logger: logger)
