@@ -13,7 +13,7 @@ package final class StateLock: Sendable {
     /// - Throws: ``HostError/held(path:pid:)`` with the holder, ``HostError/remoteFolder(path:)`` on NFS
     ///   and its like.
     package init(folder: String, name: String = "lock") throws(HostError) {
-        try Self.refuseRemote(folder)
+        guard try !FileSystemKind(of: folder).isRemote else { throw .remoteFolder(path: folder) }
         let path = folder + "/" + name
         var held = try Self.lock(path, of: folder)
         // Whoever ends may remove the file and the folder: what was locked then is no file of anybody's.
@@ -40,11 +40,20 @@ package final class StateLock: Sendable {
         (try? SmallFile.text(path)).flatMap { Int32($0) }
     }
 
-    private static func refuseRemote(_ folder: String) throws(HostError) {
-        var status = statfs()
-        guard unsafe statfs(folder, &status) == 0 else { throw .last("statfs", folder) }
-        // NFS, SMB, SMB2, CIFS and AFS have no common sign; the magic numbers are those of statfs(2).
-        let remote: [UInt32] = [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x5346_414F]
-        if remote.contains(UInt32(truncatingIfNeeded: status.f_type)) { throw .remoteFolder(path: folder) }
+    /// The process that holds the lock of `folder` now; nil: nobody does.
+    ///
+    /// Takes nothing, so that a daemon that starts meanwhile is not in its way.
+    package static func liveHolder(folder: String, name: String = "lock") throws(HostError) -> Int32? {
+        guard let pid = holder(folder + "/" + name) else { return nil }
+        var status = stat()
+        guard unsafe stat(folder + "/" + name, &status) == 0 else { throw .last("stat", folder) }
+        // A line of it ends as `FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`.
+        let locks = try SmallFile.text("/proc/locks", limit: 1 << 22).split(separator: "\n")
+        let isHeld = locks.contains { line in
+            let fields = line.split(separator: " ")
+            return fields.contains("FLOCK") && fields.contains("\(pid)")
+                && fields.contains { $0.hasSuffix(":\(status.st_ino)") }
+        }
+        return isHeld ? pid : nil
     }
 }

@@ -16,14 +16,15 @@ struct Belfryd: AsyncParsableCommand {
               belfryd --system                      the daemon of the machine
               belfryd --check --config belfry.yaml  says what is wrong in a configuration
               belfryd listen --port 8080            shows webhooks as they arrive
+              belfryd backup belfry.sqlite          copies the ledger, also while a daemon runs
             """,
         version: Version.text,
-        subcommands: [Listen.self])
+        subcommands: [Listen.self, Backup.self, Restore.self])
 
     @OptionGroup var places: Places
 
-    @Flag(help: "Check the configuration and end: 0 when it is good, 2 when it is refused.")
-    var check = false
+    @OptionGroup var checking: Checking
+
     @Flag(help: "With --check: print JSON instead of text.")
     var json = false
 
@@ -40,12 +41,22 @@ struct Belfryd: AsyncParsableCommand {
         if drain { throw Failure("belfryd: --drain is not in this version", code: 2) }
         Signals.ignoreBrokenPipes()
         let paths = places.paths
-        if check {
+        if checking.check {
             try ConfigurationFiles(path: paths.config).check(asJSON: json)
         } else {
             try await Daemon(paths: paths, logger: Log.make(level: logLevel)).run()
         }
     }
+}
+
+/// Whether something is only looked at; one flag for the daemon and its subcommands.
+struct Checking: ParsableArguments {
+    @Flag(
+        help: """
+            Only look and end: at the configuration, 0 when it is good and 2 when it is refused; with backup at the \
+            copy.
+            """)
+    var check = false
 }
 
 /// Where things are; left out, design's places for this user.

@@ -1,3 +1,4 @@
+import APIServer
 import Engine
 import Glibc
 import Host
@@ -14,7 +15,8 @@ struct Daemon {
     /// - Throws: `Failure` with one sentence when it can't start: nothing is damaged then.
     func run() async throws {
         umask(0o077)
-        let lock = try takeLock()
+        try checkLimits()
+        let lock = try Self.takeLock(of: paths)
         defer { withExtendedLifetime(lock) {} }
         let claim = try claimSocket()
         defer { withExtendedLifetime(claim) {} }
@@ -22,7 +24,13 @@ struct Daemon {
         if paths.isConfigNamed { try files.requireFile() }
         let parts = try await assemble(files)
         do {
-            try await parts.serve(paths: paths)
+            do {
+                try await parts.serve(paths: paths)
+            } catch {
+                // Closed in any case: a ledger whose disk failed to sync must not be synced on the way out.
+                await parts.close()
+                throw error
+            }
         } catch let refusal as ReloadRefusal {
             throw Failure(refusal.description, code: 2)
         } catch let failure as Failure {
@@ -34,12 +42,49 @@ struct Daemon {
         logger.notice("stopped")
     }
 
-    private func takeLock() throws(Failure) -> StateLock {
+    /// Descriptors that the daemon needs for itself: the ledger, the bus, the warden, webhooks and the log.
+    private static let descriptors = 96
+
+    /// A daemon that runs out of descriptors later would fail at whatever comes next.
+    private func checkLimits() throws(Failure) {
+        guard let limit = try? Machine.descriptorLimit(), limit < Self.descriptors + 32 else { return }
+        throw Failure(
+            "belfryd: this process may open only \(limit) files; it needs \(Self.descriptors + 32)",
+            mend: "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit")
+    }
+
+    /// How many clients may be connected at once, so that descriptors are left for the rest.
+    static var connections: Int {
+        guard let limit = try? Machine.descriptorLimit() else { return APIListener.connections }
+        return max(16, min(APIListener.connections, limit - descriptors))
+    }
+
+    /// Makes sure that no other daemon has the state.
+    static func takeLock(of paths: Paths) throws(Failure) -> StateLock {
         do throws(HostError) {
             try paths.makeFolders()
             return try StateLock(folder: paths.state)
         } catch {
-            throw refusal(error, mend: "stop it first, or name another folder with --state")
+            switch error {
+            case .remoteFolder:
+                throw Failure(
+                    "belfryd: \(error)", mend: "name a folder on a disk of this machine with --state")
+            case .notOurs:
+                throw Failure(
+                    "belfryd: \(error)", mend: "give it to this user, mode 0700, or name another with --state"
+                )
+            case .system(_, EROFS, _), .system(_, EACCES, _), .system(_, EPERM, _):
+                throw Failure(
+                    "belfryd: the state folder \(paths.state) can't be written: \(error)",
+                    mend:
+                        "check its owner and that its file system is not read-only, or name another with --state"
+                )
+            case .system(_, ENOSPC, _), .system(_, EDQUOT, _):
+                throw Failure(
+                    "belfryd: the disk of \(paths.state) is full: \(error)",
+                    mend: "free some space, then start again")
+            default: throw refusal(error, mend: "stop it first, or name another folder with --state")
+            }
         }
     }
 
@@ -47,11 +92,11 @@ struct Daemon {
         do throws(HostError) {
             return try SocketClaim(paths.socket)
         } catch {
-            throw refusal(error, mend: "stop it first, or name another socket with --socket")
+            throw Self.refusal(error, mend: "stop it first, or name another socket with --socket")
         }
     }
 
-    private func refusal(_ error: HostError, mend: String) -> Failure {
+    private static func refusal(_ error: HostError, mend: String) -> Failure {
         guard case .held(let path, let pid) = error else { return Failure("belfryd: \(error)") }
         let who = pid.map { "the daemon with process id \($0)" } ?? "another daemon"
         return Failure("belfryd: \(path) is in use by \(who)", mend: mend)

@@ -17,6 +17,7 @@ struct DaemonParts {
     let control: Control
     private let ledger: SQLiteLedger
     private let items: ItemKeeper
+    private let house: HouseKeeper
     private let pump: OutboxPump
     private let surfaces: SurfaceKeeper
     private let warden: WardenClient
@@ -36,6 +37,7 @@ struct DaemonParts {
         let channels = Channels(curl: curl, clock: clock, logger: logger)
         let readConfiguration: @Sendable () async throws -> EngineConfiguration = {
             zones.forget()
+            let edition = files.edition
             let configuration: Configuration
             do {
                 configuration = try files.read()
@@ -46,7 +48,8 @@ struct DaemonParts {
             }
             let (made, versions) = try await channels.channels(configuration.channels)
             return EngineConfiguration(
-                configuration, path: files.exists ? files.path : nil, channels: made, versions: versions)
+                configuration, path: files.exists ? files.path : nil, channels: made, versions: versions,
+                edition: edition)
         }
         let configuration: EngineConfiguration
         do {
@@ -76,7 +79,9 @@ struct DaemonParts {
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },
-            makeID: makeID, readConfiguration: readConfiguration, logger: logger)
+            makeID: makeID, readConfiguration: readConfiguration,
+            houseFacts: HouseFacts(files: files, switchboard: switchboard).problems, logger: logger)
+        house = HouseKeeper(ledger: ledger, clock: clock, places: places, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
             logger: logger)
@@ -84,6 +89,8 @@ struct DaemonParts {
             ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
         surfaces = SurfaceKeeper(
             ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
+        // Before anybody can ask how they are.
+        try await pump.recallTroubles()
         var identity = DaemonIdentity(
             version: Version.text, pid: getpid(), state: paths.state, places: places)
         identity.wardenDirectory = paths.warden
@@ -121,12 +128,13 @@ struct DaemonParts {
         let access: APIListener.Access = paths.owner == .system ? .group(getegid()) : .owner
         let (isOpen, opened) = AsyncStream<Never>.makeStream()
         let door = APIListener(
-            path: paths.socket, access: access,
+            path: paths.socket, access: access, connections: Daemon.connections,
             handler: DaemonHandler(control: control, identity: identity, spool: spool), logger: logger,
             ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
             ("slots", control.slots.run), ("runs", control.runs.run), ("live board", control.board.run),
             ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run),
+            ("house", house.run),
         ]
         var services: [any Service] = keepers.map { KeeperService(name: $0.0, body: $0.1) }
         services.append(

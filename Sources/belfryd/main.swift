@@ -10,6 +10,8 @@ do {
     switch try Belfryd.parseAsRoot() {
     case let daemon as Belfryd: try await daemon.run()
     case let listen as Listen: try await listen.run()
+    case let backup as Backup: try await backup.run()
+    case let restore as Restore: try await restore.run()
     case var help: try help.run()
     }
 } catch let failure as Failure {

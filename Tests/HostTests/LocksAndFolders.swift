@@ -24,6 +24,29 @@ import Testing
         #expect(StateLock.holder(folder.file("lock")) == getpid())
     }
 
+    @Test func `tells who holds it now, and not who held it once`() throws {
+        let folder = try TemporaryFolder()
+        #expect(try StateLock.liveHolder(folder: folder.path) == nil)
+        let lock = try StateLock(folder: folder.path)
+        #expect(try StateLock.liveHolder(folder: folder.path) == getpid())
+        _ = consume lock
+        #expect(try StateLock.liveHolder(folder: folder.path) == nil)
+    }
+
+    @Test(arguments: [
+        // NFS, SMB, SMB2, CIFS, AFS, Ceph, 9p
+        (0x6969, true), (0x517B, true), (0xFE53_4D42, true), (0xFF53_4D42, true), (0x5346_414F, true),
+        (0x00C3_6400, true), (0x0102_1997, true),
+        // ext4, xfs, btrfs, tmpfs, overlay, zfs
+        (0xEF53, false), (0x5846_5342, false), (0x9123_683E, false), (0x0102_1994, false),
+        (0x794C_7630, false), (0x2FC1_2FC1, false),
+    ])
+    func `is refused on a network's file system`(_ magic: Int, isRemote: Bool) throws {
+        #expect(FileSystemKind(magic: UInt32(magic)).isRemote == isRemote)
+        let folder = try TemporaryFolder()
+        #expect(try FileSystemKind(of: folder.path).isRemote == false)
+    }
+
     @Test func `is refused when others may write to it`() throws {
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("a/b/c"))

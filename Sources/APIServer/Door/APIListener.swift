@@ -22,11 +22,12 @@ package struct APIListener: Service {
 
     /// The largest body of a request.
     package static let bodyLimit = 4 * 1024 * 1024
-    /// The most connections at once; more wait.
+    /// The most connections at once, unless fewer are asked for; more wait.
     package static let connections = 256
 
     private let path: String
     private let access: Access
+    private let connections: Int
     private let handler: any APIHandler
     private let logger: Logger
     private let ready: @Sendable () async -> Void
@@ -36,15 +37,18 @@ package struct APIListener: Service {
     /// - Parameters:
     ///   - path: The socket's file; its folder exists.
     ///   - access: Who may connect.
+    ///   - connections: The most connections at once.
     ///   - handler: Answers.
     ///   - logger: Told of what connections do, at trace, and of what goes wrong.
     ///   - ready: Called once, when requests are taken.
     package init(
-        path: String, access: Access, handler: any APIHandler, logger: Logger,
+        path: String, access: Access, connections: Int = APIListener.connections, handler: any APIHandler,
+        logger: Logger,
         ready: @escaping @Sendable () async -> Void = {}
     ) {
         self.path = path
         self.access = access
+        self.connections = connections
         self.handler = handler
         self.logger = logger
         self.ready = ready
@@ -59,7 +63,7 @@ package struct APIListener: Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let (files, file) = AsyncStream.makeStream(of: FileIdentity.self)
         let door = HTTPDoor(
-            address: .unixDomainSocket(path: path), connections: Self.connections, logger: quiet,
+            address: .unixDomainSocket(path: path), connections: connections, logger: quiet,
             opened: { _ in
                 try admit()
                 if let made = try? FileIdentity(at: path) { file.yield(made) }

@@ -19,6 +19,7 @@ final class Belfry: Sendable {
     /// Without a bus of its own a daemon looks for the one of whoever runs the tests.
     private let quietBus = Mutex<PrivateBus?>(nil)
     private let answers = Atomic<Int>(0)
+    private let variables = Mutex<[String: String?]>([:])
 
     /// Makes a home; starts nothing in it.
     ///
@@ -108,18 +109,28 @@ final class Belfry: Sendable {
             """
     }
 
+    /// Sets a variable for what is started from now on; nil takes it away.
+    func set(_ name: String, _ value: String?) {
+        variables.withLock { $0[name] = .some(value) }
+    }
+
     // MARK: The daemon
 
     /// Starts the daemon and waits until it takes commands and has its jobs in force.
     ///
-    /// - Parameter words: how it is called; nil: with this home's configuration and state.
+    /// - Parameters:
+    ///   - words: how it is called; nil: with this home's configuration and state.
+    ///   - wrapper: a program with its arguments that starts it, such as `prlimit`.
+    ///   - program: the daemon's path; the built one unless given.
     /// - Throws: ``NotUp`` with its last words when it ends instead.
-    func start(_ words: [String]? = nil) async throws {
+    func start(
+        _ words: [String]? = nil, through wrapper: [String] = [], program: String? = nil
+    ) async throws {
         if bus == nil, quietBus.withLock({ $0 == nil }) {
             let bus = try await PrivateBus.start()
             quietBus.withLock { $0 = bus }
         }
-        let process = try launch(words)
+        let process = try launch(words, through: wrapper, program: program)
         var words: [String] = []
         for await line in process.lines {
             words.append(line)
@@ -133,10 +144,14 @@ final class Belfry: Sendable {
     }
 
     /// Starts the daemon and does not wait for anything.
-    func launch(_ words: [String]? = nil) throws -> ChildProcess {
-        try ChildProcess(
-            BuiltProgram.path("belfryd"), words ?? ["--config", configPath, "--state", statePath],
-            environment: environment, folder: folder.path, streams: .bothInLines)
+    func launch(
+        _ words: [String]? = nil, through wrapper: [String] = [], program: String? = nil
+    ) throws -> ChildProcess {
+        let program = try program ?? BuiltProgram.path("belfryd")
+        let all = wrapper + [program] + (words ?? ["--config", configPath, "--state", statePath])
+        return try ChildProcess(
+            all[0], Array(all.dropFirst()), environment: environment, folder: folder.path,
+            streams: .bothInLines)
     }
 
     /// The daemon's process.
@@ -196,12 +211,13 @@ final class Belfry: Sendable {
         return try answer.json()
     }
 
-    /// Runs a built program in this home and waits for its end.
+    /// Runs a built program, or another one by its path, in this home and waits for its end.
     func run(_ program: String, _ words: [String], input: String? = nil) async throws -> Answer {
         let number = answers.add(1, ordering: .relaxed).newValue
         let (output, errors) = (folder.file("\(number).out"), folder.file("\(number).err"))
+        let path = program.contains("/") ? program : try BuiltProgram.path(program)
         let process = try ChildProcess(
-            BuiltProgram.path(program), words, environment: environment, folder: folder.path,
+            path, words, environment: environment, folder: folder.path,
             streams: .files(output: output, errors: errors))
         if let input { try process.write(input) }
         try process.closeInput()
@@ -227,12 +243,13 @@ final class Belfry: Sendable {
     /// A folder `zones` in the home is the zone data.
     var environment: [String: String?] {
         let zones = folder.file("zones")
-        return [
+        let own: [String: String?] = [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.file("run"), "BELFRY_SOCKET": socketPath,
             "XDG_CONFIG_HOME": nil, "XDG_STATE_HOME": nil, "BELFRY_CONFIG": nil, "BELFRY_STATE": statePath,
             "DBUS_SESSION_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address, "TZ": "UTC",
             "TZDIR": FileManager.default.fileExists(atPath: zones) ? zones : nil,
             "NO_COLOR": nil, "CI": nil,
         ]
+        return own.merging(variables.withLock(\.self)) { $1 }
     }
 }

@@ -24,6 +24,12 @@ final class SmallDisk: Sendable {
         _ = try? Shell.run("umount --lazy '\(path)'")
     }
 
+    /// Changes how it is mounted: `ro`, `rw`.
+    func remount(_ option: String) throws {
+        let code = try Shell.run("mount -o remount,\(option) '\(path)'")
+        guard code == 0 else { throw NotStarted(program: "mount") }
+    }
+
     /// Leaves no room on it.
     func fill() throws(HostError) {
         try Shell.run("cat /dev/zero > '\(path)/ballast'")

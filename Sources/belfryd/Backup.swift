@@ -1,0 +1,77 @@
+import ArgumentParser
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+
+/// Copies the ledger, whether a daemon is at work on it or not.
+struct Backup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy the ledger to a file, or check such a copy.",
+        discussion: """
+            The copy is of one moment, whole and synced when it appears, mode 0600. A daemon at work goes on \
+            meanwhile. The output of runs is not in it.
+
+            Examples:
+              belfryd backup /mnt/backup/belfry.sqlite
+              belfryd backup --force --system /mnt/backup/belfry.sqlite
+              belfryd backup --check /mnt/backup/belfry.sqlite
+            """)
+
+    @OptionGroup var places: Places
+
+    @Flag(help: "Replace the file when there is one.")
+    var force = false
+
+    @OptionGroup var checking: Checking
+
+    @Argument(help: ArgumentHelp("Where the copy goes, or is.", valueName: "file"))
+    var file: String
+
+    func validate() throws {
+        if force && checking.check { throw ValidationError("--force and --check exclude each other") }
+    }
+
+    func run() async throws {
+        umask(0o077)
+        do {
+            checking.check ? try look() : try copy()
+        } catch let error as LedgerError {
+            throw Failure("belfryd backup: \(error)")
+        }
+    }
+
+    private func look() throws {
+        guard unsafe access(file, F_OK) == 0 else {
+            throw Failure("belfryd backup: there is no file \(file)")
+        }
+        let summary = try LedgerFile(path: file).check()
+        print("\(file): good; \(summary.text)")
+    }
+
+    private func copy() throws {
+        let ledger = places.paths.state + "/ledger.sqlite"
+        guard unsafe access(ledger, F_OK) == 0 else {
+            throw Failure(
+                "belfryd backup: there is no ledger in \(places.paths.state)",
+                mend: "name the daemon's state folder with --state, or the machine's daemon with --system")
+        }
+        var (here, there) = (stat(), stat())
+        if unsafe stat(ledger, &here) == 0, unsafe stat(file, &there) == 0 {
+            guard here.st_ino != there.st_ino || here.st_dev != there.st_dev else {
+                throw Failure("belfryd backup: \(file) is the ledger itself", code: 2)
+            }
+            guard force else {
+                throw Failure(
+                    "belfryd backup: \(file) is there already", mend: "give another name, or --force")
+            }
+        }
+        try LedgerFile(path: ledger).copy(to: file)
+        print("\(file): written; \(try LedgerFile(path: file).check().text)")
+    }
+}
+
+extension LedgerFile.Summary {
+    /// `schema 1, 3 jobs, 120 runs, 482 events`.
+    var text: String { "schema \(schema), \(jobs) jobs, \(runs) runs, newest event \(lastEvent)" }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Glibc
+import Host
+import Ledger
+import LedgerSQLite
+
+/// Puts a copy of the ledger in its place, while no daemon is there.
+struct Restore: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put a copy of the ledger in place; the daemon must be stopped.",
+        discussion: """
+            The copy is read whole first; one of a newer Belfry is refused. The ledger that was there is kept \
+            beside it as ledger-before-restore.sqlite.
+
+            What happened since the copy was made is forgotten: slots since then are decided anew, by each job's \
+            catchUp; runs under way that the copy does not know are ended; notices may come twice, with the same id.
+
+            Examples:
+              systemctl --user stop belfryd
+              belfryd restore /mnt/backup/belfry.sqlite
+              systemctl --user start belfryd
+            """)
+
+    @OptionGroup var places: Places
+
+    @Argument(help: ArgumentHelp("The copy, made by belfryd backup.", valueName: "file"))
+    var file: String
+
+    func run() async throws {
+        umask(0o077)
+        let paths = places.paths
+        let lock = try Daemon.takeLock(of: paths)
+        defer { withExtendedLifetime(lock) {} }
+        guard unsafe access(file, F_OK) == 0 else {
+            throw Failure("belfryd restore: there is no file \(file)")
+        }
+        do {
+            let summary = try LedgerFile(path: file).check()
+            try replace(paths.state)
+            print("\(paths.state)/ledger.sqlite: restored; \(summary.text)")
+        } catch let error as LedgerError {
+            throw Failure("belfryd restore: \(error)")
+        } catch let error as HostError {
+            throw Failure("belfryd restore: \(error)")
+        }
+    }
+
+    private func replace(_ state: String) throws {
+        let ledger = state + "/ledger.sqlite"
+        let draft = ledger + ".restored"
+        try LedgerFile(path: file).copy(to: draft)
+        if unsafe access(ledger, F_OK) == 0 { try keep(ledger, as: state + "/ledger-before-restore.sqlite") }
+        // They belong to the old file: SQLite would write their pages into the new one.
+        for ending in ["-wal", "-shm"] { unsafe unlink(ledger + ending) }
+        guard unsafe rename(draft, ledger) == 0 else { throw HostError.last("rename", ledger) }
+        try SmallFile.syncFolder(of: ledger)
+    }
+
+    /// Copies what was there; what can't be read is moved away as it is.
+    private func keep(_ ledger: String, as path: String) throws {
+        do throws(LedgerError) {
+            try LedgerFile(path: ledger).copy(to: path)
+        } catch {
+            guard case .full = error else {
+                for ending in ["", "-wal"] { unsafe rename(ledger + ending, path + ending) }
+                return
+            }
+            throw error
+        }
+    }
+}

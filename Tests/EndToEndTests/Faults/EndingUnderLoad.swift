@@ -1,0 +1,36 @@
+import Glibc
+import Host
+import TestSupport
+import Testing
+
+/// SIGTERM while others keep the daemon waiting.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `the daemon's end under load` {
+    @Test func `comes within 5 s with a webhook that hangs and a reader that reads nothing`() async throws {
+        let hook = try await Belfry.receiver("--status-plan", "hang")
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              tick: { schedule: "* * * * * *", command: ["true"] }
+            """, hook: hook)
+        let feed = try ChildProcess(
+            BuiltProgram.path("belfry"), ["events", "--since", "0", "--json"], environment: belfry.environment
+        )
+        feed.signal(SIGSTOP)
+        // Somebody who asks and never reads, and somebody who never asks.
+        let silent = try LocalSocket.connect(belfry.socketPath)
+        let deaf = try LocalSocket.connect(belfry.socketPath)
+        let request = Array("GET /v1/events?since=0 HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+        _ = try LocalSocket.send(request[...], over: deaf)
+        // The first webhook is on its way, and hangs.
+        _ = try await hook.record()
+        let begin = ContinuousClock.now
+        #expect(try await belfry.stop() == 0)
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        withExtendedLifetime((silent, deaf)) {}
+        await feed.end()
+        // What hung is sent again by the next one.
+        try await belfry.start()
+        #expect(try await belfry.json("status")["outbox"]["pending"].integer ?? 0 > 0)
+        #expect(try await belfry.stop() == 0)
+    }
+}
