@@ -73,14 +73,14 @@ import Timeline
         }
     }
 
-    @Test func `a status names what is wrong, and the doctor exits 1`() async throws {
+    @Test func `a status names what is worth a look, by which the doctor does not fail`() async throws {
         try await House.whileStanding { house in
             let answer = try await house.belfry("status", "--json")
             let status = try WireCoding.decode(WireStatus.self, from: answer.output.utf8)
             #expect(status.version == "0.0.0-test" && status.jobs == 0)
             #expect(status.problems.contains { $0.kind == "noConfiguration" })
             #expect(try await house.belfry("status").output.contains("outbox   0 pending, 0 dead"))
-            #expect(try await house.belfry("doctor").status == 1)
+            #expect(try await house.belfry("doctor").status == 0)
             #expect(try await house.belfry("channel", "list", "--json").output == "[]\n")
             #expect(try await house.belfry("channel", "test", "hook").status == 4)
             let config = try await house.belfry("config", "show", "--json")

@@ -15,7 +15,7 @@ import Tracking
         #expect(try JSONKeys.of(Samples.status.outbox) == ["pending", "dead"])
         #expect(try JSONKeys.of(WireWarden(pid: 1, runs: 2)) == ["pid", "runs"])
         #expect(try JSONKeys.of(Samples.channel) == ["name", "kind", "state", "since", "lastError"])
-        #expect(try JSONKeys.of(Samples.status.problems[0]) == ["kind", "message", "hint"])
+        #expect(try JSONKeys.of(Samples.status.problems[0]) == ["kind", "message", "hint", "severity"])
     }
 
     @Test func `has the names of a job`() throws {

@@ -26,7 +26,7 @@ import Testing
         let channel = try #require(status["channels"].list.first)
         #expect(channel.keys.isSuperset(of: ["name", "kind", "state", "since", "lastError"]))
         #expect(channel["state"].text == "away")
-        #expect(status["problems"].list.contains { $0.keys == ["kind", "message", "hint"] })
+        #expect(status["problems"].list.contains { $0.keys == ["kind", "message", "hint", "severity"] })
         #expect(try await belfry.run("status").code == 0)
         #expect(try await belfry.run("doctor").code == 1)
         #expect(try await belfry.run("doctor", "--json").json().list.count >= status["problems"].list.count)

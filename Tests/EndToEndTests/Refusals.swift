@@ -4,7 +4,7 @@ import Testing
 /// Exit codes and sentences of commands that can't do what they were asked.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `a refused command` {
     @Test(arguments: [
-        ["status"], ["doctor"], ["reload"], ["job", "list"], ["runs"], ["run", "x"], ["exec", "--", "true"],
+        ["status"], ["reload"], ["job", "list"], ["runs"], ["run", "x"], ["exec", "--", "true"],
         ["watch"], ["events"], ["notify", "x"], ["messages"], ["outbox"], ["channel", "list"],
         ["bot", "list"],
         ["config", "show"], ["job", "history", "x"], ["run", "logs", "x#1"],

@@ -20,7 +20,7 @@ struct ConfigCheckCommand: ParsableCommand {
 
     func run() throws {
         let file = common.config ?? Paths(common.system ? .system : .user).config
-        let program = try Self.daemonProgram()
+        let program = Doctor.daemonProgram
         let arguments = [program, "--check", "--config", file] + (common.json ? ["--json"] : [])
         // Freed by exec, or by the end of the process right after.
         var pointers = unsafe arguments.map { unsafe strdup($0) }
@@ -30,12 +30,6 @@ struct ConfigCheckCommand: ParsableCommand {
         throw APIError(
             .internalFault, "can't start \(program) (\(unsafe String(cString: strerror(errno))))",
             hint: "Install belfryd beside belfry.")
-    }
-
-    /// `belfryd` beside this program, else the one the shell would find.
-    private static func daemonProgram() throws -> String {
-        let beside = SmallFile.parent(of: try Machine.executablePath()) + "/belfryd"
-        return unsafe access(beside, X_OK) == 0 ? beside : "belfryd"
     }
 }
 

@@ -7,39 +7,53 @@ import TerminalView
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Looks for what is wrong, and says the mend.",
-        discussion: "Exits 0 when nothing is wrong, 1 when something is, 3 when no daemon answers.")
+        discussion: """
+            Looks at the daemon, its warden, channels, configuration, ledger and disk, and at the machine's clock, \
+            zones and session; without a daemon at all of these that need none.
+
+            Exits 0 when nothing fails (there may be warnings), 1 when something does, 3 when no daemon answers.
+
+            Examples:
+              belfry doctor
+              belfry doctor --json | jq -r '.[] | select(.severity == "problem") | .message'
+            """)
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let status: WireStatus = try common.client().ask(.status)
-        let problems = status.problems + Self.ofThisMachine
-        if common.json {
-            StandardOutput.print(try WireCoding.text(problems))
-        } else {
-            let screen = common.screen
-            for line in StatusText.problems(problems, screen) { screen.print(line) }
-            if problems.isEmpty { screen.print(screen.paint("Nothing is wrong.", .green)) }
+        let (status, silence) = try ask()
+        let paths = Paths(common.system ? .system : .user)
+        var findings = Doctor(status: status, paths: paths, config: common.config).findings()
+        if let silence {
+            let problem = WireProblem(kind: "noDaemon", message: silence.message, hint: silence.hint)
+            findings.insert(problem, at: 0)
         }
-        if !problems.isEmpty { throw ExitCode(1) }
+        if common.json {
+            StandardOutput.print(try WireCoding.text(findings))
+        } else {
+            show(findings)
+        }
+        if silence != nil { throw ExitCode(3) }
+        if findings.contains(where: { !$0.isWarning }) { throw ExitCode(1) }
     }
 
-    /// What the daemon's own answer does not tell of.
-    private static var ofThisMachine: [WireProblem] {
-        var problems: [WireProblem] = []
-        if !Machine.isClockSynchronised {
-            problems.append(
-                WireProblem(
-                    kind: "clockNotSynchronised",
-                    message: "the kernel says that the clock is not synchronised",
-                    hint: "turn on a time service: timedatectl set-ntp true"))
+    /// What the daemon says, or that there is none.
+    private func ask() throws -> (WireStatus?, APIError?) {
+        do throws(APIError) {
+            return (try common.client().ask(.status), nil)
+        } catch {
+            guard error.code.row.exitCode == 3 else { throw error }
+            return (nil, error)
         }
-        if ZoneFiles().version == nil {
-            problems.append(
-                WireProblem(
-                    kind: "noZoneData", message: "no version of the time zone data was found",
-                    hint: "install it: apt install tzdata"))
+    }
+
+    private func show(_ findings: [WireProblem]) {
+        let screen = common.screen
+        for line in StatusText.problems(findings, screen) { screen.print(line) }
+        if findings.isEmpty {
+            screen.print(screen.paint("Nothing is wrong.", .green))
+        } else if findings.allSatisfy(\.isWarning) {
+            screen.print(screen.paint("Nothing fails.", .green))
         }
-        return problems
     }
 }

@@ -26,7 +26,8 @@ struct StatusCommand: ParsableCommand {
     private static func lines(_ status: WireStatus, _ screen: Screen) -> [String] {
         let age = DisplayDuration.text(max(.zero, screen.now - status.since.moment))
         let mark =
-            status.problems.isEmpty ? screen.paint("ok", .green) : screen.paint("needs a look", .yellow)
+            status.problems.allSatisfy(\.isWarning)
+            ? screen.paint("ok", .green) : screen.paint("needs a look", .yellow)
         var lines = ["belfryd \(status.version), pid \(status.pid), up \(age): \(mark)"]
         func add(_ name: String, _ text: String) {
             lines.append(screen.paint(name.padded(to: 9), .dim) + text)

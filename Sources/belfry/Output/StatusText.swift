@@ -12,10 +12,11 @@ enum StatusText {
         return text
     }
 
-    /// Two lines a problem: what is wrong, and its mend.
+    /// Two lines a problem: what is wrong, `!` before it, or `-` when nothing fails by it; and its mend.
     static func problems(_ problems: [WireProblem], _ screen: Screen) -> [String] {
         problems.flatMap { problem in
-            let what = screen.paint("! ", .yellow) + PlainText.oneLine(problem.message)
+            let mark = problem.isWarning ? screen.paint("- ", .dim) : screen.paint("! ", .yellow)
+            let what = mark + PlainText.oneLine(problem.message)
             guard let hint = problem.hint else { return [what] }
             return [what, screen.paint("  " + PlainText.oneLine(hint), .dim)]
         }

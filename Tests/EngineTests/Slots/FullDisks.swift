@@ -8,7 +8,7 @@ import Timeline
 @Suite(.timeLimit(.minutes(2))) struct `a disk that is full` {
     @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
     func `delays slots, loses none, and refuses what people ask`() async throws {
-        let disk = try SmallDisk(megabytes: 4)
+        let disk = try SmallDisk(megabytes: 16)
         try await SlotScene.run(in: disk.folder, at: at("10:00:00")) { scene in
             try await scene.put(.cron("one", "0 * * * * *"), .cron("two", "0 * * * * *"))
             try await scene.sleeps(until: at("10:01:00"))

@@ -1,0 +1,43 @@
+import API
+import Host
+
+/// Looks at one daemon's house from the outside: its machine, its files and its programs.
+///
+/// Works where no daemon answers; what this user may not look at is passed over.
+struct Doctor {
+    /// What the daemon says of itself; nil: none answers.
+    let status: WireStatus?
+    let owner: Paths.Owner
+    let config: String
+    let state: String
+    let environment: [String: String]
+
+    /// A doctor for the daemon that answered, else for the one that `paths` would have.
+    init(
+        status: WireStatus?, paths: Paths, config: String? = nil,
+        environment: [String: String] = Machine.environment
+    ) {
+        self.status = status
+        self.environment = environment
+        self.config = config ?? status?.config ?? paths.config
+        state = status?.state ?? paths.state
+        owner = state == Paths(.system, environment: [:]).state ? .system : paths.owner
+    }
+
+    /// Everything found, what fails first.
+    func findings() -> [WireProblem] {
+        let told = status?.problems ?? []
+        let seen = stateFindings() + programFindings() + configurationFindings() + machineFindings()
+        // The daemon's own words win over ours for the same thing.
+        let found = told + seen.filter { problem in !told.contains { $0.kind == problem.kind } }
+        return found.filter { !$0.isWarning } + found.filter(\.isWarning)
+    }
+
+    func problem(_ kind: String, _ message: String, _ hint: String? = nil) -> WireProblem {
+        WireProblem(kind: kind, message: message, hint: hint)
+    }
+
+    func warning(_ kind: String, _ message: String, _ hint: String? = nil) -> WireProblem {
+        WireProblem(kind: kind, message: message, hint: hint, severity: .warning)
+    }
+}
