@@ -43,7 +43,9 @@ import Testing
         #expect(refused.kinds.contains("refusedConfiguration"))
         #expect(refused.kinds.contains("badConfiguration"))
         #expect(
-            try await belfry.json("status")["problems"].list.contains { $0["kind"].text == "refusedConfiguration" })
+            try await belfry.json("status")["problems"].list.contains {
+                $0["kind"].text == "refusedConfiguration"
+            })
         #expect(try await belfry.json("job", "list").list.count == 2)
         try belfry.configure(job)
         #expect(try await belfry.run("reload").code == 0)
