@@ -9,11 +9,20 @@ final class Alarm: Sendable {
         var waiting: [UInt64: (until: Moment, sleeper: CheckedContinuation<Void, any Error>)] = [:]
         var canceled: Set<UInt64> = []
         var lastTicket: UInt64 = 0
+        /// When the thread wakes next.
         var armed: Moment?
+        /// How far the wall clock was ahead of the time since boot at the last look.
+        var ahead: Duration?
         var hasThread = false
         var clockWasSet = false
         var isClosed = false
     }
+
+    /// At the latest so long after the last look the clocks are looked at again: a kernel, or whoever stands in
+    /// for it, may not say that the clock was set.
+    private static let longestNap: Duration = .seconds(60)
+    /// The wall clock is steered by less than this between two looks; what moves further was set.
+    private static let steer: Duration = .seconds(1)
 
     private let timer: Descriptor
     private let sleepers = Mutex(Sleepers())
@@ -41,8 +50,14 @@ final class Alarm: Sendable {
                 }
                 state.hasThread = true
             }
+            let wasSet = noteClocks(&state)
             state.waiting[ticket] = (moment, sleeper)
-            if state.armed.map({ moment < $0 }) ?? true { arm(moment, &state) }
+            if wasSet {
+                state.clockWasSet = true
+                arm(Moment(microseconds: 1), &state)
+            } else if state.armed.map({ moment < $0 }) ?? true {
+                arm(moment, &state)
+            }
             return nil
         }
         if let refused { sleeper.resume(throwing: refused) }
@@ -79,7 +94,8 @@ final class Alarm: Sendable {
             let size = unsafe read(timer.raw, &count, MemoryLayout<UInt64>.size)
             let wasCanceled = size < 0 && errno == ECANCELED
             let (due, isClosed) = sleepers.withLock { state in
-                (takeDue(&state, all: wasCanceled || state.clockWasSet), state.isClosed)
+                let wasSet = noteClocks(&state)
+                return (takeDue(&state, all: wasCanceled || wasSet || state.clockWasSet), state.isClosed)
             }
             for sleeper in due { sleeper.resume() }
             if isClosed { return }
@@ -101,11 +117,19 @@ final class Alarm: Sendable {
         return due
     }
 
-    /// Arms the timer.
+    /// Looks at both clocks; whether the one was set against the other since the last look.
+    private func noteClocks(_ state: inout Sleepers) -> Bool {
+        let ahead = Moment.now - Moment(microseconds: Duration.sinceBoot.microseconds)
+        defer { state.ahead = ahead }
+        return state.ahead.map { ahead - $0 > Self.steer || $0 - ahead > Self.steer } ?? false
+    }
+
+    /// Arms the timer for `moment`, or for an earlier look at the clocks.
     ///
     /// When the clock was set since the last look the kernel says so once, here or in
     /// the read; here the timer is set to fire at once, so that the thread wakes everybody.
     private func arm(_ moment: Moment, _ state: inout Sleepers) {
+        let moment = min(moment, Moment.now + Self.longestNap)
         state.armed = moment
         let flags = Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)
         var setting = itimerspec()

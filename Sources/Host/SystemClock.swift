@@ -56,6 +56,16 @@ extension Moment {
 }
 
 extension Duration {
+    /// How long the machine has slept since it started: what one clock counts and the other does not.
+    ///
+    /// The corresponding C functions are `clock_gettime(CLOCK_BOOTTIME)` and `clock_gettime(CLOCK_MONOTONIC)`.
+    package static var slept: Duration {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        let awake = Duration.seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        return max(.zero, sinceBoot - awake)
+    }
+
     /// Time since the machine started, sleep included.
     package static var sinceBoot: Duration {
         var time = timespec()
