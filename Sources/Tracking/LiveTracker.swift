@@ -128,9 +128,11 @@ public struct LiveTracker: Sendable {
     /// Notes that time passed: a running job that is silent for too long becomes stalled, and one that
     /// tells no progress and is not done when it should have been gets a later finish time or none.
     ///
-    /// - Parameter now: at or after ``nextLook``; earlier changes nothing.
+    /// - Parameter now: at or after ``nextLook``; earlier changes nothing, unless the clock was set back:
+    ///   silence counts from now then.
     /// - Returns: whether anything changed.
     public mutating func look(at now: Moment) -> LiveChange {
+        if let heardAt, heardAt > now { self.heardAt = now }
         guard let stallsAt, now >= stallsAt else { return lookAtTime(now) }
         let heard = live.updatedAt
         enter(.stalled, at: now)

@@ -41,7 +41,9 @@ struct RecordLimiter: Sendable {
 
     /// The record that is held, once its second has passed.
     mutating func takeHeld(at now: Moment) -> [UInt8]? {
-        guard let heldUntil, now >= heldUntil, let record = takeHeld() else { return nil }
+        guard let heldUntil, now >= heldUntil || now < windowStart, let record = takeHeld() else {
+            return nil
+        }
         return admit(record[...], at: now) ? record : nil
     }
 }

@@ -195,6 +195,15 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.state == .running)
     }
 
+    @Test func `counts silence from the moment at which the clock was set back`() {
+        var tracker = runningTracker(usualGap: .seconds(60))
+        _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(5000))
+        #expect(tracker.look(at: at(100)) == .none)
+        #expect(tracker.stallsAt == at(280))
+        #expect(tracker.look(at: at(280)) == .stateChange)
+        #expect(tracker.live.state == .stalled)
+    }
+
     @Test func `never stalls when no silence is known to be unusual`() {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(1))
