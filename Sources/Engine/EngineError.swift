@@ -28,6 +28,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case nameTaken(String)
     /// A command that belongs to no job can't be filed under the name of one.
     case jobsName(String)
+    /// Somebody else changed the job at the same time.
+    case changedMeanwhile(String)
     case ledger(LedgerError)
     /// The daemon is ending.
     case stopping

@@ -8,6 +8,8 @@ package struct ReloadDifference: Hashable, Sendable, Codable {
     package var channels: WireChanges
     /// Whether the routes differ.
     package var routes: Bool
+    /// What to know although nothing is wrong.
+    package var warnings: [String]?
 
     /// A difference, each part as given.
     package init(

@@ -28,6 +28,8 @@ package struct WireJob: Hashable, Sendable, Codable {
     package var shell: String?
     /// The folder it starts in; absent: the daemon user's home.
     package var cwd: String?
+    /// What to know of it although nothing is wrong; in the answer to adding and changing it alone.
+    package var warnings: [String]?
     /// The names that its environment gets besides the usual ones; their values stay in the daemon.
     package var env: [String]?
 

@@ -5,6 +5,10 @@ package struct WirePolicies: Hashable, Sendable, Codable {
     package var overlap: String
     /// What happens to slots that nobody could decide in time.
     package var catchUp: WireCatchUp
+    /// Runs start up to this long after their slots; absent: at once.
+    package var spreadMs: Int64?
+    /// How much of the spread this job always waits, by its name.
+    package var spreadOffsetMs: Int64?
     /// Ends a run after this long; absent: never.
     package var timeoutMs: Int64?
     /// From TERM to KILL.
@@ -42,10 +46,12 @@ package struct WirePolicies: Hashable, Sendable, Codable {
 
 /// What happens to slots that nobody could decide in time.
 package struct WireCatchUp: Hashable, Sendable, Codable {
-    /// `none` or `latest`.
+    /// `none`, `latest` or `all`.
     package var mode: String
     /// Older slots are missed in any case; milliseconds.
     package var withinMs: Int64
+    /// How many slots run at most for one gap; of `all` alone.
+    package var burst: Int?
 
     /// Catches up by `mode` what is younger than `withinMs` milliseconds.
     package init(mode: String, withinMs: Int64) {

@@ -1,11 +1,13 @@
 /// When a job runs.
 package struct WireSchedule: Hashable, Sendable, Codable {
-    /// `cron`, `every`, `after`, `at`, `startup` or `manual`.
+    /// `cron`, `every`, `after`, `at`, `startup` or `manual`; in a draft also `words`, whose text is a phrase.
     package var kind: String
     /// The schedule as it was written: an expression, a duration, a time; empty for `manual` and `startup`.
     package var text: String
     /// The name of the zone its wall time is read in; absent where wall time plays no part.
     package var zone: String?
+    /// Where the grid of an `every` begins; in a draft absent: now.
+    package var from: Timestamp?
     /// The schedule in words; absent where nothing better than the text can be said.
     package var words: String?
 

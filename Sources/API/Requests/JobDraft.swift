@@ -18,10 +18,14 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var env: [String: String]?
     /// What a slot does while the last run goes on: `skip`, `queue-one`, `queue-all`, `replace` or `allow`.
     package var overlap: String?
-    /// `none` or `latest`.
+    /// `none`, `latest` or `all`.
     package var catchUp: String?
     /// How far back it catches up, milliseconds.
     package var withinMs: Int64?
+    /// How many slots `all` catches up at most.
+    package var burst: Int?
+    /// Starts runs up to this long after their slots, milliseconds; 0: at once.
+    package var spreadMs: Int64?
     /// Ends a run after this long, milliseconds; 0: never.
     package var timeoutMs: Int64?
     /// From TERM to KILL, milliseconds.

@@ -1,4 +1,5 @@
 import API
+import Cron
 import Engine
 import Ledger
 import Timeline
@@ -14,12 +15,12 @@ extension DaemonHandler {
 
     func addJob(_ request: APIRequest) async throws(APIError) -> APIResponse {
         let draft: JobDraft = try request.value()
-        let spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
+        let spec = try JobSpec(draft, reading)
         let origin = try Self.origin(draft.origin)
         let record = try await asking { () async throws(EngineError) in
             try await control.add(spec, origin: origin)
         }
-        return .value(try await shown(record.name), status: 201)
+        return .value(try await saved(record.name), status: 201)
     }
 
     func editJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
@@ -28,14 +29,14 @@ extension DaemonHandler {
             throw APIError(
                 .badValue, "a job keeps its name", hint: "Add one of the other name, and remove this one.")
         }
-        let zone = control.switchboard.configuration.zone
+        let reading = reading
         // Read outside of the engine, so that a refusal keeps its place in the table.
         _ = try await entry(name)
         var refusal: APIError?
         do throws(EngineError) {
             _ = try await control.edit(name) { (spec) throws(EngineError) in
                 do throws(APIError) {
-                    try spec.apply(draft, zone: zone)
+                    try spec.apply(draft, reading)
                 } catch {
                     refusal = error
                     throw .invalid(error.message)
@@ -44,7 +45,7 @@ extension DaemonHandler {
         } catch {
             throw refusal ?? APIError(error)
         }
-        return .value(try await shown(name))
+        return .value(try await saved(name))
     }
 
     func removeJob(_ name: String) async throws(APIError) -> APIResponse {
@@ -69,10 +70,22 @@ extension DaemonHandler {
     func nextSlots(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
         let count = Int(clamping: try request.query.number("n", atLeast: 1) ?? 5)
         _ = try await entry(name)
-        let slots = try await asking { () async throws(EngineError) in
-            try await control.upcoming(name, count: min(count, 10_000))
+        let lines = try await asking { () async throws(EngineError) in
+            try await control.preview(name, count: min(count, 10_000))
         }
-        return .value(slots.map(Timestamp.init(_:)) as [Timestamp])
+        guard request.query["notes"] == "true" else {
+            return .value(lines.filter(\.isSlot).map { Timestamp($0.moment) })
+        }
+        return .value(
+            lines.map { WireSlot(at: Timestamp($0.moment), isSkipped: !$0.isSlot, note: $0.noteWords) })
+    }
+
+    /// A job that was just added or changed, with what to know of it.
+    private func saved(_ name: String) async throws(APIError) -> WireJob {
+        var job = try await shown(name)
+        let warnings = await control.warnings(of: name)
+        if !warnings.isEmpty { job.warnings = warnings }
+        return job
     }
 
     /// Every job, by name, each with its newest run.

@@ -53,7 +53,7 @@ extension DaemonHandler {
         draft.command = asked.command
         draft.cwd = asked.cwd
         draft.env = asked.env
-        var spec = try JobSpec(draft, zone: control.switchboard.configuration.zone)
+        var spec = try JobSpec(draft, reading)
         spec.notify = wish
         let loan = ExecLoan(
             environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment,
@@ -127,6 +127,7 @@ extension DaemonHandler {
 
     func history(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
         try await knownOnce(name)
+        if let at = request.query["at"] { return .value(try await slot(of: name, at: at)) }
         let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
         return .value(try await listed(RunFilter(job: name, limit: limit)))
     }

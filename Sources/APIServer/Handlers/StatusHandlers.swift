@@ -71,6 +71,7 @@ extension DaemonHandler {
         difference.channels = Self.changes(
             from: Set(before.channels.map(\.name)), to: Set(after.channels.map(\.name)), changed: [])
         difference.routes = before.routing != after.routing
+        if !jobs.warnings.isEmpty { difference.warnings = jobs.warnings }
         return .value(difference)
     }
 

@@ -43,6 +43,8 @@ extension APIError {
                 .jobExists, "there is a job \"\(name)\" already", hint: "Change it: belfry job edit \(name)")
         case .jobsName(let name):
             self.init(.jobExists, "\"\(name)\" is the name of a job", hint: "Choose another with --name.")
+        case .changedMeanwhile(let name):
+            self.init(.changedMeanwhile, "somebody changed \"\(name)\" at the same time", hint: "Try again.")
         case .ledger(let error): self.init(error)
         case .stopping: self.init(.stopping)
         }

@@ -6,24 +6,24 @@ extension JobSpec {
     /// The job that `draft` asks for; what it does not say is by default.
     ///
     /// - Throws: ``APIError`` for what is missing, malformed, or of a later version.
-    init(_ draft: JobDraft, zone: String) throws(APIError) {
+    init(_ draft: JobDraft, _ reading: ScheduleReading) throws(APIError) {
         guard let name = draft.name else { throw APIError(.badValue, "the job has no name") }
         guard let action = try Self.action(draft) else {
             throw APIError(.badValue, "the job has nothing to do", hint: "Give it a command or a shell text.")
         }
         self.init(
-            name: name, action: action, schedule: ScheduleSpec(kind: .manual, text: "", zone: zone))
-        try apply(draft, zone: zone)
+            name: name, action: action, schedule: ScheduleSpec(kind: .manual, text: "", zone: reading.zone))
+        try apply(draft, reading)
     }
 
     /// Changes what `draft` says, and nothing else.
-    mutating func apply(_ draft: JobDraft, zone: String) throws(APIError) {
+    mutating func apply(_ draft: JobDraft, _ reading: ScheduleReading) throws(APIError) {
         if let bot = draft.bot {
             if let fault = JobName.fault(in: bot) { throw APIError(.badName, "bot \"\(bot)\": \(fault)") }
             self.bot = bot
         }
         if let action = try Self.action(draft) { self.action = action }
-        if let schedule = draft.schedule { self.schedule = try ScheduleSpec(schedule, zone: zone) }
+        if let schedule = draft.schedule { self.schedule = try ScheduleSpec(schedule, reading) }
         if let cwd = draft.cwd {
             guard cwd.hasPrefix("/") else {
                 throw APIError(.badValue, "cwd is not an absolute path: \"\(cwd)\"")
@@ -32,8 +32,7 @@ extension JobSpec {
         }
         if let env = draft.env { environment = env }
         if let overlap = draft.overlap { self.overlap = try Self.overlap(overlap) }
-        if let mode = draft.catchUp { catchUp.mode = try Self.catchUp(mode) }
-        if let within = draft.withinMs { catchUp.within = try Self.duration(within, "within") }
+        try applyLateness(draft)
         if let milliseconds = draft.timeoutMs {
             timeout = milliseconds == 0 ? nil : try Self.duration(milliseconds, "timeout")
         }
@@ -87,10 +86,28 @@ extension JobSpec {
             hint: "It is: \(OverlapPolicy.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
-    private static func catchUp(_ word: String) throws(APIError) -> CatchUpPolicy.Mode {
-        if let mode = CatchUpPolicy.Mode(rawValue: word) { return mode }
-        if word == "all" { throw APIError(.notInThisVersion, "catch-up all is not in this version") }
-        throw APIError(.badValue, "catch-up is not \"\(word)\"", hint: "It is: none or latest")
+    /// What the draft says of slots that are late, or are to be.
+    private mutating func applyLateness(_ draft: JobDraft) throws(APIError) {
+        if let word = draft.catchUp {
+            guard let mode = CatchUpPolicy.Mode(rawValue: word) else {
+                throw APIError(.badValue, "catch-up is not \"\(word)\"", hint: "It is: none, latest or all")
+            }
+            catchUp.mode = mode
+        }
+        if let within = draft.withinMs { catchUp.within = try Self.duration(within, "within") }
+        if let burst = draft.burst {
+            guard catchUp.mode == .all else {
+                throw APIError(
+                    .badValue, "burst belongs to catch-up all", hint: "Say both: --catch-up all --burst N")
+            }
+            guard (1...CatchUpPolicy.greatestBurst).contains(burst) else {
+                throw APIError(.badValue, "burst is a number from 1 to \(CatchUpPolicy.greatestBurst)")
+            }
+            catchUp.burst = burst
+        }
+        if let milliseconds = draft.spreadMs {
+            spread = milliseconds == 0 ? nil : try Self.duration(milliseconds, "spread")
+        }
     }
 
     private static func duration(_ milliseconds: Int64, _ name: String) throws(APIError) -> Duration {
@@ -99,18 +116,5 @@ extension JobSpec {
             throw APIError(.badValue, "\(name) is not a duration above zero and below 100 years")
         }
         return .milliseconds(milliseconds)
-    }
-}
-
-extension ScheduleSpec {
-    /// The schedule that is asked for; its text is read by whoever stores it.
-    init(_ wire: WireSchedule, zone: String) throws(APIError) {
-        switch wire.kind {
-        case "manual": self.init(kind: .manual, text: "", zone: wire.zone ?? zone)
-        case "cron": self.init(kind: .cron, text: wire.text, zone: wire.zone ?? zone)
-        case "every", "after", "at", "startup":
-            throw APIError(.notInThisVersion, "a schedule of kind \(wire.kind) is not in this version")
-        default: throw APIError(.badValue, "no schedule is of kind \"\(wire.kind)\"")
-        }
     }
 }

@@ -10,12 +10,15 @@ extension WireJob {
         let record = entry.record
         let spec = record.spec
         let isManual = spec.schedule.kind == .manual
+        let anchor: Timestamp? =
+            if case .every(_, let anchor) = entry.schedule { Timestamp(anchor) } else { nil }
         self.init(
             name: spec.name, origin: record.origin.rawValue, bot: spec.bot, kind: spec.action.kind,
             schedule: WireSchedule(
                 kind: spec.schedule.kind.rawValue, text: spec.schedule.text,
                 zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
             revision: record.revision, policies: WirePolicies(spec))
+        schedule.from = anchor
         at = record.place
         if let pause = record.pause {
             paused = .since(Timestamp(pause.since), note: pause.note)
@@ -45,6 +48,11 @@ extension WirePolicies {
         backoffMs = spec.backoff.milliseconds
         priority = spec.priority
         concurrency = spec.concurrency.map { WireConcurrency(key: $0.key, max: $0.max) }
+        if spec.catchUp.mode == .all { catchUp.burst = spec.catchUp.burst }
+        if let spread = spec.spread {
+            spreadMs = spread.milliseconds
+            spreadOffsetMs = SlotDelay.spread(spread, of: spec.name).milliseconds
+        }
         guard let rules = spec.process else { return }
         user = rules.user
         umask = rules.umask.map { "0" + String($0, radix: 8) }

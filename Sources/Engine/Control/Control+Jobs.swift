@@ -1,6 +1,6 @@
-import Cron
+package import Cron
 package import Ledger
-package import Timeline
+import Timeline
 
 extension Control {
     /// Adds a job made by the command line, or brought along by an import.
@@ -11,19 +11,28 @@ extension Control {
     ) async throws(EngineError) -> JobRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         if await slots.entry(spec.name) != nil { throw .nameTaken(spec.name) }
-        try check(spec)
-        return try await single(.put(spec, origin: origin, place: nil))
+        try check(spec, changing: nil)
+        return try await single(.add(spec, origin: origin))
     }
 
     /// Makes a new revision of a job made by the command line.
     package func edit(
         _ name: String, _ change: (inout JobSpec) throws(EngineError) -> Void
     ) async throws(EngineError) -> JobRecord {
-        let record = try await owned(name)
-        var spec = record.spec
-        try change(&spec)
-        try check(spec)
-        return try await single(.put(spec, origin: record.origin, place: nil))
+        var tries = 3
+        while true {
+            let record = try await owned(name)
+            var spec = record.spec
+            try change(&spec)
+            try check(spec, changing: record.spec)
+            do throws(EngineError) {
+                return try await single(.revise(spec, of: record.revision))
+            } catch {
+                // Somebody else was faster: theirs stays, and this change is made on top of it.
+                tries -= 1
+                guard case .changedMeanwhile = error, tries > 0 else { throw error }
+            }
+        }
     }
 
     /// Removes a job made by the command line; its runs stay.
@@ -41,21 +50,29 @@ extension Control {
         try await single(.resume(name))
     }
 
-    /// The next `count` slots of a job, earliest first; fewer when it ends before.
-    package func upcoming(_ name: String, count: Int) async throws(EngineError) -> [Moment] {
+    /// The next `count` slots of a job, earliest first, with what changes of the clock do to them; fewer when it
+    /// ends before.
+    ///
+    /// Lines for local times that the clock skips come in between and are not counted.
+    package func preview(_ name: String, count: Int) async throws(EngineError) -> [SlotPreview] {
         guard let entry = await slots.entry(name) else { throw .noSuchJob(name) }
-        var found: [Moment] = []
-        var last = clock.now
-        while found.count < count, let next = entry.schedule.nextSlot(after: last, in: entry.rules) {
-            found.append(next)
-            last = next
-        }
-        return found
+        // What comes after its last end comes once, as far as anybody knows.
+        let schedule = entry.chain == nil ? entry.schedule : entry.next.map(Schedule.at) ?? entry.schedule
+        return schedule.preview(after: clock.now, in: entry.rules, count: count)
+    }
+
+    /// What a person may want to know of a job that was just saved, though nothing is wrong with it.
+    package func warnings(of name: String) async -> [String] {
+        guard let crowd = await slots.crowd(around: name) else { return [] }
+        return [crowd.warning]
     }
 
     /// What is wrong with a spec that is about to be stored.
-    private func check(_ spec: JobSpec) throws(EngineError) {
-        _ = try spec.schedule.read(seed: spec.name, zones: zones)
+    private func check(_ spec: JobSpec, changing old: JobSpec?) throws(EngineError) {
+        let (schedule, _) = try spec.schedule.read(seed: spec.name, zones: zones)
+        if case .at(let moment) = schedule, moment <= clock.now, old?.schedule != spec.schedule {
+            throw .invalid("\(spec.schedule.text) is over: the job would never run")
+        }
     }
 
     private func owned(_ name: String) async throws(EngineError) -> JobRecord {

@@ -1,3 +1,4 @@
+import Cron
 import Ledger
 import Logging
 import Timeline
@@ -7,6 +8,8 @@ package struct ReloadDifference: Hashable, Sendable {
     package var added: [String] = []
     package var changed: [String] = []
     package var removed: [String] = []
+    /// What a person may want to know though nothing is wrong.
+    package var warnings: [String] = []
 
     package init() {}
 
@@ -43,10 +46,11 @@ extension Control {
         if configuration.path == nil, let path = switchboard.configuration.path {
             throw ReloadRefusal(description: "\(path) is gone; what it said before stays in force")
         }
-        let (edits, difference) = try await compare(with: configuration)
+        var (edits, difference) = try await compare(with: configuration)
         _ = try await slots.change(
             edits, events: [NewEvent(.configReloaded, at: clock.now, detail: difference.detail)])
         switchboard.replace(with: configuration)
+        difference.warnings = await warnings()
         logger.notice(
             "configuration reloaded",
             metadata: [
@@ -58,9 +62,19 @@ extension Control {
 
     /// Puts the jobs of the configuration the daemon started with in force.
     package func takeUpJobs() async throws -> ReloadDifference {
-        let (edits, difference) = try await compare(with: switchboard.configuration)
+        var (edits, difference) = try await compare(with: switchboard.configuration)
         if !edits.isEmpty { _ = try await slots.change(edits) }
+        difference.warnings = await warnings()
         return difference
+    }
+
+    /// What the jobs in force make a person think of; logged as well, as nobody may read the answer.
+    private func warnings() async -> [String] {
+        guard let crowd = await slots.largestCrowd() else { return [] }
+        logger.warning(
+            "many jobs run in one second",
+            metadata: ["jobs": "\(crowd.count)", "slot.at": "\(crowd.moment.iso8601)"])
+        return [crowd.warning]
     }
 
     private func compare(
@@ -83,8 +97,9 @@ extension Control {
                         remove that one first (belfry job rm \(spec.name)), or give this one another name
                         """)
             }
-            if record.spec != spec { difference.changed.append(spec.name) }
-            if record.spec != spec || record.place != place {
+            let isSame = record.spec.isWritten(as: spec)
+            if !isSame { difference.changed.append(spec.name) }
+            if !isSame || record.place != place {
                 edits.append(.put(spec, origin: .file, place: place))
             }
         }

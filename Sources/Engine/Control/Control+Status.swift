@@ -119,11 +119,23 @@ extension Control {
     }
 
     private func problems(of summary: SlotSummary) -> [EngineProblem] {
-        summary.faults.sorted { $0.key < $1.key }.map { name, fault in
+        var problems = summary.faults.sorted { $0.key < $1.key }.map { name, fault in
             EngineProblem(
                 kind: "job", message: "job \"\(name)\" can't be scheduled: \(fault)",
                 hint: "edit its schedule or its zone")
         }
+        if summary.isHeld {
+            problems.append(
+                EngineProblem(
+                    kind: "clock", message: "the clock is not set yet; slots wait",
+                    hint: "set it, or wait until five minutes after the start of the machine"))
+        } else if let behind = summary.behind {
+            problems.append(
+                EngineProblem(
+                    kind: "clock",
+                    message: "the clock went back; slots before \(behind.iso8601) were decided already"))
+        }
+        return problems
     }
 
     func read<Value>(

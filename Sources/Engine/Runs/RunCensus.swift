@@ -13,6 +13,7 @@ package final class RunCensus: Sendable {
 
     private let state = Mutex(State())
     private let notes = Taps()
+    private let bells = Mutex<[String: @Sendable () -> Void]>([:])
 
     package init() {}
 
@@ -27,6 +28,13 @@ package final class RunCensus: Sendable {
             state.active[job]?.remove(run)
             if state.active[job]?.isEmpty == true { state.active[job] = nil }
         }
+        if !isBusy(job) { bells.withLock { $0.removeValue(forKey: job) }?() }
+    }
+
+    /// Calls `body` once when no run of the job is under way or waits any more; at once when none is now.
+    package func ring(whenIdle job: String, _ body: @escaping @Sendable () -> Void) {
+        bells.withLock { $0[job] = body }
+        if !isBusy(job) { bells.withLock { $0.removeValue(forKey: job) }?() }
     }
 
     /// How many runs have not ended.

@@ -19,6 +19,8 @@ package struct JobBook: Sendable {
         package var fault: String?
         /// The span the job's last slots joined, when they did not run.
         var open: OpenSpan?
+        /// What makes the run of ``next``, for a job that runs after its last end: see ``RunCause/after(_:)``.
+        var chain: String?
         fileprivate var stamp: UInt64
     }
 
@@ -121,10 +123,40 @@ package struct JobBook: Sendable {
         stamps += 1
         entry.stamp = stamps
         entry.open = open
+        entry.chain = nil
         entry.next = entry.schedule.nextSlot(after: moment, in: entry.rules)
         entries[name] = entry
         if let next = entry.next { queue.insert(Due(slot: next, name: name, stamp: stamps)) }
         forgetStale()
+    }
+
+    /// The job's next slot is at `moment`, whatever its schedule says, and `cause` makes its run.
+    mutating func chain(_ name: String, at moment: Moment, by cause: String) {
+        guard entries[name] != nil else { return }
+        stamps += 1
+        entries[name]?.stamp = stamps
+        entries[name]?.next = moment
+        entries[name]?.chain = cause
+        queue.insert(Due(slot: moment, name: name, stamp: stamps))
+        forgetStale()
+    }
+
+    /// When the job's next slot comes is not known any more.
+    mutating func unchain(_ name: String) {
+        stamps += 1
+        entries[name]?.stamp = stamps
+        entries[name]?.next = nil
+        entries[name]?.chain = nil
+    }
+
+    /// The clock went back: nobody waits longer for the run after its last end than from now on.
+    mutating func clampChains(at now: Moment) {
+        for (name, entry) in entries {
+            guard case .after(let interval) = entry.schedule, let cause = entry.chain, let next = entry.next,
+                next > now + interval
+            else { continue }
+            chain(name, at: now + interval, by: cause)
+        }
     }
 
     /// Puts jobs back on the queue as they were: their slots could not be decided.
@@ -138,7 +170,9 @@ package struct JobBook: Sendable {
     /// Queues every job's first slot after `moment`: time begins anew there.
     mutating func restart(after moment: Moment) {
         queue = Heap()
-        for name in Array(entries.keys) { advance(name, after: moment, joining: nil) }
+        for (name, entry) in entries {
+            if entry.chain == nil { advance(name, after: moment, joining: nil) } else { restore([name]) }
+        }
     }
 
     /// What edits leave behind in the queue is cleared before it outweighs what is in force.

@@ -25,32 +25,34 @@ struct JobPlan {
         }
     }
 
-    /// Files and people never take a job from each other, also when both put it at the same time.
+    /// Files and people never take a job from each other, and nobody takes one unawares, also when two do it at
+    /// the same time.
     private static func checkOwner(of stored: JobRecord?, _ edit: JobEdit) throws(EngineError) {
-        guard case .put(_, let origin, _) = edit, let stored,
-            (stored.origin == .file) != (origin == .file)
-        else { return }
-        guard stored.origin == .file else { throw .nameTaken(stored.name) }
-        throw .ownedByFile(job: stored.name, place: stored.place ?? "")
+        switch (edit, stored) {
+        case (.add, let stored?):
+            throw .nameTaken(stored.name)
+        case (.revise(let spec, _), nil):
+            throw .noSuchJob(spec.name)
+        case (.revise(_, let revision), let stored?) where stored.revision != revision:
+            throw .changedMeanwhile(stored.name)
+        case (.put(_, let origin, _), let stored?) where (stored.origin == .file) != (origin == .file):
+            guard stored.origin == .file else { throw .nameTaken(stored.name) }
+            throw .ownedByFile(job: stored.name, place: stored.place ?? "")
+        default: return
+        }
     }
 
     private mutating func add(
         _ edit: JobEdit, _ stored: JobRecord?, _ ledger: any Ledger, at now: Moment
     ) async throws(LedgerError) {
         switch edit {
+        case .add(let spec, let origin):
+            try await put(spec, stored, origin: origin, place: nil, edit, ledger, at: now)
+        case .revise(let spec, _):
+            let origin = stored?.origin ?? .cli
+            try await put(spec, stored, origin: origin, place: stored?.place, edit, ledger, at: now)
         case .put(let spec, let origin, let place):
-            var record = JobRecord(
-                spec: spec, origin: origin, place: place, revision: 0, since: now, pause: stored?.pause)
-            if let stored {
-                let isSame = stored.spec == spec
-                record.revision = isSame ? stored.revision : stored.revision + 1
-                if isSame { record.since = stored.since }
-            } else {
-                record.revision = try await ledger.lastRevision(of: spec.name) + 1
-                try await restorePause(of: &record, ledger)
-            }
-            changes.append(.putJob(record, replacing: stored?.revision))
-            steps.append((edit, record))
+            try await put(spec, stored, origin: origin, place: place, edit, ledger, at: now)
         case .remove(let name):
             guard let stored else { return }
             changes.append(.removeJob(name: name, revision: stored.revision))
@@ -81,6 +83,38 @@ struct JobPlan {
         guard record.origin == .file, let kept = try await ledger.fact(named: fact) else { return }
         record.pause = Pause(kept)
         changes.append(.setFact(name: fact, value: nil))
+    }
+
+    private mutating func put(
+        _ written: JobSpec, _ stored: JobRecord?, origin: JobOrigin, place: String?, _ edit: JobEdit,
+        _ ledger: any Ledger, at now: Moment
+    ) async throws(LedgerError) {
+        let spec = Self.anchored(written, stored, at: now)
+        var record = JobRecord(
+            spec: spec, origin: origin, place: place, revision: 0, since: now, pause: stored?.pause)
+        if let stored {
+            let isSame = stored.spec == spec
+            record.revision = isSame ? stored.revision : stored.revision + 1
+            if isSame { record.since = stored.since }
+        } else {
+            record.revision = try await ledger.lastRevision(of: spec.name) + 1
+            try await restorePause(of: &record, ledger)
+        }
+        changes.append(.putJob(record, replacing: stored?.revision))
+        steps.append((edit, record))
+    }
+
+    /// The spec with the anchor of its grid: from now on, or where it has been while the schedule stays the same.
+    private static func anchored(_ written: JobSpec, _ stored: JobRecord?, at now: Moment) -> JobSpec {
+        var spec = written
+        spec.schedule.made = nil
+        guard spec.schedule.kind == .every, spec.schedule.anchor == nil else { return spec }
+        if let stored, stored.spec.schedule.isWritten(as: spec.schedule) {
+            spec.schedule.made = stored.spec.schedule.made ?? stored.since
+        } else {
+            spec.schedule.made = Moment(seconds: now.seconds)
+        }
+        return spec
     }
 
     /// A run that waits goes with its job; one that was started goes on.

@@ -12,55 +12,78 @@ struct SlotBatch {
     private(set) var runs: [RunRecord] = []
     /// Each job that was decided, with the span its next slot may join.
     private(set) var decided: [(job: String, open: JobBook.OpenSpan?)] = []
+    /// How many jobs of this decision catch up, those of the batches before included.
+    private(set) var caughtUp: Int
     /// The earlier runs of those jobs that give way, or are to end.
     private(set) var touched: [(run: String, job: String)] = []
     private var words: [Change] = []
     private var spans: [Change] = []
     private var events: [Change] = []
 
-    /// Decides slots after `watermark` up to `until`; `now` is what the clock shows, or `until` where that is
-    /// later.
-    init(watermark: Watermark, until: Moment, now: Moment) {
+    /// Decides slots after `watermark` up to `until`.
+    ///
+    /// `now` is what the clock shows, or `until` where that is later; `caughtUp` jobs catch up already.
+    init(watermark: Watermark, until: Moment, now: Moment, caughtUp: Int = 0) {
         self.watermark = watermark
         self.until = until
         self.now = max(now, until)
+        self.caughtUp = caughtUp
     }
 
     /// How many rows it has.
-    var count: Int { runs.count + spans.count }
+    var count: Int { runs.count + words.count + spans.count + events.count }
 
-    /// Decides all slots of a job that have come.
-    mutating func add(_ entry: JobBook.Entry, census: RunCensus, makeID: () -> String) {
+    /// Decides all slots of a job that have come; false when they need more room than is left.
+    ///
+    /// One job's slots always fit into a batch of their own.
+    mutating func add(_ entry: JobBook.Entry, census: RunCensus, makeID: () -> String) -> Bool {
         let spec = entry.record.spec
-        let decider = SlotDecider(
-            catchUp: spec.catchUp, isPaused: entry.record.pause != nil, overlap: spec.overlap,
-            isBusy: census.isBusy(spec.name))
+        let decisions = decide(entry, isBusy: census.isBusy(spec.name))
+        let runsAny = decisions.contains { if case .run = $0 { true } else { false } }
+        let others = runsAny && spec.overlap.touchesOthers ? census.runs(of: spec.name) : []
+        let rows = decisions.reduce(2 * others.count) { if case .run = $1 { $0 + 1 } else { $0 + 2 } }
+        // Two more are the watermark and the mark of where a decision stops.
+        guard decided.isEmpty || count + rows + 2 <= SlotKeeper.batch else { return false }
         var open = entry.open
-        let before = runs.count
-        for decision in decider.decide(slots(of: entry), at: now) {
+        var pace: Duration?
+        for decision in decisions {
             switch decision {
             case .run(let slot):
-                runs.append(makeRun(for: slot, of: entry.record, makeID: makeID))
+                var start = slot + SlotDelay.spread(spec.spread ?? .zero, of: spec.name)
+                if now - slot > SlotDecider.onTime {
+                    let own = pace ?? SlotDelay.pace(caughtUp)
+                    if pace == nil { caughtUp += 1 }
+                    pace = own
+                    start = max(start, now + own)
+                }
+                let cause = entry.chain ?? RunCause.slot(slot, era: watermark.era)
+                addRun(of: entry.record, by: cause, slot: slot, notBefore: start, makeID: makeID)
                 open = nil
             case .pass(let first, let last, let count, let state, let reason):
-                let follows = open.flatMap { $0.state == state && $0.reason == reason ? $0.last : nil }
-                let span = SlotSpan(
-                    job: spec.name, era: watermark.era, first: first, last: last, count: count, state: state,
-                    reason: reason)
-                spans.append(.recordSpan(span, follows: follows))
-                // A job that skips every minute says so once; what was missed is news each time.
-                if follows == nil || state == .missed {
-                    events.append(.append(makeEvent(for: span, bot: spec.bot)))
-                }
-                open = JobBook.OpenSpan(last: last, state: state, reason: reason)
+                open = addSpan(
+                    of: entry.record, first: first, last: last, count: count, state, reason, joining: open)
             }
         }
-        if runs.count > before, spec.overlap.touchesOthers {
-            let others = census.runs(of: spec.name)
+        if !others.isEmpty {
             touched += others.map { ($0, spec.name) }
             words += spec.overlap.words(to: others, of: spec.name, bot: spec.bot, at: now)
         }
         decided.append((spec.name, open))
+        return true
+    }
+
+    /// Decides what a job does that runs once after each start of the machine.
+    mutating func add(startOf boot: String, _ entry: JobBook.Entry, isBusy: Bool, makeID: () -> String) {
+        let spec = entry.record.spec
+        if entry.record.pause != nil {
+            addSpan(of: entry.record, first: now, last: now, count: 1, .skipped, .paused, joining: nil)
+        } else if isBusy {
+            addSpan(of: entry.record, first: now, last: now, count: 1, .skipped, .overlap, joining: nil)
+        } else {
+            let start = now + SlotDelay.spread(spec.spread ?? .zero, of: spec.name)
+            addRun(
+                of: entry.record, by: RunCause.boot(boot), slot: nil, notBefore: start, makeID: makeID)
+        }
     }
 
     /// The transaction.
@@ -74,24 +97,52 @@ struct SlotBatch {
         return changes + words + spans + events + extra
     }
 
-    private func slots(of entry: JobBook.Entry) -> some Sequence<Moment> {
-        sequence(state: entry.next) { next in
-            guard let slot = next, slot <= until else { return nil }
-            next = entry.schedule.nextSlot(after: slot, in: entry.rules)
-            return slot
-        }
+    private func decide(_ entry: JobBook.Entry, isBusy: Bool) -> [SlotDecider.Decision] {
+        guard let next = entry.next, next <= until else { return [] }
+        // A chain has one link at a time, which may be late but is never passed over.
+        if entry.chain != nil { return [.run(next)] }
+        let decider = SlotDecider(
+            catchUp: entry.record.spec.catchUp, isPaused: entry.record.pause != nil,
+            overlap: entry.record.spec.overlap,
+            isBusy: isBusy)
+        return decider.decide(
+            SlotTimes(entry.schedule, in: entry.rules), after: next - .microseconds(1), through: until,
+            at: now)
     }
 
-    private func makeRun(for slot: Moment, of record: JobRecord, makeID: () -> String) -> RunRecord {
+    private mutating func addRun(
+        of record: JobRecord, by cause: String, slot: Moment?, notBefore: Moment, makeID: () -> String
+    ) {
         var run = RunRecord(
-            id: makeID(), job: record.name, bot: record.spec.bot, kind: .scheduled,
-            cause: RunCause.slot(slot, era: watermark.era), slot: slot, era: watermark.era, queuedAt: now,
-            revision: record.revision)
-        run.lateness = now - slot
-        return run
+            id: makeID(), job: record.name, bot: record.spec.bot, kind: .scheduled, cause: cause, slot: slot,
+            era: watermark.era, queuedAt: now, revision: record.revision)
+        run.lateness = slot.map { now - $0 }
+        if notBefore > now {
+            run.state = .scheduled
+            run.reason = .spread
+            run.notBefore = notBefore
+        }
+        runs.append(run)
     }
 
-    private func makeEvent(for span: SlotSpan, bot: String) -> NewEvent {
+    @discardableResult
+    private mutating func addSpan(
+        of record: JobRecord, first: Moment, last: Moment, count: Int, _ state: RunState, _ reason: RunReason,
+        joining open: JobBook.OpenSpan?
+    ) -> JobBook.OpenSpan {
+        let follows = open.flatMap { $0.state == state && $0.reason == reason ? $0.last : nil }
+        let span = SlotSpan(
+            job: record.name, era: watermark.era, first: first, last: last, count: count, state: state,
+            reason: reason)
+        spans.append(.recordSpan(span, follows: follows))
+        // A job that skips every minute says so once; what was missed is news each time.
+        if follows == nil || state == .missed {
+            events.append(.append(makeEvent(for: span, record.spec.bot)))
+        }
+        return JobBook.OpenSpan(last: last, state: state, reason: reason)
+    }
+
+    private func makeEvent(for span: SlotSpan, _ bot: String) -> NewEvent {
         NewEvent(
             span.state == .missed ? .runMissed : .runSkipped, at: now, reason: span.reason.rawValue,
             job: span.job, bot: bot,

@@ -30,79 +30,82 @@ package struct SlotDecider: Sendable {
     }
 
     /// Decides all of `slots`, which rise and are not later than `now`.
+    package func decide(_ slots: [Moment], at now: Moment) -> [Decision] {
+        guard let first = slots.first, let last = slots.last else { return [] }
+        return decide(SlotTimes(slots), after: first - .microseconds(1), through: last, at: now)
+    }
+
+    /// Decides all slots after `start` and up to `end`, which is not later than `now`.
     ///
-    /// - Complexity: O(slots), memory O(slots on time).
-    package func decide(_ slots: some Sequence<Moment>, at now: Moment) -> [Decision] {
+    /// What runs comes last, earliest slot first.
+    ///
+    /// - Complexity: O(slots that run, or are on time).
+    package func decide(
+        _ times: SlotTimes, after start: Moment, through end: Moment, at now: Moment
+    ) -> [Decision] {
+        var passed: [Decision] = []
+        var start = start
+        /// Slots up to `moment` do not run.
+        func pass(through moment: Moment, _ state: RunState, _ reason: RunReason) {
+            let last = min(moment, end)
+            guard start < last else { return }
+            passed += Self.span(times, after: start, through: last, state, reason)
+            start = last
+        }
         if isPaused {
-            var all = Passed(.skipped, .paused)
-            for slot in slots { all.add(slot) }
-            return all.decisions
+            pass(through: end, .skipped, .paused)
+            return passed
         }
-        var tooOld = Passed(.missed, .catchUpWindow)
-        var unwanted = Passed(.missed, .catchUpNone)
-        var superseded = Passed(.skipped, .superseded)
-        var caughtUp: Moment?
-        var fresh: [Moment] = []
-        for slot in slots {
-            if now - slot <= Self.onTime {
-                fresh.append(slot)
-            } else if catchUp.mode == .none {
-                unwanted.add(slot)
-            } else if now - slot > catchUp.within {
-                tooOld.add(slot)
-            } else {
-                if let older = caughtUp { superseded.add(older) }
-                caughtUp = slot
-            }
+        // Up to, and not with, the moment that is on time.
+        let late = now - Self.onTime - .microseconds(1)
+        var caughtUp: [Moment] = []
+        switch catchUp.mode {
+        case .none:
+            pass(through: late, .missed, .catchUpNone)
+        case .latest:
+            pass(through: min(late, now - catchUp.within - .microseconds(1)), .missed, .catchUpWindow)
+            let isFresh = times.next(max(start, late)).map { $0 <= end } ?? false
+            caughtUp = isFresh ? [] : times.newest(1, after: start, through: min(late, end))
+            pass(through: caughtUp.first.map { $0 - .microseconds(1) } ?? late, .skipped, .superseded)
+        case .all:
+            pass(through: min(late, now - catchUp.within - .microseconds(1)), .missed, .catchUpWindow)
+            caughtUp = times.newest(catchUp.burst, after: start, through: min(late, end))
+            if let first = caughtUp.first { pass(through: first - .microseconds(1), .missed, .catchUpBurst) }
         }
-        if !fresh.isEmpty, let older = caughtUp {
-            superseded.add(older)
-            caughtUp = nil
-        }
-        let old = tooOld.decisions + unwanted.decisions + superseded.decisions
-        return old + inTurn((caughtUp.map { [$0] } ?? []) + fresh)
+        let fresh = times.all(after: max(start, min(late, end)), through: end)
+        // What is caught up together had no run beside it at its time: it runs in turn, not at once.
+        let isBacklog = catchUp.mode == .all && !caughtUp.isEmpty
+        return passed + inTurn(caughtUp + fresh, isBacklog: isBacklog)
+    }
+
+    private static func span(
+        _ times: SlotTimes, after start: Moment, through end: Moment, _ state: RunState, _ reason: RunReason
+    ) -> [Decision] {
+        guard let first = times.next(start), first <= end, let last = times.last(end) else { return [] }
+        let count = times.count(start, end)
+        return [.pass(first: first, last: last, count: count, state: state, reason: reason)]
     }
 
     /// The slots that may run, by the overlap policy: each finds those before it at work.
-    private func inTurn(_ slots: [Moment]) -> [Decision] {
+    private func inTurn(_ slots: [Moment], isBacklog: Bool) -> [Decision] {
         guard let newest = slots.last else { return [] }
+        if isBacklog, !isBusy { return slots.map { .run($0) } }
         switch overlap {
         case .allow, .queueAll: return slots.map { .run($0) }
         case .skip:
-            return slots.prefix(isBusy ? 0 : 1).map { .run($0) }
-                + Passed(.skipped, .overlap, slots.dropFirst(isBusy ? 0 : 1)).decisions
+            let runs = slots.prefix(isBusy ? 0 : 1)
+            return runs.map { .run($0) } + Self.passed(slots.dropFirst(runs.count), .overlap)
         case .queueOne:
             let first = slots.prefix(isBusy || slots.count == 1 ? 0 : 1)
             let between = slots.dropFirst(first.count).dropLast()
-            return first.map { .run($0) } + Passed(.skipped, .superseded, between).decisions + [.run(newest)]
+            return first.map { .run($0) } + Self.passed(between, .superseded) + [.run(newest)]
         case .replace:
-            return Passed(.skipped, .superseded, slots.dropLast()).decisions + [.run(newest)]
+            return Self.passed(slots.dropLast(), .superseded) + [.run(newest)]
         }
     }
-}
 
-/// Consecutive slots that pass for one reason, gathered.
-private struct Passed {
-    let state: RunState
-    let reason: RunReason
-    var first: Moment?
-    var last: Moment?
-    var count = 0
-
-    init(_ state: RunState, _ reason: RunReason, _ slots: some Sequence<Moment> = []) {
-        self.state = state
-        self.reason = reason
-        for slot in slots { add(slot) }
-    }
-
-    mutating func add(_ slot: Moment) {
-        if first == nil { first = slot }
-        last = slot
-        count += 1
-    }
-
-    var decisions: [SlotDecider.Decision] {
-        guard let first, let last else { return [] }
-        return [.pass(first: first, last: last, count: count, state: state, reason: reason)]
+    private static func passed(_ slots: ArraySlice<Moment>, _ reason: RunReason) -> [Decision] {
+        guard let first = slots.first, let last = slots.last else { return [] }
+        return [.pass(first: first, last: last, count: slots.count, state: .skipped, reason: reason)]
     }
 }

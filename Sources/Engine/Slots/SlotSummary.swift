@@ -12,4 +12,8 @@ package struct SlotSummary: Sendable {
     package var active: Int
     /// The release of the zone data that slots follow, such as `2025b`; nil: not known.
     package var tzdata: String?
+    /// Whether slots wait because the clock of a machine that has just started is not set yet.
+    package var isHeld: Bool
+    /// The clock went back, and up to here every slot is decided already; nil: it did not.
+    package var behind: Moment?
 }

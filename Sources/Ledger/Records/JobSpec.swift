@@ -14,6 +14,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var directory: String?
     package var overlap: OverlapPolicy
     package var catchUp: CatchUpPolicy
+    /// Its runs start up to this long after their slots, always as long for one name; nil: at once.
+    package var spread: Duration?
     /// Ends the run after this long; nil: never.
     package var timeout: Duration?
     /// From TERM to KILL.
@@ -44,6 +46,7 @@ package struct JobSpec: Hashable, Sendable, Codable {
         self.directory = nil
         self.overlap = .skip
         self.catchUp = .standard
+        self.spread = nil
         self.timeout = nil
         self.grace = .seconds(10)
         self.attempts = 1
@@ -76,6 +79,7 @@ extension JobSpec {
         try read(&process, .process)
         try read(&overlap, .overlap)
         try read(&catchUp, .catchUp)
+        spread = try stored.decodeIfPresent(Duration.self, forKey: .spread)
         try read(&timeout, .timeout)
         try read(&grace, .grace)
         try read(&attempts, .attempts)
@@ -101,26 +105,4 @@ package enum JobAction: Hashable, Sendable, Codable {
         case .shell: "shell"
         }
     }
-}
-
-/// What happens to slots that passed while nobody could decide them.
-package struct CatchUpPolicy: Hashable, Sendable, Codable {
-    package enum Mode: String, Hashable, Sendable, Codable {
-        /// None of them runs.
-        case none
-        /// The newest one within ``CatchUpPolicy/within`` runs.
-        case latest
-    }
-
-    package var mode: Mode
-    /// Older slots are missed in any case.
-    package var within: Duration
-
-    package init(mode: Mode, within: Duration) {
-        self.mode = mode
-        self.within = within
-    }
-
-    /// The latest within 24 hours.
-    package static let standard = CatchUpPolicy(mode: .latest, within: .seconds(86_400))
 }

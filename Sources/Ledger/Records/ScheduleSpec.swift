@@ -18,8 +18,12 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
     package var gap: String?
     /// The local-time fold rule: `first`, `last` or `both`; nil: the default.
     package var fold: String?
-    /// The grid's anchor for `every`; nil: the moment its revision was made.
+    /// The grid's anchor for `every`, as it was written; nil: ``made``.
     package var anchor: Moment?
+    /// When this schedule was put in force, filled in by the keeper of slots where an `every` has no anchor.
+    ///
+    /// Kept by edits that leave the schedule as it is, so that they do not move the grid.
+    package var made: Moment?
 
     package init(
         kind: Kind, text: String, zone: String, gap: String? = nil, fold: String? = nil,
@@ -31,5 +35,23 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
         self.gap = gap
         self.fold = fold
         self.anchor = anchor
+    }
+}
+
+extension ScheduleSpec {
+    /// Whether both were written alike; when they were put in force plays no part.
+    package func isWritten(as other: ScheduleSpec) -> Bool {
+        var (one, two) = (self, other)
+        (one.made, two.made) = (nil, nil)
+        return one == two
+    }
+}
+
+extension JobSpec {
+    /// Whether both were written alike; when their schedules were put in force plays no part.
+    package func isWritten(as other: JobSpec) -> Bool {
+        var (one, two) = (self, other)
+        (one.schedule.made, two.schedule.made) = (nil, nil)
+        return one == two
     }
 }

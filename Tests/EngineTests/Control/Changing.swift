@@ -1,3 +1,4 @@
+import Cron
 import Delivery
 import Engine
 import Ledger
@@ -25,10 +26,82 @@ import Tracking
             #expect(added.revision == 1 && added.origin == .cli)
             let edited = try await tower.control.edit("mine") { spec in spec.timeout = .seconds(60) }
             #expect(edited.revision == 2 && edited.spec.timeout == .seconds(60))
-            let next = try await tower.control.upcoming("mine", count: 2)
-            #expect(next.map(\.iso8601) == ["2026-03-04T03:00:00Z", "2026-03-05T03:00:00Z"])
+            let next = try await tower.control.preview("mine", count: 2)
+            #expect(next.map(\.moment.iso8601) == ["2026-03-04T03:00:00Z", "2026-03-05T03:00:00Z"])
             try await tower.control.remove("mine")
             await #expect(throws: EngineError.noSuchJob("mine")) { try await tower.control.remove("mine") }
+        }
+    }
+
+    @Test func `that two make at the same time is made by one, and the other is refused`() async throws {
+        try await tower { tower in
+            let answers = await withTaskGroup(of: Result<JobRecord, EngineError>.self) { group in
+                for number in 1...8 {
+                    group.addTask {
+                        do throws(EngineError) {
+                            return .success(try await tower.control.add(.manual("mine", "echo \(number)")))
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let made = answers.compactMap { try? $0.get() }
+            #expect(made.count == 1 && made.first?.revision == 1)
+            let stored = try #require(try await tower.ledger.job(named: "mine"))
+            #expect(stored.spec == made.first?.spec && stored.revision == 1)
+            for case .failure(let error) in answers { #expect(error == .nameTaken("mine")) }
+        }
+    }
+
+    @Test func `that two change at the same time keeps both changes`() async throws {
+        try await tower { tower in
+            _ = try await tower.control.add(.manual("mine"))
+            async let one = tower.control.edit("mine") { spec in spec.timeout = .seconds(60) }
+            async let two = tower.control.edit("mine") { spec in spec.bot = "ops" }
+            _ = try await (one, two)
+            let spec = try #require(try await tower.ledger.job(named: "mine")).spec
+            #expect(spec.timeout == .seconds(60) && spec.bot == "ops")
+        }
+    }
+
+    @Test func `never makes anew what somebody removed`() async throws {
+        try await tower { tower in
+            let record = try await tower.control.add(.manual("mine"))
+            try await tower.control.remove("mine")
+            await #expect(throws: EngineError.noSuchJob("mine")) {
+                try await tower.control.slots.change([.revise(record.spec, of: record.revision)])
+            }
+        }
+    }
+
+    @Test func `for a moment that is over is refused, but a job whose moment is over may be changed`()
+        async throws
+    {
+        try await tower { tower in
+            await #expect(throws: EngineError.self) {
+                try await tower.control.add(.timed("once", .at, "2026-03-03T09:59:59Z"))
+            }
+            _ = try await tower.control.add(.timed("once", .at, "2026-03-03T10:00:01Z"))
+            tower.clock.advance(to: at("10:00:02"))
+            let edited = try await tower.control.edit("once") { spec in spec.timeout = .seconds(5) }
+            #expect(edited.revision == 2)
+        }
+    }
+
+    @Test func `that makes a crowd in one second says so`() async throws {
+        try await tower { tower in
+            let edits = (0..<200).map { JobEdit.add(.cron("job-\($0)", "0 12 * * *"), origin: .cli) }
+            _ = try await tower.control.slots.change(edits)
+            _ = try await tower.control.add(.cron("calm", "0 12 * * *").with { $0.spread = .seconds(60) })
+            #expect(await tower.control.warnings(of: "calm").isEmpty)
+            _ = try await tower.control.add(.cron("more", "0 * * * *"))
+            #expect(await tower.control.warnings(of: "more").isEmpty)
+            _ = try await tower.control.edit("more") { spec in spec.schedule.text = "0 12 * * *" }
+            let said = await tower.control.warnings(of: "more")
+            #expect(said.first?.contains("201 jobs run in the second 2026-03-03T12:00:00Z") == true)
+            #expect(await tower.control.slots.largestCrowd()?.count == 201)
         }
     }
 

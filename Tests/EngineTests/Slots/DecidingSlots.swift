@@ -7,7 +7,8 @@ import Tracking
 /// Slots drawn as marbles.
 ///
 /// One place a minute from 10:00 on, the bar is now. In the answer `r` runs, `o` overlapped, `p` was paused, `s` was
-/// superseded, `n` missed because nothing is caught up, `w` missed because it is too old.
+/// superseded, `n` missed because nothing is caught up, `w` missed because it is too old, `b` because so many are not
+/// caught up at once.
 struct SlotMarbles: CustomTestStringConvertible {
     var slots: String
     var catchUp = CatchUpPolicy.standard
@@ -24,7 +25,7 @@ struct SlotMarbles: CustomTestStringConvertible {
         let decider = SlotDecider(catchUp: catchUp, isPaused: isPaused, isBusy: isBusy)
         let moments = minutes.indices.filter { minutes[$0] == "x" }.map { minute($0) }
         var drawn = minutes.map { $0 == "x" ? Character("?") : $0 }
-        for decision in decider.decide(moments, at: now) {
+        for decision in decider.decide(SlotTimes(moments), after: at("09:59:59"), through: now, at: now) {
             switch decision {
             case .run(let slot): drawn[index(of: slot)] = "r"
             case .pass(let first, let last, let count, _, let reason):
@@ -41,6 +42,7 @@ struct SlotMarbles: CustomTestStringConvertible {
 
     private static let letters: [String: Character] = [
         "overlap": "o", "paused": "p", "superseded": "s", "catchUpNone": "n", "catchUpWindow": "w",
+        "catchUpBurst": "b",
     ]
 
     private func minute(_ index: Int) -> Moment { at("10:00:00") + .seconds(60 * index) }
@@ -49,6 +51,7 @@ struct SlotMarbles: CustomTestStringConvertible {
 
 @Suite struct `slots that have come` {
     static let none = CatchUpPolicy(mode: .none, within: .zero)
+    static let all = CatchUpPolicy(mode: .all, within: .seconds(300), burst: 3)
     static let withinThree = CatchUpPolicy(mode: .latest, within: .seconds(180))
 
     @Test(arguments: [
@@ -68,6 +71,13 @@ struct SlotMarbles: CustomTestStringConvertible {
         SlotMarbles(slots: "x-x---|", catchUp: withinThree, out: "w-w---|"),
         SlotMarbles(slots: "x-x-x--|", catchUp: withinThree, out: "w-w-r--|"),
         SlotMarbles(slots: "xxxxxx|", catchUp: withinThree, out: "wwwssr|"),
+        // All of it, in turn.
+        SlotMarbles(slots: "xx-|", catchUp: all, out: "rr-|"),
+        SlotMarbles(slots: "xxxx|", catchUp: all, out: "rrrr|"),
+        SlotMarbles(slots: "xxxxx|", catchUp: all, out: "brrrr|"),
+        SlotMarbles(slots: "xxxxxxx|", catchUp: all, out: "wwbrrrr|"),
+        SlotMarbles(slots: "x------|", catchUp: all, out: "w------|"),
+        SlotMarbles(slots: "xx-|", catchUp: all, isBusy: true, out: "oo-|"),
         // Held still by a person.
         SlotMarbles(slots: "xxxx|", isPaused: true, out: "pppp|"),
         SlotMarbles(slots: "xxxx|", catchUp: none, isPaused: true, isBusy: true, out: "pppp|"),
@@ -80,7 +90,8 @@ struct SlotMarbles: CustomTestStringConvertible {
         let decider = SlotDecider(catchUp: .standard, isPaused: false, isBusy: false)
         let slots = stride(from: 0, to: 43_200, by: 1).map { at("00:00:00") + .seconds(60 * $0) }
         let now = at("00:00:00") + .seconds(60 * 43_200 + 3600)
-        let decisions = decider.decide(slots, at: now)
+        let decisions = decider.decide(
+            SlotTimes(slots), after: slots[0] - .seconds(1), through: now, at: now)
         #expect(
             decisions == [
                 .pass(
@@ -97,9 +108,10 @@ struct SlotMarbles: CustomTestStringConvertible {
         let decider = SlotDecider(catchUp: Self.none, isPaused: false, isBusy: false)
         let slots = (0..<5).map { at("10:00:00") + .seconds($0) }
         #expect(
-            decider.decide(slots, at: at("10:00:04")) == [
-                .run(slots[0]),
-                .pass(first: slots[1], last: slots[4], count: 4, state: .skipped, reason: .overlap),
-            ])
+            decider.decide(
+                SlotTimes(slots), after: at("09:59:00"), through: at("10:00:04"), at: at("10:00:04")) == [
+                    .run(slots[0]),
+                    .pass(first: slots[1], last: slots[4], count: 4, state: .skipped, reason: .overlap),
+                ])
     }
 }

@@ -26,6 +26,31 @@ import Tracking
         }
     }
 
+    @Test(arguments: [
+        JobEdit.pause("job", note: nil), .remove("job"), .resume("job"),
+        .put(.manual("job"), origin: .cli, place: nil),
+    ])
+    func `of any kind 300 ms after a slot comes after that slot, in one transaction`(edit: JobEdit)
+        async throws
+    {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            // Both slots are due when the edit comes: no look at the clock lies between.
+            try await scene.put(.cron("job", "0 * * * * *", "old"), .cron("other", "0 * * * * *"))
+            try await scene.sleeps(until: at("10:01:00"))
+            let before = scene.ledger.transactions
+            async let edited = scene.keeper.change([edit])
+            scene.clock.advance(to: at("10:01:00.3"))
+            _ = try await edited
+            try await scene.settled()
+            #expect(scene.ledger.transactions - before <= 2)
+            for job in ["job", "other"] {
+                let run = try #require(try await scene.ledger.run(job: job, ordinal: 1))
+                #expect(run.slot == at("10:01:00") && run.revision == 1)
+                #expect(try await scene.spans(of: job).isEmpty)
+            }
+        }
+    }
+
     @Test func `while the daemon was away takes effect after what was missed`() async throws {
         let folder = try TemporaryFolder()
         try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in

@@ -40,6 +40,12 @@ extension JobSpec {
             name: name, action: .shell(command), schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
     }
 
+    /// A job of another kind of schedule, in UTC.
+    static func timed(_ name: String, _ kind: ScheduleSpec.Kind, _ text: String = "") -> JobSpec {
+        JobSpec(
+            name: name, action: .shell("true"), schedule: ScheduleSpec(kind: kind, text: text, zone: "UTC"))
+    }
+
     /// The same with other policies.
     func with(_ change: (inout JobSpec) -> Void) -> JobSpec {
         var spec = self

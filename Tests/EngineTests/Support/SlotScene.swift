@@ -16,14 +16,16 @@ struct SlotScene {
     /// Serves while `body` looks on, then stops and closes the ledger: what a stop of the daemon is.
     static func run(
         in folder: TemporaryFolder, at now: Moment, zones: @escaping ZoneLookup = machineZones,
-        isolation: isolated (any Actor)? = #isolation,
+        sinceBoot: Duration = .seconds(86_400),
+        machine: ClockEdges = ClockEdges(), isolation: isolated (any Actor)? = #isolation,
         _ body: (SlotScene) async throws -> Void
     ) async throws {
-        let clock = ManualClock(now: now)
+        let clock = ManualClock(now: now, sinceBoot: sinceBoot)
         let ledger = try folder.ledger()
         let census = RunCensus()
         let keeper = try await SlotKeeper(
-            ledger: ledger, clock: clock, zones: zones, census: census, makeID: freshID, logger: quiet)
+            ledger: ledger, clock: clock, zones: zones, census: census, makeID: freshID, logger: quiet,
+            machine: machine)
         let scene = SlotScene(ledger: ledger, clock: clock, census: census, keeper: keeper)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.run() }
@@ -60,6 +62,14 @@ struct SlotScene {
     /// Waits until everything that has come is decided.
     func settled() async throws { _ = try await keeper.change([]) }
 
+    /// The newest run of a job.
+    func newest(_ job: String) async throws -> RunRecord {
+        try #require(try await ledger.runs(RunFilter(job: job, limit: 1)).first)
+    }
+
+    /// Ends the newest run of a job.
+    func endNewest(_ job: String) async throws { try await end(try await newest(job)) }
+
     /// The slots that became runs, earliest first.
     func slots(of job: String) async throws -> [Moment] {
         try await ledger.runs(RunFilter(job: job)).compactMap(\.slot).reversed()
@@ -75,9 +85,11 @@ struct SlotScene {
 
     /// Ends a run as if its work was done.
     func end(_ run: RunRecord) async throws {
+        var ending = RunMove(run: run.id, from: [.starting], attempt: 1, to: .completed)
+        ending.endedAt = clock.now
         try await ledger.commit([
             .moveRun(RunMove(run: run.id, from: [.queued], attempt: 1, to: .starting)),
-            .moveRun(RunMove(run: run.id, from: [.starting], attempt: 1, to: .completed)),
+            .moveRun(ending),
         ])
         census.ended(run: run.id, of: run.job)
     }

@@ -1,0 +1,97 @@
+import API
+import Cron
+import Engine
+import Ledger
+import Timeline
+
+/// What a schedule that somebody asks for is read with.
+struct ScheduleReading {
+    /// The zone of schedules that name none.
+    var zone: String
+    var zones: ZoneLookup
+    var now: Moment
+
+    /// The rules of a zone.
+    func rules(_ name: String?) throws(APIError) -> ZoneRules {
+        let name = name ?? zone
+        guard let rules = zones(name) else { throw APIError(.noSuchZone(name)) }
+        return rules
+    }
+}
+
+extension DaemonHandler {
+    /// How schedules are read now.
+    var reading: ScheduleReading {
+        ScheduleReading(
+            zone: control.switchboard.configuration.zone, zones: control.zones, now: control.clock.now)
+    }
+}
+
+extension ScheduleSpec {
+    /// The schedule that is asked for; the text of an expression is read by whoever stores it.
+    init(_ wire: WireSchedule, _ reading: ScheduleReading) throws(APIError) {
+        let rules = try reading.rules(wire.zone)
+        if wire.from != nil, wire.kind != "every" {
+            throw APIError(
+                .badValue, "from is where the grid of every begins; a schedule of kind \(wire.kind) has none")
+        }
+        switch wire.kind {
+        case "manual": self.init(kind: .manual, text: "", zone: rules.name)
+        case "startup": self.init(kind: .startup, text: "", zone: rules.name)
+        case "cron" where wire.text.contains("@reboot") || wire.text.contains("@every"):
+            self = try Self.read(rules, reading.now) { () throws(CronError) in
+                try Schedule(expression: wire.text, zone: rules.name, anchor: reading.now)
+            }
+        case "cron": self.init(kind: .cron, text: wire.text, zone: rules.name)
+        case "words":
+            self = try Self.read(rules, reading.now) { () throws(CronError) in
+                try Schedule(phrase: wire.text, now: reading.now, in: rules)
+            }
+        case "every":
+            self.init(kind: .every, text: try Self.interval(wire.text).text, zone: rules.name)
+            anchor = wire.from?.moment
+        case "after": self.init(kind: .after, text: try Self.interval(wire.text).text, zone: rules.name)
+        case "at":
+            do {
+                let moment = try Moment(iso8601: wire.text, in: rules)
+                self.init(kind: .at, text: moment.iso8601(in: rules), zone: rules.name)
+            } catch {
+                throw APIError(
+                    .badValue, "\"\(wire.text)\" is no time: \(error.message)",
+                    hint: "Write one such as 2030-01-31T08:00+01:00.")
+            }
+        default: throw APIError(.badValue, "no schedule is of kind \"\(wire.kind)\"")
+        }
+    }
+
+    private static func read(
+        _ rules: ZoneRules, _ now: Moment, _ body: () throws(CronError) -> Schedule
+    ) throws(APIError) -> ScheduleSpec {
+        let schedule: Schedule
+        do throws(CronError) {
+            schedule = try body()
+        } catch {
+            throw APIError(.badSchedule, "the schedule is refused:\n\(error.drawing)")
+        }
+        if case .every(let interval, _) = schedule { _ = try checked(interval) }
+        return ScheduleSpec(schedule, zone: rules, readAt: now)
+    }
+
+    private static func interval(_ text: String) throws(APIError) -> Duration {
+        do {
+            return try checked(try Duration(text: text))
+        } catch let error as APIError {
+            throw error
+        } catch {
+            throw APIError(
+                .badValue, "\"\(text)\" is not a duration", hint: "Write one such as 90s, 15m, 2h or 7d.")
+        }
+    }
+
+    private static func checked(_ interval: Duration) throws(APIError) -> Duration {
+        guard interval >= shortestInterval, interval <= longestWait else {
+            throw APIError(.badValue, "an interval is at least 1s and at most 100 years")
+        }
+        return interval
+    }
+}

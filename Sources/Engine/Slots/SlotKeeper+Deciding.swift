@@ -1,0 +1,92 @@
+import Ledger
+import Timeline
+import Tracking
+
+extension SlotKeeper {
+    /// Decides every slot up to `now` and commits the decisions, `extra` with the last of them.
+    func settle(until now: Moment, with extra: [Change] = []) async throws(LedgerError) {
+        if let cut { try await decide(until: cut.until, at: now) }
+        hold(at: now)
+        if isHeld {
+            if !extra.isEmpty { try await ledger.commit(extra) }
+            return
+        }
+        if watermark.decidedUntil - now > Self.eraStep { try await beginEra(at: now) }
+        if watermark.decidedUntil < ClockDoubt.floor, now >= ClockDoubt.floor {
+            try await returnToTrustedTime(at: now)
+        }
+        try await decide(until: now, at: now, with: extra)
+    }
+
+    /// Decides what has come up to `until`, in the order of names, in as many transactions as it needs.
+    private func decide(
+        until: Moment, at now: Moment, with extra: [Change] = []
+    ) async throws(LedgerError) {
+        var due = book.takeDue(at: until)[...]
+        guard !due.isEmpty || !extra.isEmpty || cut != nil else { return }
+        var caughtUp = 0
+        repeat {
+            var batch = SlotBatch(watermark: watermark, until: until, now: now, caughtUp: caughtUp)
+            while let name = due.first, add(name, to: &batch) { due.removeFirst() }
+            do throws(LedgerError) {
+                try await commit(batch, isLast: due.isEmpty, joining: due.isEmpty ? extra : [])
+            } catch {
+                book.restore(batch.decided.map(\.job))
+                book.restore(due)
+                throw error
+            }
+            caughtUp = batch.caughtUp
+        } while !due.isEmpty
+    }
+
+    /// Whether the batch has taken the job's slots, or the job has none to decide.
+    private func add(_ name: String, to batch: inout SlotBatch) -> Bool {
+        guard let entry = book[name] else { return true }
+        if entry.chain != nil, census.isBusy(name) {
+            // Somebody ran it by hand: the next run comes after the end of that one.
+            book.unchain(name)
+            unchained.insert(name)
+            return true
+        }
+        return batch.add(entry, census: census, makeID: makeID)
+    }
+
+    /// Commits a batch; the watermark follows with the last one of a decision.
+    func commit(
+        _ batch: SlotBatch, isLast: Bool, joining extra: [Change]
+    ) async throws(LedgerError) {
+        var reached = watermark
+        if isLast { reached.decidedUntil = max(batch.until, watermark.decidedUntil) }
+        let next = isLast ? nil : batch.decided.last.map { SlotCut(until: batch.until, job: $0.job) }
+        // Counted before they can be seen: a run may end before this task goes on.
+        for run in batch.runs { census.began(run: run.id, of: run.job) }
+        do throws(LedgerError) {
+            let commit = try await ledger.commit(
+                batch.changes(reached: reached, cut: next, clears: cut != nil, joining: extra))
+            for run in batch.runs {
+                if commit.ordinals[run.id] == nil {
+                    census.ended(run: run.id, of: run.job)
+                } else if run.state == .scheduled {
+                    wait(for: run, at: batch.now)
+                }
+            }
+            tell(commit, made: batch.runs, touched: batch.touched)
+        } catch {
+            for run in batch.runs { census.ended(run: run.id, of: run.job) }
+            throw error
+        }
+        for (name, open) in batch.decided {
+            if book[name]?.chain != nil { unchained.insert(name) }
+            book.advance(name, after: batch.until, joining: open)
+        }
+        watermark = reached
+        cut = next
+    }
+
+    /// Tells the keeper of runs which rows to look at.
+    func tell(_ commit: Commit, made: [RunRecord], touched: [(run: String, job: String)]) {
+        for (run, job) in touched where commit.passedOver.contains(run) { census.ended(run: run, of: job) }
+        if made.isEmpty, touched.isEmpty { return }
+        census.note(touched.map(\.run) + made.map(\.id))
+    }
+}

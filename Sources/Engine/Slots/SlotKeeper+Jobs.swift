@@ -1,0 +1,138 @@
+import Cron
+import Ledger
+import Logging
+import Timeline
+import Tracking
+
+extension SlotKeeper {
+    /// How often an edit is planned anew because a run it withdraws was started meanwhile.
+    private static let plans = 3
+    /// The boot whose `startup` runs are made.
+    private static let bootFact = "slots.boot"
+
+    // MARK: Edits
+
+    func apply(_ edits: [JobEdit], _ events: [NewEvent]) async -> Result<[JobRecord], EngineError> {
+        var failure = EngineError.stopping
+        for _ in 0..<Self.plans {
+            do throws(EngineError) {
+                return .success(try await apply(edits, events, at: clock.now))
+            } catch {
+                guard case .ledger(.fenced) = error else { return .failure(error) }
+                failure = error
+            }
+        }
+        return .failure(failure)
+    }
+
+    private func apply(
+        _ edits: [JobEdit], _ events: [NewEvent], at now: Moment
+    ) async throws(EngineError) -> [JobRecord] {
+        let plan = try await JobPlan(edits, book: book, ledger: ledger, at: now)
+        do throws(LedgerError) {
+            try await settle(until: now, with: plan.changes + events.map { .append($0) })
+        } catch {
+            throw .ledger(error)
+        }
+        for (edit, record) in plan.steps {
+            switch edit {
+            case .add, .revise, .put: enter(record)
+            case .remove:
+                book.remove(record.name)
+                unchained.remove(record.name)
+                faults[record.name] = nil
+            case .pause, .resume:
+                book.setPause(record.pause, of: record.name)
+                rechain(record.name)
+            }
+        }
+        for run in plan.withdrawn { census.ended(run: run.id, of: run.job) }
+        census.note(plan.withdrawn.map(\.id))
+        return plan.steps.map(\.record)
+    }
+
+    func enter(_ record: JobRecord) {
+        let isDone = cut.map { record.name <= $0.job } ?? false
+        let decided = isDone ? cut?.until : nil
+        var schedule = Schedule.manual
+        var rules = ZoneRules.utc
+        faults[record.name] = nil
+        do throws(EngineError) {
+            (schedule, rules) = try record.spec.schedule.read(
+                seed: record.name, since: record.since, zones: zones)
+        } catch {
+            faults[record.name] = "\(error)"
+            logger.error(
+                "a stored job can't be scheduled",
+                metadata: ["job.id": "\(record.name)", "reason": "\(error)"])
+        }
+        book.put(
+            record, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil,
+            fault: faults[record.name])
+        rechain(record.name)
+    }
+
+    // MARK: After the last end
+
+    /// The moment of a job's run after its last end is found anew, unless it is paused.
+    private func rechain(_ name: String) {
+        unchained.remove(name)
+        guard let entry = book[name], case .after = entry.schedule else { return }
+        book.unchain(name)
+        if entry.record.pause == nil { unchained.insert(name) }
+    }
+
+    /// Finds when the jobs run next that run after their last end, of those that are not at it.
+    ///
+    /// The first run is due at once, and so is one whose end lies in a future that a set-back clock took away,
+    /// after its interval.
+    func followEnds() async throws(LedgerError) {
+        for name in unchained {
+            guard let entry = book[name], case .after(let interval) = entry.schedule else {
+                unchained.remove(name)
+                continue
+            }
+            guard !census.isBusy(name) else {
+                census.ring(whenIdle: name) { [alarm] in alarm.ring() }
+                continue
+            }
+            let last = try await ledger.runs(RunFilter(job: name, limit: 1)).first
+            let now = clock.now
+            if let last {
+                guard last.state.isEnded else { continue }
+                let due = min((last.endedAt ?? now) + interval, now + interval)
+                book.chain(name, at: due, by: RunCause.after(last.id))
+            } else {
+                book.chain(name, at: now, by: RunCause.after("start-\(entry.record.revision)"))
+            }
+            unchained.remove(name)
+        }
+    }
+
+    // MARK: After the start of the machine
+
+    /// Makes the runs of the jobs that run once after each start of the machine, unless that was done.
+    func start(_ boot: String) async -> Result<Void, EngineError> {
+        do throws(LedgerError) {
+            if try await ledger.fact(named: Self.bootFact) == boot { return .success(()) }
+            try await settle(until: clock.now)
+            let entries = entries().filter { $0.schedule == .startup }
+            var rest = entries[...]
+            repeat {
+                // The cause keeps a second try, after a crash between two parts, from doubling the first.
+                var batch = SlotBatch(watermark: watermark, until: watermark.decidedUntil, now: clock.now)
+                for entry in rest.prefix(Self.batch / 2 - 2) {
+                    let isBusy = entry.record.spec.overlap == .skip && census.isBusy(entry.record.name)
+                    batch.add(startOf: boot, entry, isBusy: isBusy, makeID: makeID)
+                }
+                rest = rest.dropFirst(Self.batch / 2 - 2)
+                try await commit(
+                    batch, isLast: true,
+                    joining: rest.isEmpty ? [.setFact(name: Self.bootFact, value: boot)] : [])
+            } while !rest.isEmpty
+            return .success(())
+        } catch {
+            return .failure(.ledger(error))
+        }
+    }
+}

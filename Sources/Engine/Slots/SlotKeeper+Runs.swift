@@ -1,0 +1,84 @@
+import Ledger
+import Timeline
+import Tracking
+
+extension SlotKeeper {
+    // MARK: Requests
+
+    /// Makes the runs that were asked for, all in one transaction.
+    func answer(_ requests: inout RequestBatch) async {
+        guard !requests.isEmpty else { return }
+        let batch = requests
+        requests = RequestBatch()
+        do throws(LedgerError) {
+            let now = clock.now
+            try await settle(until: now)
+            let decided = try await batch.decide(
+                book: book, census: census, ledger: ledger, era: watermark.era, makeID: makeID, at: now)
+            if decided.runs.isEmpty { return decided.answer(Commit(lastEvent: 0)) }
+            for run in decided.runs { census.began(run: run.id, of: run.job) }
+            do throws(LedgerError) {
+                let commit = try await ledger.commit(decided.changes)
+                tell(commit, made: decided.runs, touched: decided.touched)
+                decided.answer(commit)
+            } catch {
+                for run in decided.runs { census.ended(run: run.id, of: run.job) }
+                throw error
+            }
+        } catch {
+            batch.refuse(.ledger(error))
+        }
+    }
+
+    // MARK: Runs that wait for their spread
+
+    /// Starts the run when its moment has come.
+    func wait(for run: RunRecord, at now: Moment) {
+        let spread = book[run.job]?.record.spec.spread ?? .zero
+        waiting.add(run, longest: max(spread, SlotDelay.longestPace), at: now)
+    }
+
+    /// Queues the runs whose moment has come.
+    func startWaiting() async throws(LedgerError) {
+        while true {
+            let due = waiting.takeDue(at: clock.now, limit: Self.batch)
+            guard !due.isEmpty else { return }
+            do throws(LedgerError) {
+                try await ledger.commit(due.map(\.start))
+                census.note(due.map(\.run))
+            } catch {
+                guard case .fenced = error else {
+                    waiting.restore(due)
+                    throw error
+                }
+                try await startEach(of: due)
+            }
+        }
+    }
+
+    /// One of them was cancelled meanwhile: each alone.
+    private func startEach(of due: [WaitingRuns.Entry]) async throws(LedgerError) {
+        for (index, entry) in due.enumerated() {
+            do throws(LedgerError) {
+                try await ledger.commit([entry.start])
+                census.note([entry.run])
+            } catch {
+                guard case .fenced = error else {
+                    waiting.restore(Array(due[index...]))
+                    throw error
+                }
+            }
+        }
+    }
+}
+
+extension WaitingRuns.Entry {
+    /// The change by which the run is queued.
+    ///
+    /// Its moment stays beside it: how long it waits in the queue counts from there.
+    fileprivate var start: Change {
+        var move = RunMove(run: run, from: [.scheduled], attempt: attempt, to: .queued)
+        move.notBefore = notBefore
+        return .moveRun(move)
+    }
+}

@@ -1,0 +1,59 @@
+import HeapModule
+import Ledger
+import Timeline
+
+/// Runs whose slots are decided and that wait for their spread, in the order in which they start.
+///
+/// A value of the slot keeper; the ledger's rows, in state `scheduled`, are the truth.
+struct WaitingRuns {
+    struct Entry: Comparable {
+        var until: Moment
+        var run: String
+        var attempt: Int
+        var notBefore: Moment
+        /// The longest that it may wait, whatever the clock says.
+        var longest: Duration
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.until, left.run) < (right.until, right.run)
+        }
+    }
+
+    private var queue = Heap<Entry>()
+
+    /// When the first of them starts; nil: none waits.
+    var next: Moment? { queue.min?.until }
+
+    /// Takes in a run.
+    ///
+    /// One of a future that a set-back clock took away waits at most `longest` from now.
+    mutating func add(_ run: RunRecord, longest: Duration, at now: Moment) {
+        let notBefore = run.notBefore ?? now
+        queue.insert(
+            Entry(
+                until: min(notBefore, now + longest), run: run.id, attempt: run.attempt, notBefore: notBefore,
+                longest: longest))
+    }
+
+    /// Takes up to `limit` of those whose moment has come, earliest first.
+    mutating func takeDue(at now: Moment, limit: Int) -> [Entry] {
+        var due: [Entry] = []
+        while due.count < limit, let first = queue.min, first.until <= now { due.append(queue.removeMin()) }
+        return due
+    }
+
+    /// Puts back what could not be started.
+    mutating func restore(_ entries: [Entry]) {
+        for entry in entries { queue.insert(entry) }
+    }
+
+    /// The clock went back: nobody waits longer than its longest from now.
+    mutating func clamp(at now: Moment) {
+        queue = Heap(
+            queue.unordered.map { entry in
+                var entry = entry
+                entry.until = min(entry.until, now + entry.longest)
+                return entry
+            })
+    }
+}

@@ -1,0 +1,217 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a job on a grid` {
+    @Test func `counts from the making of its schedule, and an edit of something else moves nothing`()
+        async throws
+    {
+        try await SlotScene.run(at: at("10:00:07.25")) { scene in
+            let spec = JobSpec.timed("grid", .every, "15m")
+            try await scene.put(spec)
+            try await scene.sleeps(until: at("10:15:07"))
+            scene.clock.advance(to: at("10:09:00"))
+            try await scene.put(spec.with { $0.timeout = .seconds(5) })
+            let entry = try #require(await scene.keeper.entry("grid"))
+            #expect(entry.record.revision == 2 && entry.next == at("10:15:07"))
+            try await scene.put(.timed("grid", .every, "20m"))
+            #expect(await scene.keeper.entry("grid")?.next == at("10:29:00"))
+        }
+    }
+
+    @Test func `has the same grid after a restart, late or not`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(.timed("grid", .every, "15m"))
+        }
+        try await SlotScene.run(in: folder, at: at("10:46:10")) { scene in
+            try await scene.sleeps(until: at("11:00:00"))
+            #expect(try await scene.slots(of: "grid") == [at("10:45:00")])
+            #expect(try await scene.spans(of: "grid") == ["skipped superseded 10:15:00-10:30:00 x2"])
+        }
+    }
+
+    @Test func `begins where it is told to`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            var spec = JobSpec.timed("grid", .every, "1h")
+            spec.schedule.anchor = at("07:20:00")
+            try await scene.put(spec)
+            #expect(await scene.keeper.entry("grid")?.next == at("10:20:00"))
+        }
+    }
+
+    @Test func `is put again by a reload without a new revision`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            for time in ["10:00:00", "10:05:00"] {
+                scene.clock.advance(to: at(time))
+                let records = try await scene.keeper.change([
+                    .put(.timed("grid", .every, "15m"), origin: .file, place: "f:1")
+                ])
+                #expect(records.first?.revision == 1)
+            }
+            #expect(await scene.keeper.entry("grid")?.next == at("10:15:00"))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a job that runs after its last end` {
+    @Test func `runs at once, then so long after each end, by the run before`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.timed("poll", .after, "30s"))
+            try await scene.settled()
+            let first = try await scene.newest("poll")
+            #expect(first.cause == "after:start-1" && first.state == .queued)
+            scene.clock.advance(to: at("10:05:00"))
+            try await scene.settled()
+            #expect(try await scene.ledger.runs(RunFilter(job: "poll")).count == 1)
+            try await scene.end(first)
+            try await scene.sleeps(until: at("10:05:30"))
+            scene.clock.advance(to: at("10:05:30"))
+            try await scene.settled()
+            let second = try await scene.newest("poll")
+            #expect(second.ordinal == 2 && second.cause == "after:\(first.id)")
+            #expect(second.slot == at("10:05:30"))
+        }
+    }
+
+    @Test func `finds its last end after a restart, and is never passed over`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(.timed("poll", .after, "30m").with { $0.catchUp.mode = .none })
+            try await scene.settled()
+            try await scene.endNewest("poll")
+        }
+        for _ in 1...2 {
+            try await SlotScene.run(in: folder, at: at("23:00:00")) { scene in
+                try await scene.settled()
+                let second = try await scene.newest("poll")
+                #expect(second.ordinal == 2 && second.slot == at("10:30:00"))
+            }
+        }
+    }
+
+    @Test func `waits for the end of a run that somebody asked for`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.timed("poll", .after, "60s"))
+            try await scene.settled()
+            try await scene.endNewest("poll")
+            try await scene.sleeps(until: at("10:01:00"))
+            let request = RunRequest(job: "poll", kind: .manual, cause: "key:1")
+            _ = try await scene.keeper.request(request)
+            scene.clock.advance(to: at("10:01:00"))
+            try await scene.settled()
+            #expect(try await scene.newest("poll").cause == "key:1")
+            scene.clock.advance(to: at("10:10:00"))
+            try await scene.endNewest("poll")
+            try await scene.sleeps(until: at("10:11:00"))
+            #expect(try await scene.spans(of: "poll").isEmpty)
+        }
+    }
+
+    @Test func `stands still while it is paused, and goes on where it was`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.timed("poll", .after, "60s"))
+            try await scene.settled()
+            try await scene.endNewest("poll")
+            try await scene.sleeps(until: at("10:01:00"))
+            _ = try await scene.keeper.change([.pause("poll", note: nil)])
+            scene.clock.advance(to: at("10:30:00"))
+            try await scene.settled()
+            #expect(try await scene.newest("poll").ordinal == 1)
+            _ = try await scene.keeper.change([.resume("poll")])
+            try await scene.settled()
+            #expect(try await scene.newest("poll").ordinal == 2)
+        }
+    }
+
+    @Test func `waits no longer than its interval when the clock goes back`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.timed("poll", .after, "60s"))
+            try await scene.settled()
+            try await scene.endNewest("poll")
+            try await scene.sleeps(until: at("10:01:00"))
+            scene.clock.set(to: at("08:00:00"))
+            try await scene.settled()
+            #expect(await scene.keeper.entry("poll")?.next == at("08:01:00"))
+            scene.clock.set(to: at("02:00:00"))
+            try await scene.settled()
+            #expect(await scene.keeper.entry("poll")?.next == at("02:01:00"))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a job that runs once` {
+    @Test func `runs at its moment and never again`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.timed("once", .at, "2026-03-03T12:00:00+01:00"))
+            try await scene.sleeps(until: at("11:00:00"))
+            scene.clock.advance(to: at("11:00:00"))
+            try await scene.settled()
+            #expect(try await scene.slots(of: "once") == [at("11:00:00")])
+            #expect(await scene.keeper.entry("once")?.next == nil)
+            scene.clock.advance(to: at("23:00:00"))
+            try await scene.settled()
+            #expect(try await scene.slots(of: "once").count == 1)
+        }
+    }
+
+    @Test func `is caught up when nobody was there, and missed when it is too late`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(
+                .timed("once", .at, "2026-03-03T11:00:00Z"),
+                .timed("tight", .at, "2026-03-03T11:00:00Z").with { $0.catchUp.within = .seconds(600) })
+        }
+        try await SlotScene.run(in: folder, at: at("12:00:00")) { scene in
+            try await scene.settled()
+            #expect(try await scene.slots(of: "once") == [at("11:00:00")])
+            #expect(try await scene.slots(of: "tight").isEmpty)
+            #expect(try await scene.spans(of: "tight") == ["missed catchUpWindow 11:00:00-11:00:00 x1"])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a job that runs at the start of the machine` {
+    @Test func `runs once for each start, however often the daemon is started`() async throws {
+        let folder = try TemporaryFolder()
+        for (boot, expected) in [("one", 1), ("one", 1), ("two", 2), ("two", 2)] {
+            try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+                if await scene.keeper.entry("start") == nil { try await scene.put(.timed("start", .startup)) }
+                try await scene.keeper.takeUp(boot: boot)
+                let runs = try await scene.ledger.runs(RunFilter(job: "start"))
+                #expect(runs.count == expected)
+                #expect(runs.first?.cause == "boot:\(boot)" && runs.first?.kind == .scheduled)
+                if runs.first?.state == .queued { try await scene.endNewest("start") }
+            }
+        }
+    }
+
+    @Test func `that is added later waits for the next start`() async throws {
+        let folder = try TemporaryFolder()
+        for boot in ["one", "one"] {
+            try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+                try await scene.keeper.takeUp(boot: boot)
+                try await scene.put(.timed("late", .startup))
+                try await scene.settled()
+                #expect(try await scene.ledger.runs(RunFilter()).isEmpty)
+            }
+        }
+        try await SlotScene.run(in: folder, at: at("11:00:00")) { scene in
+            try await scene.keeper.takeUp(boot: "two")
+            #expect(try await scene.newest("late").cause == "boot:two")
+        }
+    }
+
+    @Test func `says so when it is paused`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            try await scene.put(.timed("start", .startup))
+            _ = try await scene.keeper.change([.pause("start", note: nil)])
+            try await scene.keeper.takeUp(boot: "one")
+            #expect(try await scene.spans(of: "start") == ["skipped paused 10:00:00-10:00:00 x1"])
+        }
+    }
+}

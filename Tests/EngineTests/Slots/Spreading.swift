@@ -1,0 +1,108 @@
+import Engine
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a job with a spread` {
+    static let spread: Duration = .seconds(600)
+    static let offset = SlotDelay.spread(spread, of: "calm")
+
+    private var calm: JobSpec { .cron("calm", "0 * * * *").with { $0.spread = Self.spread } }
+
+    @Test func `has its slot decided on time, and starts after its own part of the spread`() async throws {
+        try await SlotScene.run(at: at("10:59:00")) { scene in
+            try await scene.put(calm)
+            scene.clock.advance(to: at("11:00:00"))
+            try await scene.settled()
+            let run = try await scene.newest("calm")
+            #expect(run.state == .scheduled && run.reason == .spread)
+            #expect(run.slot == at("11:00:00") && run.lateness == .zero)
+            #expect(run.notBefore == at("11:00:00") + Self.offset)
+            try await scene.sleeps(until: at("11:00:00") + Self.offset)
+            scene.clock.advance(by: Self.offset - .microseconds(1))
+            try await scene.settled()
+            #expect(try await scene.newest("calm").state == .scheduled)
+            scene.clock.advance(by: .microseconds(1))
+            try await scene.settled()
+            #expect(try await scene.newest("calm").state == .queued)
+        }
+    }
+
+    @Test func `keeps its moment over a restart, and starts once`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("11:00:00") - .seconds(1)) { scene in
+            try await scene.put(calm)
+            scene.clock.advance(by: .seconds(1))
+            try await scene.settled()
+        }
+        try await SlotScene.run(in: folder, at: at("11:00:01")) { scene in
+            try await scene.sleeps(until: at("11:00:00") + Self.offset)
+            scene.clock.advance(to: at("11:10:00"))
+            try await scene.settled()
+            #expect(try await scene.newest("calm").state == .queued)
+            #expect(try await scene.ledger.runs(RunFilter()).count == 1)
+        }
+    }
+
+    @Test func `that is cancelled while it waits never starts, and others beside it do`() async throws {
+        try await SlotScene.run(at: at("10:59:00")) { scene in
+            try await scene.put(calm, .cron("other", "0 * * * *").with { $0.spread = Self.spread })
+            scene.clock.advance(to: at("11:00:00"))
+            try await scene.settled()
+            let run = try await scene.newest("calm")
+            try await scene.ledger.commit([
+                .moveRun(RunMove(run: run.id, from: [.scheduled], attempt: 1, to: .canceled))
+            ])
+            scene.clock.advance(to: at("11:10:00"))
+            try await scene.settled()
+            #expect(try await scene.newest("calm").state == .canceled)
+            #expect(try await scene.newest("other").state == .queued)
+        }
+    }
+
+    @Test func `waits no longer than its spread when the clock goes back`() async throws {
+        try await SlotScene.run(at: at("10:59:00")) { scene in
+            try await scene.put(calm)
+            scene.clock.advance(to: at("11:00:00"))
+            try await scene.settled()
+            scene.clock.set(to: at("09:00:00"))
+            try await scene.settled()
+            scene.clock.advance(to: at("09:10:00"))
+            try await scene.settled()
+            #expect(try await scene.newest("calm").state == .queued)
+        }
+    }
+
+    @Test func `has an offset of its own, below the spread, by its name alone`() {
+        let offsets = (0..<1000).map { SlotDelay.spread(.seconds(600), of: "job-\($0)") }
+        #expect(offsets.allSatisfy { $0 >= .zero && $0 < .seconds(600) })
+        let minutes = Dictionary(grouping: offsets) { $0.milliseconds / 60_000 }
+        #expect(minutes.count == 10 && minutes.values.allSatisfy { (50...150).contains($0.count) })
+        #expect(SlotDelay.spread(.zero, of: "job") == .zero)
+        #expect(SlotDelay.spread(.seconds(600), of: "job-1") == offsets[1])
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `many jobs that catch up` {
+    @Test func `do not start in one second`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("01:30:00")) { scene in
+            for number in 10..<60 { try await scene.put(.cron("job-\(number)", "0 * * * *")) }
+        }
+        // Eight hours of sleep.
+        try await SlotScene.run(in: folder, at: at("09:30:00")) { scene in
+            try await scene.settled()
+            let runs = try await scene.ledger.runs(RunFilter())
+            #expect(runs.count == 50)
+            #expect(runs.count { $0.state == .queued } == 8)
+            let last = runs.compactMap(\.notBefore).max()
+            #expect(last == at("09:30:10.5"))
+            scene.clock.advance(to: at("09:30:10.5"))
+            try await scene.settled()
+            #expect(try await scene.ledger.runs(RunFilter(states: [.queued])).count == 50)
+        }
+    }
+}
