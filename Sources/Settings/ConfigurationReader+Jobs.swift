@@ -1,16 +1,14 @@
-import Cron
 import Ledger
 import Timeline
 
 extension ConfigurationReader {
     /// The keys of a job, in the order of the manual.
     static let jobKeys = [
-        "bot", "schedule", "command", "shell", "env", "cwd", "overlap", "catchUp", "timeout", "grace",
-        "retry", "priority", "concurrency", "user", "umask", "nice", "stdin", "limits",
+        "bot", "schedule", "command", "shell", "env", "cwd", "overlap", "catchUp", "spread", "timeout",
+        "grace", "retry", "priority", "concurrency", "user", "umask", "nice", "stdin", "limits",
     ]
     static let laterJobKeys = [
-        "prompt", "url", "spread", "afterJob", "blackout", "success",
-        "labels", "pty",
+        "prompt", "url", "afterJob", "blackout", "success", "labels", "pty",
     ]
 
     /// A job, or nil after every fault in it was reported.
@@ -72,7 +70,8 @@ extension ConfigurationReader {
             spec.overlap = policy
         }
         readProcess(fields, into: &spec)
-        if let field = fields["catchUp"] { readCatchUp(field, into: &spec) }
+        if let field = fields["catchUp"] { readCatchUp(field, into: &spec.catchUp) }
+        if let field = fields["spread"], let spread = wait(field) { spec.spread = spread }
         if let timeout = fields["timeout"]?.positiveDuration() { spec.timeout = timeout }
         if let grace = fields["grace"]?.duration() { spec.grace = grace }
         if let field = fields["retry"] { readRetry(field, into: &spec) }
@@ -117,73 +116,5 @@ extension ConfigurationReader {
             environment[name] = text
         }
         return environment
-    }
-
-    private func readCatchUp(_ field: Field, into spec: inout JobSpec) {
-        guard field.isMap || field.isEmpty else {
-            field.fault("a map is expected", mend: "write catchUp: { mode: none }")
-            return
-        }
-        guard let fields = field.record(keys: ["mode", "within"], later: ["burst"]) else { return }
-        if let word = fields["mode"]?.choice(of: ["none", "latest"], later: ["all"]),
-            let mode = CatchUpPolicy.Mode(rawValue: word)
-        {
-            spec.catchUp.mode = mode
-        }
-        if let within = fields["within"]?.positiveDuration() { spec.catchUp.within = within }
-    }
-
-    // MARK: Schedules
-
-    private func readSchedule(_ field: Field?, of job: Field, seed: String, zone: String) -> ScheduleSpec? {
-        guard let field else {
-            job.fault(
-                "this job has no schedule",
-                mend: "write schedule: { cron: \"30 2 * * *\" } or schedule: manual")
-            return nil
-        }
-        if let word = field.scalar {
-            if word == "manual" { return ScheduleSpec(kind: .manual, text: "", zone: zone) }
-            if word == "startup" {
-                field.fault("\"startup\" is not in this version")
-                return nil
-            }
-            return checked(ScheduleSpec(kind: .cron, text: word, zone: zone), field, seed: seed)
-        }
-        let before = field.faults.problems.count
-        guard
-            let fields = field.record(
-                keys: ["cron", "zone", "gap", "fold"],
-                later: ["every", "after", "at", "startup", "from", "words"])
-        else { return nil }
-        let hasOddKey = field.faults.problems.count > before
-        var spec = ScheduleSpec(kind: .cron, text: "", zone: zone)
-        if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
-        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
-        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
-        guard let cron = fields["cron"] else {
-            // A schedule of another kind, which has been told of.
-            if !hasOddKey {
-                field.fault("no cron expression", mend: "write schedule: { cron: \"30 2 * * *\" }")
-            }
-            return nil
-        }
-        guard let text = cron.word() else { return nil }
-        spec.text = text
-        return checked(spec, cron, seed: seed)
-    }
-
-    /// The spec, if its text is a schedule; its faults are pointed at inside the text.
-    private func checked(_ spec: ScheduleSpec, _ field: Field, seed: String) -> ScheduleSpec? {
-        do {
-            _ = try spec.schedule(seed: seed) { zone($0) != nil }
-            return spec
-        } catch {
-            for fault in error.faults {
-                let title = fault.field.map { "\($0.title): " } ?? ""
-                field.fault(title + fault.message, mend: fault.fix, bytes: fault.range)
-            }
-            return nil
-        }
     }
 }

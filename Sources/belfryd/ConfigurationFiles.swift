@@ -1,7 +1,9 @@
 import API
+import Cron
 import Delivery
 import Glibc
 import Host
+import Ledger
 import Settings
 import Timeline
 
@@ -53,6 +55,7 @@ struct ConfigurationFiles: Sendable {
             if asJSON { return print(try WireCoding.text(good)) }
             for warning in configuration.warnings { StandardError.write("warning: \(warning)\n") }
             for warning in Self.openSecrets(configuration) { StandardError.write("warning: \(warning)\n") }
+            if let crowd = crowd(of: configuration) { StandardError.write("warning: \(crowd.warning)\n") }
             print("\(path): good; \(good.jobs) jobs, \(good.bots) bots, \(good.channels) channels")
         } catch let error as SettingsError {
             throw refusal(error, asJSON: asJSON)
@@ -95,6 +98,19 @@ struct ConfigurationFiles: Sendable {
             }
         }
         return warnings
+    }
+
+    /// The largest crowd of jobs in one second; nil when it is not worth a word.
+    private func crowd(of configuration: Configuration) -> SlotCrowd? {
+        let zones = Zones()
+        let jobs = configuration.jobs.filter { $0.spec.spread == nil }
+        let schedules = jobs.compactMap { job -> (schedule: Schedule, zone: ZoneRules)? in
+            guard let schedule = try? job.spec.schedule.schedule(seed: job.spec.name, since: .now),
+                let rules = zones.rules(of: schedule.zoneName ?? job.spec.schedule.zone)
+            else { return nil }
+            return (schedule, rules)
+        }
+        return SlotCrowd.largest(of: schedules, after: .now)
     }
 
     private func text(of path: String) throws(Failure) -> SourceText {

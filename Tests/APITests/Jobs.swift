@@ -69,8 +69,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ["job", "add", "x", "--every", "5m", "--", "true"],
-        ["job", "add", "x", "--catch-up", "all", "--", "true"],
         ["notify", "hi", "--wait"], ["widget"], ["bot", "add", "x"], ["import", "openclaw"],
     ])
     func `say what is not in this version`(arguments: [String]) async throws {

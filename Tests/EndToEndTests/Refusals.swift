@@ -68,12 +68,7 @@ import Testing
         ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["why", "x"], ["silence", "list"],
         ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"], ["exec", "--pty", "--", "true"],
-        ["job", "add", "x", "--every", "15m", "--", "true"], ["job", "add", "x", "--prompt", "hello"],
-        ["job", "add", "x", "--after", "15m", "--", "true"], ["job", "add", "x", "--url", "https://x.org"],
-        ["job", "add", "x", "--at", "2030-01-01T00:00Z", "--", "true"],
-        ["job", "add", "x", "--words", "daily", "--", "true"],
-        ["job", "add", "x", "--spread=10m", "--", "true"], ["job", "add", "x", "--burst", "5", "--", "true"],
-        ["job", "add", "x", "--catch-up", "all", "--", "true"],
+        ["job", "add", "x", "--prompt", "hello"], ["job", "add", "x", "--url", "https://x.org"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

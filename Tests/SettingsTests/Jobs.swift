@@ -18,7 +18,8 @@ import Testing
                 env: { RESTIC_REPOSITORY: /mnt/backup }
                 cwd: /home
                 overlap: queue-one
-                catchUp: { mode: none, within: 12h }
+                catchUp: { mode: all, within: 12h, burst: 50 }
+                spread: 10m
                 timeout: 2h
                 grace: 30s
                 retry: { attempts: 3, onLost: true, backoff: 1m }
@@ -33,7 +34,8 @@ import Testing
                 kind: .cron, text: "30 2 * * *", zone: "America/New_York", gap: "skip", fold: "both"))
         expected.environment = ["RESTIC_REPOSITORY": "/mnt/backup"]
         expected.directory = "/home"
-        expected.catchUp = CatchUpPolicy(mode: .none, within: .seconds(12 * 3600))
+        expected.catchUp = CatchUpPolicy(mode: .all, within: .seconds(12 * 3600), burst: 50)
+        expected.spread = .seconds(600)
         expected.timeout = .seconds(7200)
         expected.grace = .seconds(30)
         expected.overlap = .queueOne
@@ -164,9 +166,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("prompt: hello", "\"prompt\""), ("url: https://x", "\"url\""), ("spread: 10m", "\"spread\""),
-        ("catchUp: { mode: all }", "\"all\""), ("catchUp: { burst: 3 }", "\"burst\""),
-        ("schedule: startup", "\"startup\""), ("schedule: { every: 15m }", "\"every\""),
+        ("prompt: hello", "\"prompt\""), ("url: https://x", "\"url\""), ("blackout: x", "\"blackout\""),
     ])
     func `says what is not in this version`(line: String, word: String) {
         let schedule = line.hasPrefix("schedule") ? "" : "schedule: manual, "
@@ -202,6 +202,9 @@ import Testing
         ("concurrency: { key: '' }", "can't be empty"),
         ("concurrency: { key: a, max: 0 }", "\"0\" is not a whole number from 1 to"),
         ("catchUp: none", "write catchUp: { mode: none }"),
+        ("catchUp: { burst: 3 }", "has no meaning but for mode: all"),
+        ("catchUp: { mode: all, burst: 0 }", "\"0\" is not a whole number from 1 to 5000"),
+        ("spread: 0s", "must be longer than nothing"), ("spread: 300w 5000w", "is not a duration"),
         ("retry: { attempts: many }", "\"many\" is not a whole number from 1 to 100"),
         ("[x]: 1", "a key must be a text"),
     ])

@@ -1,5 +1,7 @@
+import Ledger
 import Settings
 import Testing
+import Timeline
 
 @Suite struct `the schedule of a job` {
     private func job(_ schedule: String) -> String {
@@ -44,8 +46,54 @@ import Testing
             refusal("jobs:\n  a: { shell: date }").contains(
                 "belfry.yaml:2:3: jobs: this job has no schedule; "
                     + "write schedule: { cron: \"30 2 * * *\" } or schedule: manual"))
-        #expect(refusal(job("{ zone: UTC }")).contains("jobs.a.schedule: no cron expression"))
+        #expect(refusal(job("{ zone: UTC }")).contains("jobs.a.schedule: when it runs is not said"))
         #expect(refusal(job("")).contains("belfry.yaml:3:"))
+    }
+
+    private func spec(_ schedule: String) throws -> ScheduleSpec? {
+        try read(job(schedule)).jobs.first?.spec.schedule
+    }
+
+    @Test func `may be of every kind`() throws {
+        let zone = "Europe/Vienna"
+        #expect(try spec("{ every: 90m }") == ScheduleSpec(kind: .every, text: "1h30m", zone: zone))
+        let grid = try spec("{ every: 2d, from: 2026-01-01T06:00 }")
+        #expect(grid?.anchor?.iso8601 == "2026-01-01T05:00:00Z")
+        #expect(try spec("{ after: 30s }") == ScheduleSpec(kind: .after, text: "30s", zone: zone))
+        #expect(
+            try spec("{ at: 2030-06-01T08:00 }")
+                == ScheduleSpec(kind: .at, text: "2030-06-01T08:00:00+02:00", zone: zone))
+        let atSea = try spec("{ at: '2030-06-01 08:00', zone: UTC }")
+        #expect(atSea == ScheduleSpec(kind: .at, text: "2030-06-01T08:00:00+00:00", zone: "UTC"))
+        for startup in ["startup", "'@reboot'", "{ startup: true }"] {
+            #expect(try spec(startup) == ScheduleSpec(kind: .startup, text: "", zone: zone))
+        }
+        #expect(try spec("'@every 15m'") == ScheduleSpec(kind: .every, text: "15m", zone: zone))
+        #expect(
+            try spec("{ words: every weekday at 9:30 }")
+                == ScheduleSpec(kind: .cron, text: "30 9 * * 1-5", zone: zone))
+        #expect(try spec("{ words: every 90 seconds }")?.kind == .every)
+    }
+
+    @Test(arguments: [
+        ("{ every: 15m, cron: '0 0 * * *' }", "a schedule has one of cron, every", ""),
+        ("{ every: 15 }", "\"15\" is not a duration", "15"),
+        ("{ every: 500ms }", "an interval is at least 1s", "500ms"),
+        ("{ every: 15m, gap: skip }", "has no meaning beside every", "skip"),
+        ("{ after: 15m, from: 2026-01-01 }", "has no meaning beside after", "2026-01-01"),
+        ("{ every: 15m, from: yesterday }", "\"yesterday\" is no time", ""),
+        ("{ at: 2030-13-01T00:00 }", "is no time", ""),
+        ("{ startup: false }", "\"false\" is not known here", "false"),
+        ("{ words: tomorrow at 8 }", "depends on when this file is read; write at:", "tomorrow at 8"),
+        ("{ words: every other day at 6pm }", "write every: 2d and from:", ""),
+        ("{ words: every weekday at nonsense }", "jobs.a.schedule.words: ", "nonsense"),
+        ("{ evry: 15m }", "unknown key \"evry\"; did you mean \"every\"?", "evry"),
+    ])
+    func `is refused with the place of what is wrong`(schedule: String, reason: String, place: String) {
+        let shown = refusal(job(schedule))
+        #expect(shown.contains("belfry.yaml:3:"))
+        #expect(shown.contains(reason), "\(shown)")
+        if !place.isEmpty { #expect(marked(shown) == place) }
     }
 
     @Test func `has gap and fold words of its own`() {

@@ -6,11 +6,14 @@ struct JobAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Adds a job.",
         discussion: """
-            Without --cron the job runs only when asked: belfry run NAME.
+            Without a word of when, the job runs only when asked: belfry run NAME.
 
               belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
               belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m --overlap queue-one -- fetch-mail
-              belfry job add disk --cron "*/15 * * * *" --shell 'df -h / | tail -1'
+              belfry job add disk --every 15m --spread 5m --shell 'df -h / | tail -1'
+              belfry job add report --words "every weekday at 9:30" --catch-up none -- ./report
+              belfry job add once --at 2030-01-31T08:00 -- ./party
+              belfry job add poll --after 30s -- ./poll
             """)
 
     @OptionGroup var common: CommonOptions
@@ -22,7 +25,10 @@ struct JobAddCommand: ParsableCommand {
         if fields.command.isEmpty && fields.shell == nil {
             throw ValidationError("say what to do: --shell TEXT, or a command after --")
         }
-        if fields.zone != nil && fields.cron == nil { throw ValidationError("--zone needs --cron") }
+        let when = fields.when
+        if when.zone != nil, when.cron == nil, when.at == nil, when.words == nil {
+            throw ValidationError("--zone needs --cron, --at or --words")
+        }
     }
 
     func run() throws {

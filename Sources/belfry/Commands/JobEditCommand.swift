@@ -10,6 +10,7 @@ struct JobEditCommand: ParsableCommand {
 
               belfry job edit backup --cron "0 3 * * *"
               belfry job edit backup --concurrency disk=2 --priority 10
+              belfry job edit disk --every 5m --spread 0s
             """)
 
     @OptionGroup var common: CommonOptions
@@ -19,7 +20,7 @@ struct JobEditCommand: ParsableCommand {
     func run() throws {
         let client = try common.client()
         var draft = try fields.draft()
-        if let zone = fields.zone, draft.schedule == nil {
+        if let zone = fields.when.zone, draft.schedule == nil {
             let current: WireJob = try client.ask(.job(job.name))
             guard current.schedule.kind == "cron" else {
                 throw APIError(.badValue, "--zone needs --cron: \"\(job.name)\" has no expression")

@@ -3,11 +3,8 @@ import ArgumentParser
 
 /// The flags of `job add` and `job edit`.
 struct JobFields: ParsableArguments {
-    @Option(help: ArgumentHelp("Run by this cron expression.", valueName: "expr"))
-    var cron: String?
-
-    @Option(help: ArgumentHelp("Read the expression in this zone, such as Europe/Berlin.", valueName: "zone"))
-    var zone: String?
+    @OptionGroup var when: ScheduleFields
+    @OptionGroup var lateness: LatenessFields
 
     @Option(help: ArgumentHelp("The bot it belongs to.", valueName: "bot"), completion: Completions.bots)
     var bot: String?
@@ -21,14 +18,6 @@ struct JobFields: ParsableArguments {
             valueName: "policy"),
         completion: .list(["skip", "queue-one", "queue-all", "replace", "allow"]))
     var overlap: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "What becomes of slots nobody could decide in time: none or latest.", valueName: "mode"))
-    var catchUp: String?
-
-    @Option(help: ArgumentHelp("Catch up what is younger than this, such as 12h.", valueName: "duration"))
-    var within: DurationArgument?
 
     @Option(help: ArgumentHelp("End a run that takes longer than this; 0s: never.", valueName: "duration"))
     var timeout: DurationArgument?
@@ -68,21 +57,19 @@ struct JobFields: ParsableArguments {
 
     /// What the flags say, as a draft; the rest is for the daemon to fill in.
     func draft() throws(APIError) -> JobDraft {
-        if catchUp == "all" { throw LaterVersion.refusal(of: "--catch-up", "all") }
         var draft = JobDraft()
         draft.bot = bot
         draft.shell = shell
         draft.command = command.isEmpty ? nil : command
         draft.overlap = overlap
-        draft.catchUp = catchUp
-        draft.withinMs = within?.milliseconds
+        lateness.apply(to: &draft)
         draft.timeoutMs = timeout?.milliseconds
         draft.attempts = attempts
         draft.backoffMs = backoff?.milliseconds
         draft.onLost = retryLost
         draft.priority = priority
         draft.concurrency = try concurrency.map(Self.concurrency)
-        if let cron { draft.schedule = WireSchedule(kind: "cron", text: cron, zone: zone) }
+        draft.schedule = try when.schedule()
         return draft
     }
 

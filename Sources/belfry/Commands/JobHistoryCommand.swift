@@ -1,16 +1,28 @@
 import API
 import APIClient
 import ArgumentParser
+import Host
+import Timeline
 
 struct JobHistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Lists what became of a job's slots, newest first.",
-        discussion: "Slots that did not run are listed with the reason; consecutive ones share a row.")
+        discussion: """
+            Slots that did not run are listed with the reason; consecutive ones share a row.
+
+              belfry job history backup --at 03:00                 why it did, or did not, run at three
+              belfry job history backup --at 2026-03-29T03:00
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
     @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
     var limit = 20
+    @Option(
+        help: ArgumentHelp(
+            "Only what became of the slot at this time; a time of day is the last such one.",
+            valueName: "time"))
+    var at: String?
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit is a number from 1 up") }
@@ -19,9 +31,29 @@ struct JobHistoryCommand: ParsableCommand {
     func run() throws {
         var query = Query()
         query["limit"] = String(limit)
+        query["at"] = try at.map { try Self.moment($0).iso8601 }
         let runs: [WireRun] = try common.client().ask(.history(job.name), query: query)
         try common.screen.list(runs, asJSON: common.json) { screen in
-            screen.print(RunText.table(runs, screen), empty: "Nothing yet.")
+            screen.print(
+                RunText.table(runs, screen),
+                empty: at == nil ? "Nothing yet." : "It had no slot then. See: belfry job next \(job.name)")
+        }
+    }
+
+    /// A time, or the last moment at which the clocks here showed a time of day.
+    private static func moment(_ text: String) throws(APIError) -> Moment {
+        let (zone, now) = (Zones.local, Moment.now)
+        do {
+            guard text.count <= 8, text.contains(":") else { return try Moment(iso8601: text, in: zone) }
+            for daysBack in 0...1 {
+                let day = (now - .seconds(86_400 * daysBack)).iso8601(in: zone).prefix(10)
+                let moment = try Moment(iso8601: "\(day)T\(text)", in: zone)
+                if moment <= now { return moment }
+            }
+            return now
+        } catch {
+            throw APIError(
+                .badValue, "--at: \(error.message)", hint: "Write a time such as 2026-03-29T03:00 or 03:00.")
         }
     }
 }

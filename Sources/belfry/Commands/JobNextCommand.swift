@@ -6,7 +6,11 @@ import Timeline
 
 struct JobNextCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "next", abstract: "Shows when a job runs next.")
+        commandName: "next", abstract: "Shows when a job runs next.",
+        discussion: """
+            Times are those of the schedule's zone, with their offsets; what a change of the clock moves, doubles
+            or skips is said beside them.
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
@@ -21,17 +25,29 @@ struct JobNextCommand: ParsableCommand {
         let client = try common.client()
         var query = Query()
         query["n"] = String(count)
-        let slots: [Timestamp] = try client.ask(.nextSlots(job.name), query: query)
         guard !common.json else {
+            let slots: [Timestamp] = try client.ask(.nextSlots(job.name), query: query)
             StandardOutput.print(try WireCoding.text(slots))
             return
         }
+        query["notes"] = "true"
+        let slots: [WireSlot] = try client.ask(.nextSlots(job.name), query: query)
         let screen = common.screen
         let job: WireJob = try client.ask(.job(job.name))
         let zone = job.schedule.zone.flatMap(Zones.rules) ?? screen.zone
         for slot in slots {
-            screen.print("\(slot.moment.iso8601(in: zone))  \(screen.paint(screen.distance(slot), .dim))")
+            let distance = slot.isSkipped ? "" : screen.distance(slot.at)
+            let line = [distance, slot.note].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ")
+            screen.print("\(slot.at.moment.iso8601(in: zone))  \(screen.paint(line, .dim))")
         }
-        if slots.isEmpty { screen.print(screen.paint("No slot to come.", .dim)) }
+        if slots.isEmpty {
+            let words = job.schedule.words.map { " (\($0))" } ?? ""
+            screen.print(screen.paint("No slot to come\(words).", .dim))
+        }
+        if job.paused.isPaused { screen.print(screen.paint("It is paused: none of them runs.", .dim)) }
+        if let offset = job.policies.spreadOffsetMs, !slots.isEmpty {
+            let text = Duration.milliseconds(offset).text
+            screen.print(screen.paint("Each starts \(text) later, this job's part of its spread.", .dim))
+        }
     }
 }

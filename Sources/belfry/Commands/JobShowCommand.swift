@@ -50,7 +50,11 @@ struct JobShowCommand: ParsableCommand {
             "overlap \(policies.overlap)",
             policies.catchUp.mode == "none"
                 ? "no catch-up"
-                : "catch up \(policies.catchUp.mode) within \(text(policies.catchUp.withinMs))",
+                : "catch up \(policies.catchUp.mode) within \(text(policies.catchUp.withinMs))"
+                    + (policies.catchUp.burst.map { ", at most \($0)" } ?? ""),
+            policies.spreadMs.map {
+                "spread \(text($0)) (this job: \(text(policies.spreadOffsetMs ?? 0)))"
+            },
             policies.timeoutMs.map { "timeout \(text($0))" } ?? "no timeout",
             "grace \(text(policies.graceMs))",
             "\(policies.attempts) \(policies.attempts == 1 ? "attempt" : "attempts")\(again)",

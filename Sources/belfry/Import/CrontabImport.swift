@@ -35,8 +35,6 @@ struct CrontabImport {
             job.refusal = "it runs as \(name), and this daemon's jobs run as \(user?.name ?? "you")"
         } else if job.shell == nil && job.command == nil {
             job.refusal = "its standard input (the text after %) can't be given to this command"
-        } else if line.times == "@reboot" {
-            job.refusal = "schedules at the start of the machine are not in this version"
         }
         return job
     }
@@ -60,7 +58,11 @@ struct CrontabImport {
     }
 
     private func setTimes(of job: inout ImportedJob, _ line: CrontabLine) {
-        guard line.times != "@reboot" else { return }
+        guard line.times != "@reboot" else {
+            job.schedule = .startup
+            job.notes.append("cron runs it when cron starts; Belfry once after each start of the machine")
+            return
+        }
         if let name = line.environment["CRON_TZ"], !name.isEmpty {
             guard let rules = Zones.rules(name) else {
                 job.refusal = "CRON_TZ: no zone \"\(name)\""

@@ -44,6 +44,7 @@ struct ImportedJob {
         if case .cron(let expression, let zone) = schedule {
             draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
         }
+        if schedule == .startup { draft.schedule = WireSchedule(kind: "startup", text: "") }
         draft.command = command
         draft.shell = shell
         draft.cwd = directory

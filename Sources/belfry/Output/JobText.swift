@@ -8,6 +8,7 @@ enum JobText {
     static func schedule(_ schedule: WireSchedule) -> String {
         switch schedule.kind {
         case "manual": "when asked"
+        case "startup": "startup"
         case "cron": [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
         default: "\(schedule.kind) \(schedule.text)"
         }
@@ -27,8 +28,12 @@ enum JobText {
         }
         let screen = common.screen
         let next = job.nextAt.map { "next at \(screen.time($0)), \(screen.distance($0))" }
-        let when = job.paused.isPaused ? "paused" : next ?? "runs when asked: belfry run \(job.name)"
+        let other =
+            job.schedule.kind == "manual" ? nil : job.schedule.words.map { "runs \($0.lowercasedFirst)" }
+        let when =
+            job.paused.isPaused ? "paused" : next ?? other ?? "runs when asked: belfry run \(job.name)"
         screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
+        for warning in job.warnings ?? [] { StandardError.print("belfry: warning: \(warning)") }
     }
 
     static func table(_ jobs: [WireJob], _ screen: Screen) -> TextTable {
@@ -55,4 +60,8 @@ enum JobText {
             : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
                 + "'"
     }
+}
+
+extension String {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

@@ -10,8 +10,8 @@ enum LaterVersion {
     ]
 
     private static let flags: [String: Set<String>] = [
-        "job add": ["--every", "--after", "--at", "--words", "--prompt", "--url", "--burst", "--spread"],
-        "job edit": ["--every", "--after", "--at", "--words", "--prompt", "--url", "--burst", "--spread"],
+        "job add": ["--prompt", "--url"],
+        "job edit": ["--prompt", "--url"],
         "notify": ["--action", "--wait"],
     ]
 

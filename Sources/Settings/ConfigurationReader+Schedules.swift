@@ -1,0 +1,188 @@
+import Cron
+import Ledger
+import Timeline
+
+extension ConfigurationReader {
+    /// The keys of which a schedule has one.
+    private static let kinds = ["cron", "every", "after", "at", "startup", "words"]
+
+    /// When a job runs, or nil after every fault was reported.
+    func readSchedule(_ field: Field?, of job: Field, seed: String, zone: String) -> ScheduleSpec? {
+        guard let field else {
+            job.fault(
+                "this job has no schedule",
+                mend: "write schedule: { cron: \"30 2 * * *\" } or schedule: manual")
+            return nil
+        }
+        if let word = field.scalar {
+            if word == "manual" { return ScheduleSpec(kind: .manual, text: "", zone: zone) }
+            if word == "startup" { return ScheduleSpec(kind: .startup, text: "", zone: zone) }
+            return expression(field, ScheduleSpec(kind: .cron, text: word, zone: zone), seed: seed)
+        }
+        let before = field.faults.problems.count
+        guard let fields = field.record(keys: Self.kinds + ["zone", "gap", "fold", "from"]) else {
+            return nil
+        }
+        let hasOddKey = field.faults.problems.count > before
+        var spec = ScheduleSpec(kind: .cron, text: "", zone: zone)
+        if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
+        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
+        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
+        spec.anchor = fields["from"].flatMap { moment($0, zone: spec.zone) }
+        let named = Self.kinds.filter { fields[$0] != nil }
+        guard let kind = named.first, named.count == 1 else {
+            if !hasOddKey {
+                field.fault(
+                    named.isEmpty
+                        ? "when it runs is not said"
+                        : "a schedule has one of \(named.joined(separator: ", "))",
+                    mend:
+                        "write schedule: { cron: \"30 2 * * *\" }, or one of every, after, at, startup, words"
+                )
+            }
+            return nil
+        }
+        let others = ["zone", "gap", "fold", "from"].filter { !(Self.companions[kind] ?? []).contains($0) }
+        for name in others { fields[name]?.fault("has no meaning beside \(kind)") }
+        guard let value = fields[kind] else { return nil }
+        return read(kind, value, spec, seed: seed)
+    }
+
+    /// What may stand beside a kind.
+    private static let companions: [String: Set<String>] = [
+        "cron": ["zone", "gap", "fold"], "words": ["zone", "gap", "fold"], "at": ["zone"],
+        "every": ["from", "zone"],
+    ]
+
+    private func read(_ kind: String, _ value: Field, _ begun: ScheduleSpec, seed: String) -> ScheduleSpec? {
+        var spec = begun
+        switch kind {
+        case "every", "after":
+            guard let interval = interval(value) else { return nil }
+            spec.kind = kind == "every" ? .every : .after
+            spec.text = interval.text
+        case "at":
+            guard let moment = moment(value, zone: spec.zone), let rules = zone(spec.zone) else { return nil }
+            spec.kind = .at
+            spec.text = moment.iso8601(in: rules)
+        case "startup":
+            guard value.choice(of: ["true"]) != nil else { return nil }
+            spec.kind = .startup
+        case "words":
+            return phrase(value, spec)
+        default:
+            guard let text = value.word() else { return nil }
+            spec.text = text
+            return expression(value, spec, seed: seed)
+        }
+        return spec
+    }
+
+    /// The spec, if its text is a schedule; its faults are pointed at inside the text.
+    private func expression(_ field: Field, _ spec: ScheduleSpec, seed: String) -> ScheduleSpec? {
+        do {
+            if spec.text.contains("@every") || spec.text.contains("@reboot") {
+                let schedule = try Schedule(expression: spec.text, zone: spec.zone, anchor: Self.never)
+                return checked(schedule, spec, field)
+            }
+            _ = try spec.schedule(seed: seed) { zone($0) != nil }
+            return spec
+        } catch {
+            point(at: error, in: field)
+            return nil
+        }
+    }
+
+    /// What a phrase asks for, if that is the same whenever the file is read.
+    private func phrase(_ field: Field, _ spec: ScheduleSpec) -> ScheduleSpec? {
+        guard let text = field.word(), let rules = zone(spec.zone) else { return nil }
+        do {
+            let schedule = try Schedule(phrase: text, now: Self.never, in: rules)
+            switch schedule {
+            case .at:
+                field.fault(
+                    "the moment depends on when this file is read", mend: "write at: 2030-01-31T08:00")
+                return nil
+            case .every(let interval, let anchor) where anchor != Self.never:
+                field.fault(
+                    "the first day depends on when this file is read",
+                    mend: "write every: \(interval.text) and from: the first time")
+                return nil
+            default: return checked(schedule, spec, field)
+            }
+        } catch {
+            point(at: error, in: field)
+            return nil
+        }
+    }
+
+    private func checked(_ schedule: Schedule, _ spec: ScheduleSpec, _ field: Field) -> ScheduleSpec? {
+        if case .every(let interval, _) = schedule, interval < ScheduleSpec.shortestInterval {
+            field.fault("an interval is at least 1s")
+            return nil
+        }
+        var read = ScheduleSpec(schedule, zone: zone(spec.zone) ?? .utc, readAt: Self.never)
+        (read.gap, read.fold) = (spec.gap, spec.fold)
+        return read
+    }
+
+    /// A moment that no file is read at.
+    private static let never = Moment(seconds: 0)
+
+    private func point(at error: CronError, in field: Field) {
+        for fault in error.faults {
+            let title = fault.field.map { "\($0.title): " } ?? ""
+            field.fault(title + fault.message, mend: fault.fix, bytes: fault.range)
+        }
+    }
+
+    /// A time, read in the zone where it has no offset.
+    private func moment(_ field: Field, zone name: String) -> Moment? {
+        guard let text = field.word(), let rules = zone(name) else { return nil }
+        do {
+            return try Moment(iso8601: text, in: rules)
+        } catch {
+            field.fault(
+                "\"\(text)\" is no time: \(error.message)",
+                mend: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
+            return nil
+        }
+    }
+
+    private func interval(_ field: Field) -> Duration? {
+        guard let interval = wait(field) else { return nil }
+        guard interval >= ScheduleSpec.shortestInterval else {
+            field.fault("an interval is at least 1s")
+            return nil
+        }
+        return interval
+    }
+
+    // MARK: Slots that are late, or are to be
+
+    /// A duration above zero that sums with moments can bear.
+    func wait(_ field: Field) -> Duration? {
+        guard let duration = field.positiveDuration() else { return nil }
+        guard duration <= ScheduleSpec.longestWait else {
+            field.fault("is longer than 100 years")
+            return nil
+        }
+        return duration
+    }
+
+    func readCatchUp(_ field: Field, into policy: inout CatchUpPolicy) {
+        guard field.isMap || field.isEmpty else {
+            field.fault("a map is expected", mend: "write catchUp: { mode: none }")
+            return
+        }
+        guard let fields = field.record(keys: ["mode", "within", "burst"]) else { return }
+        let modes = CatchUpPolicy.Mode.allCases.map(\.rawValue)
+        if let word = fields["mode"]?.choice(of: modes), let mode = CatchUpPolicy.Mode(rawValue: word) {
+            policy.mode = mode
+        }
+        if let within = fields["within"].flatMap(wait) { policy.within = within }
+        guard let field = fields["burst"] else { return }
+        guard policy.mode == .all else { return field.fault("has no meaning but for mode: all") }
+        if let burst = field.number(in: 1...CatchUpPolicy.greatestBurst) { policy.burst = burst }
+    }
+}

@@ -1,0 +1,99 @@
+import API
+import ArgumentParser
+import Timeline
+
+/// The flags of `job add` and `job edit` that say when it runs.
+struct ScheduleFields: ParsableArguments {
+    @Option(help: ArgumentHelp("Run by this cron expression.", valueName: "expr"))
+    var cron: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the expression, time or words in this zone, such as Europe/Berlin.", valueName: "zone"))
+    var zone: String?
+
+    @Option(help: ArgumentHelp("Run on a grid: now and every 15m, say, from now on.", valueName: "duration"))
+    var every: DurationArgument?
+
+    @Option(help: ArgumentHelp("Where the grid of --every begins, instead of now.", valueName: "iso"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Run this long after the last run has ended.", valueName: "duration"))
+    var after: DurationArgument?
+
+    @Option(help: ArgumentHelp("Run once, at this time.", valueName: "iso"))
+    var at: String?
+
+    @Option(
+        help: ArgumentHelp("Run when a phrase says, such as \"every weekday at 9:30\".", valueName: "phrase"))
+    var words: String?
+
+    @Flag(help: "Run once after each start of the machine.")
+    var startup = false
+
+    func validate() throws {
+        let named = [
+            ("--cron", cron != nil), ("--every", every != nil), ("--after", after != nil),
+            ("--at", at != nil),
+            ("--words", words != nil), ("--startup", startup),
+        ].filter(\.1).map(\.0)
+        if named.count > 1 {
+            throw ValidationError("\(named.joined(separator: " and ")) exclude each other")
+        }
+        if from != nil, every == nil { throw ValidationError("--from needs --every") }
+        if zone != nil, ["--every", "--after", "--startup"].contains(named.first) {
+            throw ValidationError("--zone has no meaning beside \(named[0])")
+        }
+    }
+
+    /// The schedule the flags say; nil: none does.
+    func schedule() throws(APIError) -> WireSchedule? {
+        if let cron { return WireSchedule(kind: "cron", text: cron, zone: zone) }
+        if let every {
+            var schedule = WireSchedule(kind: "every", text: every.duration.text)
+            if let from { schedule.from = Timestamp(try Self.moment(from)) }
+            return schedule
+        }
+        if let after { return WireSchedule(kind: "after", text: after.duration.text) }
+        if let at { return WireSchedule(kind: "at", text: at, zone: zone) }
+        if let words { return WireSchedule(kind: "words", text: words, zone: zone) }
+        return startup ? WireSchedule(kind: "startup", text: "") : nil
+    }
+
+    private static func moment(_ text: String) throws(APIError) -> Moment {
+        do {
+            return try Moment(iso8601: text, in: Zones.local)
+        } catch {
+            throw APIError(
+                .badValue, "--from: \(error.message)", hint: "Write a time such as 2026-03-29T03:00+02:00.")
+        }
+    }
+}
+
+/// The flags of `job add` and `job edit` about slots that are late, or are to be.
+struct LatenessFields: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of slots nobody could decide in time: none, latest or all.", valueName: "mode"))
+    var catchUp: String?
+
+    @Option(help: ArgumentHelp("Catch up what is younger than this, such as 12h.", valueName: "duration"))
+    var within: DurationArgument?
+
+    @Option(help: ArgumentHelp("Catch up at most this many with --catch-up all: 1000.", valueName: "n"))
+    var burst: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start up to this long after the slot, always as long for one name; 0s: at once.",
+            valueName: "duration"))
+    var spread: DurationArgument?
+
+    /// Says it in a draft.
+    func apply(to draft: inout JobDraft) {
+        draft.catchUp = catchUp
+        draft.withinMs = within?.milliseconds
+        draft.burst = burst
+        draft.spreadMs = spread?.milliseconds
+    }
+}
