@@ -58,8 +58,8 @@ let programs: [Target] = [
         "belfryd",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API", "APIServer",
-            .argumentParser, .lifecycle, .logging, .crypto,
+            "WardenProtocol", "DBus", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API",
+            "APIServer", .argumentParser, .lifecycle, .logging, .crypto,
         ]),
     program("belfry-warden", ["Warden"]),
     program(

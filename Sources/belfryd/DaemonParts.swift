@@ -27,6 +27,9 @@ struct DaemonParts {
     /// Sees new zone data; nil where the kernel can't watch.
     private let zoneWatch: FolderWatch?
     private let spool: SpoolDoor
+    /// This start of the machine.
+    private let boot: String
+    private let sleep: SleepWatch
     private let logger: Logger
 
     init(paths: Paths, files: ConfigurationFiles, logger: Logger) async throws {
@@ -66,12 +69,14 @@ struct DaemonParts {
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: logger)
         let slots = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: { zones.rules(of: $0) }, census: census, makeID: makeID,
-            logger: logger)
+            logger: logger,
+            machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }))
         let warden = try WardenClient(directory: paths.warden)
+        boot = try Machine.bootID()
         let places = RunPlaces(
             outputFolder: paths.state + "/output", socket: paths.socket,
             warden: WardenLaunch(executable: try WardenProgram.path(), state: paths.state),
-            boot: try Machine.bootID())
+            boot: boot)
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
             limits: RunLimits(starting: 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))),
@@ -98,6 +103,8 @@ struct DaemonParts {
         spool = SpoolDoor(control: control, identity: identity, logger: logger)
         zoneWatch = Self.watch(zones, logger)
         self.zones = zones
+        sleep = SleepWatch(
+            environment: Machine.environment, slots: control.slots, clock: clock, logger: logger)
         self.ledger = ledger
         self.warden = warden
         self.curl = curl
@@ -133,7 +140,7 @@ struct DaemonParts {
             ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
             ("slots", control.slots.run), ("runs", control.runs.run), ("live board", control.board.run),
-            ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run),
+            ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run), ("sleep", sleep.run),
             ("house", house.run),
         ]
         var services: [any Service] = keepers.map { KeeperService(name: $0.0, body: $0.1) }
@@ -169,6 +176,7 @@ struct DaemonParts {
     /// Puts the jobs of the files in force, says so once commands are taken, too, and stays until the end.
     private func start(_ paths: Paths, _ isOpen: AsyncStream<Never>) async throws {
         let difference = try await control.takeUpJobs()
+        try await control.slots.takeUp(boot: boot)
         for await _ in isOpen {}
         try Task.checkCancellation()
         // After the door is open: who finishes a run from now on can say so.

@@ -13,6 +13,8 @@ final class Belfry: Sendable {
     let bus: PrivateBus?
     /// Where webhooks go; nil: the channel does not exist.
     let hook: HookServer?
+    /// The clock the daemon sees; nil: the machine's.
+    let clock: FakeClock?
     private let daemon = Mutex<ChildProcess?>(nil)
     /// What the daemon logged before it was up.
     private let firstWords = Mutex<[String]>([])
@@ -27,13 +29,15 @@ final class Belfry: Sendable {
     ///   - config: what the configuration says besides its zone, channels and routes.
     ///   - bus: the session's bus, which gives it the channel `desk`.
     ///   - hook: the receiver, which gives it the channel `hook`; see ``Belfry/receiver(_:)``.
+    ///   - clock: the clock the daemon sees; the machine's unless given.
     ///   - folder: the home; a fresh one unless given.
     /// - Throws: when a file can't be written.
     init(
-        _ config: String = "", bus: PrivateBus? = nil, hook: HookServer? = nil,
+        _ config: String = "", bus: PrivateBus? = nil, hook: HookServer? = nil, clock: FakeClock? = nil,
         in folder: TemporaryFolder? = nil
     ) throws {
         self.folder = try folder ?? TemporaryFolder()
+        self.clock = clock
         self.bus = bus
         self.hook = hook
         try write(Self.secret + "\n", to: "hook.secret")
@@ -150,7 +154,8 @@ final class Belfry: Sendable {
         let program = try program ?? BuiltProgram.path("belfryd")
         let all = wrapper + [program] + (words ?? ["--config", configPath, "--state", statePath])
         return try ChildProcess(
-            all[0], Array(all.dropFirst()), environment: environment, folder: folder.path,
+            all[0], Array(all.dropFirst()),
+            environment: environment.merging(clock?.environment ?? [:]) { $1 }, folder: folder.path,
             streams: .bothInLines)
     }
 
@@ -246,6 +251,7 @@ final class Belfry: Sendable {
         let own: [String: String?] = [
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.file("run"), "BELFRY_SOCKET": socketPath,
             "XDG_CONFIG_HOME": nil, "XDG_STATE_HOME": nil, "BELFRY_CONFIG": nil, "BELFRY_STATE": statePath,
+            "DBUS_SYSTEM_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address,
             "DBUS_SESSION_BUS_ADDRESS": (bus ?? quietBus.withLock { $0 })?.address, "TZ": "UTC",
             "TZDIR": FileManager.default.fileExists(atPath: zones) ? zones : nil,
             "NO_COLOR": nil, "CI": nil,

@@ -1,0 +1,58 @@
+import DBus
+import Engine
+import Host
+import Logging
+import Timeline
+
+/// Hears from logind that the machine falls asleep or has woken up, where there is a system bus.
+///
+/// Only a hint that comes early: without it the clock's own timer, and the difference between the clock that
+/// counts sleep and the one that does not, say the same a moment later.
+struct SleepWatch {
+    private static let login = "org.freedesktop.login1"
+    private static let deadline: Duration = .seconds(10)
+
+    /// Where the bus may be.
+    let address: String
+    let slots: SlotKeeper
+    let clock: any WallClock
+    let logger: Logger
+
+    init(environment: [String: String], slots: SlotKeeper, clock: any WallClock, logger: Logger) {
+        address =
+            environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? "unix:path=/run/dbus/system_bus_socket"
+        self.slots = slots
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Listens until cancelled; a bus that is not there, or goes, is tried again, ever more rarely.
+    func run() async throws {
+        var pause: Duration = .seconds(1)
+        while true {
+            do throws(DBusError) {
+                let bus = try await DBusConnection.connect(to: address, deadline: Self.deadline)
+                try await bus.listen(
+                    for: DBusMatch(
+                        sender: Self.login, interface: Self.login + ".Manager", member: "PrepareForSleep"),
+                    deadline: Self.deadline)
+                logger.debug("logind says when the machine sleeps")
+                pause = .seconds(1)
+                for await signal in bus.signals { try await take(signal, from: bus) }
+            } catch {
+                logger.debug("logind can't be heard", metadata: ["reason": "\(error)"])
+            }
+            try await clock.sleep(until: clock.now + pause)
+            pause = min(pause * 2, .seconds(600))
+        }
+    }
+
+    private func take(_ signal: DBusSignal, from bus: DBusConnection) async throws(DBusError) {
+        guard signal.member == "PrepareForSleep", let isAboutToSleep = signal.arguments.first?.bool,
+            // Anybody may send a signal to us alone.
+            try await bus.owner(of: Self.login, deadline: Self.deadline) == signal.sender
+        else { return }
+        logger.notice("the machine \(isAboutToSleep ? "falls asleep" : "woke up")")
+        await slots.look()
+    }
+}
