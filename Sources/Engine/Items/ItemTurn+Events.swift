@@ -23,7 +23,7 @@ extension ItemTurn {
         case .test: try takeTest(record)
         case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)
         case .configReloaded: tell(record, [])
-        case .ledgerFull, .ledgerRestored: try await takeLedgerNews(record)
+        case .ledgerFull, .ledgerRestored: try takeLedgerNews(record)
         case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
             .questionAnswered:
             return
@@ -167,7 +167,7 @@ extension ItemTurn {
     }
 
     /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.
-    private mutating func takeLedgerNews(_ record: EventRecord) async throws(LedgerError) {
+    private mutating func takeLedgerNews(_ record: EventRecord) throws(LedgerError) {
         tell(record, [])
         let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
         guard !told.isEmpty else { return }
@@ -175,7 +175,7 @@ extension ItemTurn {
             record.event.type == .ledgerFull
             ? "The disk is full. No job starts before there is room; what is missed is caught up then."
             : "There is room on the disk again; jobs start as planned."
-        try await say(text, in: "ledger", on: told)
+        try say(text, in: "ledger", on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.
