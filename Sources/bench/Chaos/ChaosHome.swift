@@ -9,6 +9,8 @@ import Host
 final class ChaosHome {
     /// The jobs that take their time: more than most daemons here live.
     private static let slow = (count: 4, period: 4)
+    /// The jobs that fail at first, and have time for another attempt before their next slot.
+    private static let clumsy = (count: 4, period: 10)
 
     let folder: String
     private let runtime: BenchFolder
@@ -38,11 +40,13 @@ final class ChaosHome {
     var periods: [String: Int] {
         var periods = Dictionary(uniqueKeysWithValues: quickJobs.map { ($0, 1) })
         for job in slowJobs { periods[job] = Self.slow.period }
+        for job in clumsyJobs { periods[job] = Self.clumsy.period }
         return periods
     }
 
     private var quickJobs: [String] { (0..<quick).map { "quick-\($0)" } }
     private var slowJobs: [String] { (0..<Self.slow.count).map { "slow-\($0)" } }
+    private var clumsyJobs: [String] { (0..<Self.clumsy.count).map { "clumsy-\($0)" } }
 
     private func configuration(port: UInt16) -> String {
         let words = "\"$BELFRY_RUN_ID $BELFRY_ATTEMPT $BELFRY_SLOT"
@@ -58,6 +62,14 @@ final class ChaosHome {
             jobs += """
                   \(job): { schedule: "\(number)-59/\(Self.slow.period) * * * * *", shell: 'echo \(words) begin" >> \
                 \(done); sleep 2.5; echo \(words) end" >> \(done)' }
+
+                """
+        }
+        for (number, job) in clumsyJobs.enumerated() {
+            jobs += """
+                  \(job): { schedule: "\(number)-59/\(Self.clumsy.period) * * * * *", \
+                retry: { attempts: 3, backoff: 1s }, shell: 'echo \(words) begin" >> \(done); \
+                test $BELFRY_ATTEMPT -gt 1' }
 
                 """
         }
