@@ -37,7 +37,7 @@ struct Belfryd: AsyncParsableCommand {
     var drain = false
 
     func run() async throws {
-        if json && !check { throw ValidationError("--json goes with --check") }
+        if json && !checking.check { throw ValidationError("--json goes with --check") }
         if drain { throw Failure("belfryd: --drain is not in this version", code: 2) }
         Signals.ignoreBrokenPipes()
         let paths = places.paths
