@@ -9,7 +9,8 @@ import Testing
         try belfry.write(steps, to: "steps")
         let answer = try await belfry.shell(
             """
-            exec '\(try PythonTools.interpreter())' '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" \
+            exec env TERM=xterm-256color LANG=C.UTF-8 \
+            '\(try PythonTools.interpreter())' '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" \
             belfry exec \(words)
             """)
         let seen = try answer.json()
@@ -25,7 +26,7 @@ import Testing
             #"[["wait","30 100"],["wait","all"],["size",40,120],["wait","40 120"],["type","q"]]"#,
             """
             --pty -- sh -c 'trap "stty size" WINCH; stty size; test -t 0 && test -t 1 && test -t 2 && echo all
-            stty raw; until [ "$(timeout 0.2 head -c 1)" = q ]; do :; done; exit 9'
+            stty raw; until [ "$(timeout --foreground 0.2 head -c 1)" = q ]; do :; done; exit 9'
             """)
         #expect(seen["code"].number == 9 && seen["canonical"] == .bool(true))
     }
@@ -50,7 +51,9 @@ import Testing
         #expect(seen["code"].number == 130 && seen["canonical"] == .bool(true))
     }
 
-    @Test(arguments: Company.allCases)
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/vim")),
+        arguments: Company.allCases)
     func `lets an editor draw and write`(company: Company) async throws {
         let belfry = try await company.home()
         let seen = try await play(
