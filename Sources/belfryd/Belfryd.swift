@@ -25,8 +25,7 @@ struct Belfryd: AsyncParsableCommand {
 
     @OptionGroup var checking: Checking
 
-    @Flag(help: "With --check: print JSON instead of text.")
-    var json = false
+    @OptionGroup var printing: Printing
 
     @Option(
         help: ArgumentHelp(
@@ -37,16 +36,22 @@ struct Belfryd: AsyncParsableCommand {
     var drain = false
 
     func run() async throws {
-        if json && !checking.check { throw ValidationError("--json goes with --check") }
+        if printing.json && !checking.check { throw ValidationError("--json goes with --check") }
         if drain { throw Failure("belfryd: --drain is not in this version", code: 2) }
         Signals.ignoreBrokenPipes()
         let paths = places.paths
         if checking.check {
-            try ConfigurationFiles(path: paths.config).check(asJSON: json)
+            try ConfigurationFiles(path: paths.config).check(asJSON: printing.json)
         } else {
             try await Daemon(paths: paths, logger: Log.make(level: logLevel)).run()
         }
     }
+}
+
+/// How it is said; one flag for the daemon and its subcommands, or the daemon's would take it from theirs.
+struct Printing: ParsableArguments {
+    @Flag(help: "With --check, and of webhooks: print JSON instead of text.")
+    var json = false
 }
 
 /// Whether something is only looked at; one flag for the daemon and its subcommands.

@@ -26,8 +26,7 @@ struct Listen: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A file with the secret, whsec_..., or several.", valueName: "file"))
     var secretFile: String?
 
-    @Flag(help: "Print one JSON object a line.")
-    var json = false
+    @OptionGroup var printing: Printing
 
     func validate() throws {
         guard (0...65535).contains(port) else {
@@ -38,7 +37,7 @@ struct Listen: AsyncParsableCommand {
     func run() async throws {
         let secrets = try readSecrets()
         let clock = try SystemClock()
-        let print = ListenPrinter(isJSON: json)
+        let print = ListenPrinter(isJSON: printing.json)
         let logger = try Log.make(level: "warning")
         let listener = HTTPListener(
             port: port, logger: logger, ready: { await print.ready(port: $0, isVerified: !secrets.isEmpty) }
