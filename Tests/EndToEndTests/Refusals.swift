@@ -4,7 +4,7 @@ import Testing
 /// Exit codes and sentences of commands that can't do what they were asked.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `a refused command` {
     @Test(arguments: [
-        ["status"], ["reload"], ["job", "list"], ["runs"], ["run", "x"], ["exec", "--", "true"],
+        ["status"], ["reload"], ["job", "list"], ["runs"], ["run", "x"],
         ["watch"], ["events"], ["notify", "x"], ["messages"], ["outbox"], ["channel", "list"],
         ["bot", "list"],
         ["config", "show"], ["job", "history", "x"], ["run", "logs", "x#1"],
@@ -67,7 +67,7 @@ import Testing
         ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"], ["ask", "bot", "x"],
         ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["why", "x"], ["silence", "list"],
         ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
-        ["notify", "x", "--action", "ok=OK"], ["exec", "--pty", "--", "true"],
+        ["notify", "x", "--action", "ok=OK"],
         ["job", "add", "x", "--prompt", "hello"], ["job", "add", "x", "--url", "https://x.org"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
