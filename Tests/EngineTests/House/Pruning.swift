@@ -27,6 +27,8 @@ import Tracking
             changes.append(.insertRun(run, orIgnore: false))
             for attempt in 1...2 {
                 let path = places.output(of: run.id, job: "job", attempt: attempt)
+                let home = URL(filePath: path).deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
                 try Data("hello".utf8).write(to: URL(filePath: path))
             }
         }
