@@ -10,15 +10,15 @@ import Tracking
     private func job(
         _ name: String = "job", gate: String = "go", _ change: (inout JobSpec) -> Void = { _ in }
     ) -> JobSpec {
-        JobSpec.manual(name, "echo $BELFRY_RUN_ID >> ../began; read line < ../\(gate)").with {
-            $0.overlap = .queueAll
-            change(&$0)
-        }
+        JobSpec.manual(name, "echo $BELFRY_RUN_ID >> ../began; until [ -e ../\(gate) ]; do sleep 0.02; done")
+            .with {
+                $0.overlap = .queueAll
+                change(&$0)
+            }
     }
 
     @Test func `wait for each other within a job`() async throws {
         try await RunScene.run { scene in
-            for gate in ["one", "two"] { try scene.makePipe(gate) }
             let first = try await scene.queue(job(gate: "one"))
             let second = try await scene.queue(job(gate: "two"))
             let other = try await scene.queue(.manual("other"))
@@ -26,9 +26,9 @@ import Tracking
             #expect(try await scene.end(of: other).state == .completed)
             #expect(try await scene.ledger.run(id: second.id)?.state == .queued)
             #expect(await scene.keeper.obstacle(of: second.id) == .overlap)
-            try scene.write("one")
+            try scene.open("one")
             #expect(try await scene.end(of: first).state == .completed)
-            try scene.write("two")
+            try scene.open("two")
             #expect(try await scene.end(of: second).state == .completed)
             #expect(try scene.lines(of: "began") == [first.id, second.id])
         }
@@ -36,12 +36,11 @@ import Tracking
 
     @Test func `do not where the job allows it, or a person insists`() async throws {
         try await RunScene.run { scene in
-            try scene.makePipe("go")
             var runs = [try await scene.queue(job())]
             runs.append(try await scene.queue(job(), isForced: true))
             for _ in 0..<2 { runs.append(try await scene.queue(job("many") { $0.overlap = .allow })) }
             for run in runs { try await scene.run(run) { $0.state == .running } }
-            for _ in runs { try scene.write("go") }
+            try scene.open("go")
             for run in runs { #expect(try await scene.end(of: run).state == .completed) }
         }
     }
@@ -65,7 +64,6 @@ import Tracking
 
     @Test func `say what they wait for`() async throws {
         try await RunScene.run(limits: RunLimits(running: 2)) { scene in
-            try scene.makePipe("go")
             func key(_ name: String) -> JobSpec { job(name) { $0.concurrency = ConcurrencyKey(key: "disk") } }
             let first = try await scene.queue(key("a"))
             try await scene.run(first) { $0.state == .running }
@@ -82,14 +80,13 @@ import Tracking
             while await scene.keeper.obstacle(of: fourth.id) == nil { await Task.yield() }
             #expect(await scene.keeper.obstacle(of: fourth.id) == .runningCap)
             #expect(await scene.keeper.obstacle(of: first.id) == nil)
-            for _ in 0..<4 { try scene.write("go") }
+            try scene.open("go")
             for run in [first, second, third, fourth] { _ = try await scene.end(of: run) }
         }
     }
 
     @Test func `hold nobody up, however many wait for their own`() async throws {
         try await RunScene.run(limits: RunLimits(running: 4)) { scene in
-            try scene.makePipe("go")
             var runs: [RunRecord] = []
             for _ in 0..<400 { runs.append(try await scene.queue(job())) }
             try await scene.run(runs[0]) { $0.state == .running }
@@ -99,7 +96,7 @@ import Tracking
             }
             #expect(try scene.lines(of: "began") == [runs[0].id])
             for run in runs[1...] { try await scene.keeper.cancel(run.id) }
-            try scene.write("go")
+            try scene.open("go")
             #expect(try await scene.end(of: runs[0]).state == .completed)
             try await scene.settled()
             #expect(!scene.census.isBusy("job"))

@@ -33,6 +33,8 @@ extension WardenHome {
 extension RunScene {
     func lines(of name: String) throws -> [String] { try home.lines(of: name) }
     func makePipe(_ name: String) throws { try home.makePipe(name) }
+    /// Opens a gate that any number of jobs wait at: the file they look for.
+    func open(_ name: String) throws { try Data().write(to: URL(filePath: home.folder.file(name))) }
     func write(_ name: String) throws { try home.release(name) }
     func boot() throws -> String { try Machine.bootID() }
 }
