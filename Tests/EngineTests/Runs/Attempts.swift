@@ -92,13 +92,14 @@ import Tracking
 
     @Test func `can be cancelled while it waits`() async throws {
         try await RunScene.run { scene in
-            let run = try await scene.queueStored(job("exit 1"))
+            let run = try await scene.queueStored(job("[ -e ../good ]"))
             try await scene.run(run) { $0.state == .queued && $0.attempt == 2 }
             try await scene.keeper.cancel(run.id)
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.attempt == 2)
             #expect(try await scene.told(of: run) == [.runStarted, .runCanceled])
-            let next = try await scene.queueStored(job("true"))
+            try scene.open("good")
+            let next = try await scene.queueStored(job("[ -e ../good ]"))
             #expect(try await scene.end(of: next).state == .completed)
         }
     }
