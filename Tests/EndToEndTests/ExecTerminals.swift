@@ -32,7 +32,7 @@ import Testing
         #expect(seen["code"].number == 9 && seen["canonical"] == .bool(true))
     }
 
-    @Test(arguments: Company.allCases)
+    @Test(.disabled("not steady on a busy machine yet: issue 4"), arguments: Company.allCases)
     func `types every key there, Ctrl-C and the end of input among them`(company: Company) async throws {
         let belfry = try await company.home()
         let seen = try await play(
