@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `the commands of delivery` {
     @Test func `send an entry again at once, or give it up`() async throws {
-        let hook = try await Belfry.receiver("--status-plan", "503,503,204")
+        let hook = try await Belfry.receiver("--status-plan", "400,400,204")
         let belfry = try await Belfry.start(hook: hook)
         try await belfry.run("notify", "first", "--bot", "a", "--urgency", "critical")
         let first = try await hook.webhook()
