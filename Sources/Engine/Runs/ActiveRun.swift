@@ -13,6 +13,8 @@ struct ActiveRun {
     var isOrdered: Bool
     /// Whether the warden spoke of it since the connection was made.
     var isKnown = false
+    /// Whether the warden was asked of it, and the answer is still to come.
+    var isAsked = false
     /// Whether its attempt is over, and only the commit that says so is still to come.
     var isLeaving = false
 

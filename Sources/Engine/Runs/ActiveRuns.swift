@@ -44,22 +44,33 @@ struct ActiveRuns {
             return nil
         }
         runs[key.run]?.isKnown = true
+        runs[key.run]?.isAsked = false
         return entry.record
     }
 
     /// A new connection: the warden has spoken of nothing yet.
     mutating func forgetConnection() {
-        for id in runs.keys { runs[id]?.isKnown = false }
+        for id in runs.keys {
+            runs[id]?.isKnown = false
+            runs[id]?.isAsked = false
+        }
     }
 
     /// What to ask once the warden has told all it knows: after what it did not speak of; and who is to be ended is
     /// named again, because the word may have been lost with the connection.
-    var questions: [WardenCommand] {
-        runs.compactMap { id, entry in
+    mutating func ask() -> [WardenCommand] {
+        var questions: [WardenCommand] = []
+        for (id, entry) in runs where entry.isOrdered && !entry.isLeaving {
             let key = RunKey(run: id, attempt: entry.record.attempt)
-            guard entry.isOrdered, !entry.isLeaving else { return nil }
-            if let why = entry.record.endAsked { return .cancel(key, reason: why.rawValue) }
-            return entry.isKnown ? nil : .query(key)
+            if let why = entry.record.endAsked {
+                questions.append(.cancel(key, reason: why.rawValue))
+            } else if !entry.isKnown {
+                questions.append(.query(key))
+            } else {
+                continue
+            }
+            runs[id]?.isAsked = true
         }
+        return questions
     }
 }

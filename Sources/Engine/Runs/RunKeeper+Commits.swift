@@ -36,7 +36,9 @@ extension RunKeeper {
         let run = step.after
         switch effect {
         case .acknowledge(let key): warden.send(.acknowledge(key))
-        case .ask(let key): warden.send(.query(key))
+        case .ask(let key):
+            active[run.id]?.isAsked = true
+            warden.send(.query(key))
         case .start: await start(run)
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
@@ -68,9 +70,10 @@ extension RunKeeper {
             let row = try await ledger.run(id: id)
             forget(id)
             await board.end(id, row?.state ?? .lost, reason: row?.reason, at: clock.now)
+            for case .acknowledge(let key) in step.effects { strays.note(key, .acknowledge(key)) }
+            letGo(id, row)
             guard row?.state.isEnded ?? true else { return unread.append(id) }
             census.ended(run: id, of: step.run.job)
-            for case .acknowledge(let key) in step.effects { warden.send(.acknowledge(key)) }
         } catch {
             owed.append(step)
             trouble(error)

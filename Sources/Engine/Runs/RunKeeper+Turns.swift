@@ -16,7 +16,12 @@ extension RunKeeper {
         while ids.count < Self.rowsAtATime, let id = unread.popFirst() { ids.append(id) }
         guard !ids.isEmpty else { return }
         do throws(LedgerError) {
-            for run in try await ledger.runs(ids: Set(ids)) { try await heed(run, into: &steps) }
+            var gone = Set(ids)
+            for run in try await ledger.runs(ids: gone) {
+                gone.remove(run.id)
+                try await heed(run, into: &steps)
+            }
+            for id in gone { letGo(id, nil) }
         } catch {
             for id in ids.reversed() { unread.prepend(id) }
             trouble(error)
@@ -24,6 +29,7 @@ extension RunKeeper {
     }
 
     private func heed(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
+        letGo(run.id, run)
         switch run.state {
         case .scheduled: return
         case .queued:

@@ -13,7 +13,7 @@ extension RunKeeper {
         switch event {
         case .started(let key, let pid, let startTime, let moment):
             guard !isLeaving(key) else { return }
-            guard let run = active.known(key) else { return warden.send(.cancel(key, reason: "unknown run")) }
+            guard let run = active.known(key) else { return look(after: key, .cancel(key, reason: "unknown run")) }
             // Its words, or its end, may come in this very turn, and must find it started.
             if run.state == .starting || run.state == .running {
                 await board.become(.running, reason: nil, of: key.run, at: now)
@@ -41,22 +41,34 @@ extension RunKeeper {
             }
         case .ended(let record):
             guard !isLeaving(record.key) else { return }
-            guard let run = active.known(record.key) else { return warden.send(.acknowledge(record.key)) }
+            let key = record.key
+            guard let run = active.known(key) else { return look(after: key, .acknowledge(key)) }
+            strays.forget(key)
             let isDone = record.cause == .exited && record.exitCode == 0
             let chance = isDone ? nil : await chance(of: run)
             steps.append(await closing(decider.ended(run, record, chance: chance)))
         case .unknown(let key):
-            guard !isLeaving(key), active[key.run]?.isOrdered == true, let run = active.known(key) else {
-                return
-            }
+            // An answer to an earlier question says nothing of an attempt that was ordered since.
+            guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else { return }
             let chance = await chance(of: run)
             steps.append(await closing(decider.vanished(run, chance: chance, at: now)))
         case .inputTaken: break
         case .caughtUp:
-            for question in active.questions { warden.send(question) }
+            for question in active.ask() { warden.send(question) }
         case .disconnected:
             disconnected()
         }
+    }
+
+    /// The attempt is in nobody's hand: its row tells whether it is over.
+    private func look(after key: RunKey, _ answer: WardenCommand) {
+        strays.note(key, answer)
+        unread.append(key.run)
+    }
+
+    /// Lets go of the run's attempts that are over.
+    func letGo(_ run: String, _ row: RunRecord?) {
+        for answer in strays.letGo(run, row) { warden.send(answer) }
     }
 
     /// Notes who has been silent for too long, or speaks again.

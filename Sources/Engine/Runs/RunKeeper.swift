@@ -25,6 +25,8 @@ package actor RunKeeper {
     /// The runs that wait for their turn, and those that wait for the moment of another attempt.
     var lineup = Lineup()
     var delays = Delays()
+    /// What the warden said of runs that are in nobody's hand.
+    var strays = StrayAttempts()
     /// Who is under way of what only so many may be.
     var gates = Gates()
     /// The runs whose rows are to be looked at.
@@ -142,6 +144,7 @@ package actor RunKeeper {
     private func connect() async {
         guard !isConnected, clock.sinceBoot >= connectAt else { return }
         active.forgetConnection()
+        strays.forgetConnection()
         do {
             wardenProcess = try await warden.connect(launching: places.warden).pid
             isConnected = true

@@ -32,6 +32,7 @@ extension World {
     /// What waits: the run is claimed, or withdrawn, or its end asked for.
     private func turn(_ daemon: Daemon) -> [World] {
         guard let run else { return [] }
+        if daemon.strays.keys.contains(where: { isOver($0) }) { return [change { $0.letGo() }] }
         if daemon.hand == nil, RunDecider.alive.contains(run.state) {
             return [change { $0.adopt(run) }]
         }
@@ -90,6 +91,8 @@ extension World {
         if warden == nil { restartWarden() }
         daemon?.isConnected = true
         daemon?.hand?.isKnown = false
+        daemon?.hand?.isAsked = false
+        daemon?.strays = [:]
         commands = []
         warden?.hasDaemon = true
         greet()
@@ -111,28 +114,38 @@ extension World {
         case .caughtUp:
             guard let hand = daemon?.hand, hand.isOrdered else { return }
             if hand.record.endAsked != nil {
+                daemon?.hand?.isAsked = true
                 send(.cancel(attempt: hand.record.attempt))
             } else if !hand.isKnown {
+                daemon?.hand?.isAsked = true
                 send(.query(attempt: hand.record.attempt))
             }
         case .started(let attempt):
-            guard let hand = known(attempt) else { return send(.cancel(attempt: attempt)) }
+            guard let hand = known(attempt) else {
+                daemon?.strays[attempt] = .cancel(attempt: attempt)
+                return
+            }
             if hand.record.state == .starting { decideInHand(.started(attempt: attempt)) }
         case .refused(let attempt, let refusal):
             if known(attempt) != nil { decideInHand(.refused(refusal)) }
         case .ended(let record):
-            guard known(record.key.attempt) != nil else {
-                return send(.acknowledge(attempt: record.key.attempt))
+            let attempt = record.key.attempt
+            guard known(attempt) != nil else {
+                daemon?.strays[attempt] = .acknowledge(attempt: attempt)
+                return
             }
+            daemon?.strays[attempt] = nil
             decideInHand(.ended(record))
         case .unknown(let attempt):
-            if known(attempt)?.isOrdered == true { decideInHand(.vanished) }
+            guard daemon?.hand?.isAsked == true, known(attempt) != nil else { return }
+            decideInHand(.vanished)
         }
     }
 
     private mutating func known(_ attempt: Int) -> Hand? {
         guard daemon?.hand?.record.attempt == attempt else { return nil }
         daemon?.hand?.isKnown = true
+        daemon?.hand?.isAsked = false
         return daemon?.hand
     }
 
@@ -164,9 +177,10 @@ extension World {
             daemon?.effects = step.effects
         } else {
             daemon?.hand = nil
-            if run?.state.isEnded == true {
-                for case .acknowledge(let key) in step.effects { send(.acknowledge(attempt: key.attempt)) }
+            for case .acknowledge(let key) in step.effects {
+                daemon?.strays[key.attempt] = .acknowledge(attempt: key.attempt)
             }
+            letGo()
         }
     }
 
@@ -174,13 +188,28 @@ extension World {
         guard let effect = daemon?.effects.removeFirst() else { return }
         switch effect {
         case .acknowledge(let key): send(.acknowledge(attempt: key.attempt))
-        case .ask(let key): send(.query(attempt: key.attempt))
+        case .ask(let key):
+            daemon?.hand?.isAsked = true
+            send(.query(attempt: key.attempt))
         case .start:
             guard let hand = daemon?.hand else { return }
             daemon?.hand?.isOrdered = true
             send(.start(attempt: hand.record.attempt))
             if hand.record.endAsked != nil { send(.cancel(attempt: hand.record.attempt)) }
         case .wait, .end: daemon?.hand = nil
+        }
+    }
+
+    /// Whether the attempt's row says that it is over.
+    private func isOver(_ attempt: Int) -> Bool {
+        guard let run, !run.state.isEnded else { return true }
+        return attempt < run.attempt
+    }
+
+    private mutating func letGo() {
+        for (attempt, answer) in (daemon?.strays ?? [:]).sorted(by: { $0.key < $1.key }) where isOver(attempt) {
+            daemon?.strays[attempt] = nil
+            send(answer)
         }
     }
 

@@ -69,6 +69,8 @@ struct World: Hashable {
         var hasTakenUp = false
         var isConnected = false
         var hand: Hand?
+        /// What may be said to let go of the attempts that the warden spoke of and that are in nobody's hand.
+        var strays: [Int: Command] = [:]
         /// Decided and not yet committed; then committed, with the effects still to come.
         var decision: Decision?
         var effects: [RunStep.Effect] = []
@@ -78,6 +80,7 @@ struct World: Hashable {
         var record: RunRecord
         var isOrdered: Bool
         var isKnown: Bool
+        var isAsked = false
     }
 
     struct Decision: Hashable {
