@@ -79,7 +79,7 @@ enum Company: CaseIterable, CustomStringConvertible {
     }
 
     @Test(
-        .disabled("not steady on a busy machine yet: issue 4"), arguments: Company.allCases,
+        arguments: Company.allCases,
         [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)])
     func `signals, and the code of one who dies of them`(
         company: Company, signal: (name: String, code: Int32)
@@ -99,7 +99,7 @@ enum Company: CaseIterable, CustomStringConvertible {
         }
     }
 
-    @Test(.disabled("not steady on a busy machine yet: issue 4"), arguments: Company.allCases)
+    @Test(arguments: Company.allCases)
     func `signals to one who takes them otherwise`(company: Company) async throws {
         let belfry = try await company.home()
         let gate = try Gate(in: belfry.folder)

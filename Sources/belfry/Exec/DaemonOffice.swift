@@ -57,7 +57,7 @@ final class DaemonOffice: ExecOffice {
         guard let known = refreshed(patience: .milliseconds(300)) else { return nil }
         run = known
         live = known.live.map { LiveState($0) } ?? live
-        guard !hasStarted, known.state.isEnded, known.startedAt == nil else { return nil }
+        guard !hasStarted, wasNeverStarted(known) else { return nil }
         return .withdrawn(known)
     }
 
@@ -74,10 +74,18 @@ final class DaemonOffice: ExecOffice {
         return nil
     }
 
-    func withdraw() {
-        guard let name = run?.name.flatMap(RunName.init) else { return }
+    func withdraw() -> Bool {
+        guard let name = run?.name.flatMap(RunName.init), let known = refreshed(patience: .seconds(5)) else {
+            return true
+        }
+        if wasNeverStarted(known) { return true }
+        guard known.state == .queued || known.state == .scheduled else { return false }
         _ = try? client.bytes(.cancelRun(job: name.job, ordinal: name.ordinal))
+        // It may have been started between the two.
+        return refreshed(patience: .seconds(5)).map(wasNeverStarted) ?? true
     }
+
+    private func wasNeverStarted(_ run: WireRun) -> Bool { run.state.isEnded && run.startedAt == nil }
 
     private func refreshed(patience: Duration) -> WireRun? {
         guard let name = run?.name.flatMap(RunName.init) else { return nil }

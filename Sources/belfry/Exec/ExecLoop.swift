@@ -39,6 +39,8 @@ final class ExecLoop {
     private var watched: [UInt64: () throws -> Void] = [:]
     private var waitsForRoom = false
     private var key: RunKey?
+    /// Signals that came before the news of the start.
+    private var early: [Int32] = []
     private var hasStarted = false
     private var end: ExecEnd?
 
@@ -160,6 +162,8 @@ final class ExecLoop {
             self.key = key
             hasStarted = true
             terminal?.enterRaw()
+            for signal in early { send(.signal(key, number: Int(signal))) }
+            early = []
         case .inputTaken(_, let end, let isClosed): typing?.took(end, isClosed: isClosed)
         case .refused(_, let refusal, let text): end = .refused(refusal, text: text)
         case .ended(let record): end = .ended(record)
@@ -200,13 +204,7 @@ final class ExecLoop {
     private func pass(_ signal: Int32) throws {
         if signal == SIGWINCH { return resize() }
         guard let key else {
-            guard signal != SIGTSTP else { return stop() }
-            if end == nil, !hasStarted, [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal) {
-                office.withdraw()
-                end = .interrupted(signal)
-                streams.pumps = [:]
-            }
-            return
+            return signal == SIGTSTP ? stop() : wait(with: signal)
         }
         guard signal == SIGTSTP else { return send(.signal(key, number: Int(signal))) }
         // STOP, since its session has no parent here: the kernel would drop a TSTP.
@@ -214,6 +212,15 @@ final class ExecLoop {
         stop()
         send(.signal(key, number: Int(SIGCONT)))
         resize()
+    }
+
+    /// A signal before the news of the start: it ends a run that is not wanted any more, or waits for the command.
+    private func wait(with signal: Int32) {
+        guard end == nil else { return }
+        early.append(signal)
+        guard [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal), office.withdraw() else { return }
+        end = .interrupted(signal)
+        streams.pumps = [:]
     }
 
     /// Stops until the shell continues us.

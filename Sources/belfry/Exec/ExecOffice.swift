@@ -19,6 +19,8 @@ protocol ExecOffice: AnyObject {
     func nextLook(hasStarted: Bool, isShown: Bool) -> Duration?
     /// Where the run is, as far as is known.
     var live: LiveState? { get }
-    /// The signal that came before it was started: it is not wanted any more.
-    func withdraw()
+    /// A signal came before the news of its start: it is not wanted any more.
+    ///
+    /// Returns whether it will never be started; false: its start is on the way, and the signal is for the command.
+    func withdraw() -> Bool
 }

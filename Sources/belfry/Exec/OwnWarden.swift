@@ -133,7 +133,8 @@ final class OwnWarden: ExecOffice {
         return nil
     }
 
-    func withdraw() {}
+    /// The order is with the warden before the first signal is read.
+    func withdraw() -> Bool { false }
 
     // MARK: The end
 
