@@ -1,4 +1,5 @@
 import Ledger
+import Tracking
 import WardenProtocol
 
 /// What the warden said of attempts that were in nobody's hand, with what to answer once their rows are known.
