@@ -73,9 +73,7 @@ package struct SlotDecider: Sendable {
             if let first = caughtUp.first { pass(through: first - .microseconds(1), .missed, .catchUpBurst) }
         }
         let fresh = times.all(after: max(start, min(late, end)), through: end)
-        // What is caught up together had no run beside it at its time: it runs in turn, not at once.
-        let isBacklog = catchUp.mode == .all && !caughtUp.isEmpty
-        return passed + inTurn(caughtUp + fresh, isBacklog: isBacklog)
+        return passed + inTurn(caughtUp + fresh)
     }
 
     private static func span(
@@ -86,15 +84,18 @@ package struct SlotDecider: Sendable {
         return [.pass(first: first, last: last, count: count, state: state, reason: reason)]
     }
 
-    /// The slots that may run, by the overlap policy: each finds those before it at work.
-    private func inTurn(_ slots: [Moment], isBacklog: Bool) -> [Decision] {
+    /// The slots that may run, by the overlap policy.
+    ///
+    /// Of a job that was idle none of them had a run beside it at its time: where all are wanted they run one after
+    /// the other, and where one may run it is the newest.
+    private func inTurn(_ slots: [Moment]) -> [Decision] {
         guard let newest = slots.last else { return [] }
-        if isBacklog, !isBusy { return slots.map { .run($0) } }
+        if catchUp.mode == .all, !isBusy { return slots.map { .run($0) } }
         switch overlap {
         case .allow, .queueAll: return slots.map { .run($0) }
         case .skip:
-            let runs = slots.prefix(isBusy ? 0 : 1)
-            return runs.map { .run($0) } + Self.passed(slots.dropFirst(runs.count), .overlap)
+            if isBusy { return Self.passed(slots[...], .overlap) }
+            return Self.passed(slots.dropLast(), .superseded) + [.run(newest)]
         case .queueOne:
             let first = slots.prefix(isBusy || slots.count == 1 ? 0 : 1)
             let between = slots.dropFirst(first.count).dropLast()

@@ -104,14 +104,33 @@ struct SlotMarbles: CustomTestStringConvertible {
             ])
     }
 
-    @Test func `within one second of each other run once`() {
-        let decider = SlotDecider(catchUp: Self.none, isPaused: false, isBusy: false)
-        let slots = (0..<5).map { at("10:00:00") + .seconds($0) }
+    /// Five slots of the last seconds, which are decided together.
+    private func decideSeconds(_ catchUp: CatchUpPolicy, isBusy: Bool) -> [SlotDecider.Decision] {
+        let decider = SlotDecider(catchUp: catchUp, isPaused: false, isBusy: isBusy)
+        return decider.decide(
+            SlotTimes(Self.seconds), after: at("09:59:00"), through: at("10:00:04"), at: at("10:00:04"))
+    }
+
+    static let seconds = (0..<5).map { at("10:00:00") + .seconds($0) }
+
+    @Test(arguments: [CatchUpPolicy.standard, none])
+    func `within one second of each other run once, the newest, and nothing is said to overlap`(
+        catchUp: CatchUpPolicy
+    ) {
+        let (first, last) = (Self.seconds[0], Self.seconds[3])
         #expect(
-            decider.decide(
-                SlotTimes(slots), after: at("09:59:00"), through: at("10:00:04"), at: at("10:00:04")) == [
-                    .run(slots[0]),
-                    .pass(first: slots[1], last: slots[4], count: 4, state: .skipped, reason: .overlap),
-                ])
+            decideSeconds(catchUp, isBusy: false) == [
+                .pass(first: first, last: last, count: 4, state: .skipped, reason: .superseded),
+                .run(Self.seconds[4]),
+            ])
+    }
+
+    @Test func `within one second of each other run in turn when every one counts`() {
+        #expect(decideSeconds(Self.all, isBusy: false) == Self.seconds.map { .run($0) })
+        let (first, last) = (Self.seconds[0], Self.seconds[4])
+        #expect(
+            decideSeconds(Self.all, isBusy: true) == [
+                .pass(first: first, last: last, count: 5, state: .skipped, reason: .overlap)
+            ])
     }
 }

@@ -10,7 +10,7 @@ import Tracking
     private let slots = (0..<4).map { at("10:00:00") + .seconds($0) }
 
     @Test(arguments: [
-        (OverlapPolicy.skip, false, "run 0, skipped overlap 1-3"),
+        (OverlapPolicy.skip, false, "skipped superseded 0-2, run 3"),
         (.skip, true, "skipped overlap 0-3"),
         (.queueOne, false, "run 0, skipped superseded 1-2, run 3"),
         (.queueOne, true, "skipped superseded 0-2, run 3"),
