@@ -67,10 +67,12 @@ struct DaemonParts {
         let channelBoard = ChannelBoard()
         let switchboard = Switchboard(configuration)
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: logger)
+        let (news, newsTold) = AsyncStream<Never>.makeStream()
         let slots = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: { zones.rules(of: $0) }, census: census, makeID: makeID,
             logger: logger,
-            machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }))
+            machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }),
+            news: news)
         let warden = try WardenClient(directory: paths.warden)
         boot = try Machine.bootID()
         let places = RunPlaces(
@@ -80,7 +82,7 @@ struct DaemonParts {
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
             limits: RunLimits(starting: 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))),
-            places: places, zones: { zones.rules(of: $0) }, logger: logger)
+            places: places, zones: { zones.rules(of: $0) }, logger: logger, news: newsTold)
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },

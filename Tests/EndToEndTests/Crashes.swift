@@ -44,6 +44,46 @@ import Timeline
         #expect(Set(told.map(\.id)).count == 2)
     }
 
+    @Test func `takes no run that ended meanwhile for one at work`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              tick:
+                schedule: "* * * * * *"
+                env: { GATE: \(gate.path) }
+                shell: echo $$ > ~/process; read line < "$GATE"
+            """, in: folder)
+        try await belfry.start()
+        _ = try await belfry.events().next { $0["type"].text == "run.started" }
+        try await belfry.kill()
+        try gate.open()
+        // Its warden has collected it; then slots pass that nobody decides.
+        let waiting = """
+            while kill -0 $(cat process) 2>/dev/null; do sleep 0.05; done
+            end=$(($(date +%s) + 3)); until [ $(date +%s) -ge $end ]; do sleep 0.05; done
+            """
+        try #require(try await Shell.run(waiting, in: folder.path) == 0)
+        try await belfry.start()
+        let events = try belfry.events()
+        let started = try await events.next(2) { $0["type"].text == "run.started" }
+        #expect(Set(started.map { $0["run"] }).count == 2)
+
+        let (first, second) = (
+            try await belfry.json("run", "show", "tick#1"), try await belfry.json("run", "show", "tick#2")
+        )
+        let (end, next) = (try moment(first["endedAt"]), try moment(second["slot"]))
+        let history = try await belfry.json("job", "history", "tick", "--limit", "1000").list
+        let between = try history.filter { row in
+            guard row["count"] != nil else { return false }
+            return try end < moment(row["lastSlot"]) && moment(row["slot"]) < next
+        }
+        #expect(between.map { $0["reason"].text } == ["superseded"])
+        try await belfry.run("job", "pause", "tick")
+        try gate.open()
+    }
+
     @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
     func `loses and doubles no slot and no notice`(seed: UInt64) async throws {
         var random = SeededGenerator(state: seed)

@@ -17,6 +17,9 @@ struct ActiveRuns {
     /// How many the warden was told to start.
     var ordered: Int { runs.values.count { $0.isOrdered } }
 
+    /// Whether the warden has not yet said what became of one it was told to start.
+    var isAnyUnheard: Bool { runs.values.contains { $0.isOrdered && !$0.isKnown && !$0.isLeaving } }
+
     /// How many more may be started now.
     func room(within limits: RunLimits) -> Int {
         let left = left(of: limits)

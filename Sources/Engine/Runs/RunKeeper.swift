@@ -40,6 +40,8 @@ package actor RunKeeper {
     /// What the ledger said when only another start can mend it.
     private var end: LedgerError?
     private var isConnected = false
+    /// Ended once it is recorded which runs of an earlier daemon have ended meanwhile.
+    private var news: AsyncStream<Never>.Continuation?
     /// What wrapped commands brought along, by the cause of their runs.
     var lent: [String: ExecLoan] = [:]
     private var patience = 0
@@ -51,7 +53,8 @@ package actor RunKeeper {
 
     package init(
         ledger: any Ledger, clock: any WallClock, warden: WardenClient, board: LiveBoard, census: RunCensus,
-        limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup, logger: Logger
+        limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup, logger: Logger,
+        news: AsyncStream<Never>.Continuation? = nil
     ) {
         self.ledger = ledger
         self.clock = clock
@@ -63,6 +66,7 @@ package actor RunKeeper {
         self.zones = zones
         self.decider = RunDecider(boot: places.boot)
         self.logger = logger
+        self.news = news
     }
 
     /// How many runs are started, or about to be.
@@ -104,6 +108,7 @@ package actor RunKeeper {
             }
         }
         await commit(steps)
+        tellNews()
     }
 
     private func serve() async throws {
@@ -119,12 +124,21 @@ package actor RunKeeper {
             }
             await commit(steps)
             if let end { throw end }
+            tellNews()
             if unread.isEmpty || isTroubled {
                 try await alarm.wait(until: nextTurn(await board.nextLook()), on: clock)
             } else {
                 try Task.checkCancellation()
             }
         }
+    }
+
+    /// Says that the rows are true, when they are; or that nobody can say so, because no warden answers.
+    private func tellNews() {
+        guard news != nil, owed.isEmpty else { return }
+        guard !active.isAnyUnheard || !isConnected && patience > 0 else { return }
+        news?.finish()
+        news = nil
     }
 
     /// When to go on without being rung for: nil while all is well and nobody's silence is due.

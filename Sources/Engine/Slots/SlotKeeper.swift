@@ -20,6 +20,8 @@ package actor SlotKeeper {
     package static let batch = 10_000
     /// A clock that went back further than this begins a new era: wall time may repeat.
     package static let eraStep: Duration = .seconds(3 * 3600)
+    /// A warden that says nothing must not keep slots from being decided.
+    package static let newsLimit: Duration = .seconds(10)
     /// The release of the zone data by which slots were decided last.
     static let tzdataFact = "tzdata"
 
@@ -30,6 +32,8 @@ package actor SlotKeeper {
     let makeID: @Sendable () -> String
     let machine: ClockEdges
     let logger: Logger
+    /// Ends once it is known which runs of an earlier daemon are still under way; nil: it is known.
+    private let news: AsyncStream<Never>?
     let alarm = Alarm()
     var book = JobBook()
     var watermark: Watermark
@@ -55,7 +59,8 @@ package actor SlotKeeper {
     /// Reads the jobs and the watermark; a new ledger's watermark is now.
     package init(
         ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup, census: RunCensus,
-        makeID: @escaping @Sendable () -> String, logger: Logger, machine: ClockEdges = ClockEdges()
+        makeID: @escaping @Sendable () -> String, logger: Logger, machine: ClockEdges = ClockEdges(),
+        news: AsyncStream<Never>? = nil
     ) async throws(LedgerError) {
         self.ledger = ledger
         self.clock = clock
@@ -64,6 +69,7 @@ package actor SlotKeeper {
         self.makeID = makeID
         self.machine = machine
         self.logger = logger
+        self.news = news
         let now = clock.now
         seen = (now, machine.slept())
         let stored = try await ledger.watermark()
@@ -149,6 +155,7 @@ package actor SlotKeeper {
     /// - Throws: a ``LedgerError`` that only another start can mend.
     package func run() async throws {
         defer { stop() }
+        try await hearNews()
         var failures = 0
         while true {
             do {
@@ -163,6 +170,21 @@ package actor SlotKeeper {
             }
             try await alarm.wait(until: nextTurn(failures: failures), on: clock)
         }
+    }
+
+    /// Waits until it is known which runs of an earlier daemon have ended, but not for ever.
+    ///
+    /// One that ended while no daemon was up would pass for one at work, and its job would skip slots for nothing.
+    private func hearNews() async throws {
+        guard let news else { return }
+        let limit = clock.now + Self.newsLimit
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in news {} }
+            group.addTask { [clock] in try await clock.sleep(until: limit) }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
     }
 
     private func nextTurn(failures: Int) -> Moment? {

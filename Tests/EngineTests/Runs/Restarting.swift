@@ -55,6 +55,32 @@ import WardenProtocol
         #expect(try home.lines(of: "ran").sorted() == runs.map(\.id).sorted())
     }
 
+    @Test func `and has ended is recorded before it is said that the rows are true`() async throws {
+        let home = try WardenHome()
+        var runs: [RunRecord] = []
+        try await RunScene.run(in: home) { scene in
+            for name in ["go", "stay"] { try scene.makePipe(name) }
+            for name in ["go", "stay"] {
+                let queued = try await scene.queue("read line < ../\(name)")
+                runs.append(try await scene.run(queued) { $0.state == .running })
+            }
+        }
+        try home.release("go")
+        let pid = try #require(runs[0].process?.pid)
+        // Collected by its warden, that is: until then somebody has this id.
+        try #require(
+            try await Shell.run("while kill -0 \(pid); do sleep 0.01; done", in: home.folder.path) == 0)
+        let (news, told) = AsyncStream<Never>.makeStream()
+        try await RunScene.run(in: home, incarnation: 2, news: told) { scene in
+            for await _ in news {}
+            let states = try await scene.ledger.runs(ids: Set(runs.map(\.id))).map(\.state)
+            #expect(states.filter { $0.isEnded } == [.completed] && states.contains(.running))
+            #expect(!scene.census.isBusy(runs[0].job) && scene.census.isBusy(runs[1].job))
+            try scene.write("stay")
+            #expect(try await scene.end(of: runs[1]).state == .completed)
+        }
+    }
+
     @Test func `while it waits for a person still waits afterwards`() async throws {
         let home = try WardenHome()
         var run: RunRecord?
@@ -135,7 +161,9 @@ import WardenProtocol
 @Suite(.timeLimit(.minutes(2))) struct `a daemon without a warden` {
     @Test func `keeps runs waiting, asks again, and starts them when one is there`() async throws {
         let home = try WardenHome()
-        try await RunScene.run(in: home, launches: false) { scene in
+        let (news, told) = AsyncStream<Never>.makeStream()
+        try await RunScene.run(in: home, launches: false, news: told) { scene in
+            for await _ in news {}
             let run = try await scene.queue("true")
             let first = scene.clock.now
             #expect(await scene.clock.nextSleeper() > first)

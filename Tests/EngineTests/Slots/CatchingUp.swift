@@ -76,6 +76,47 @@ import Tracking
         }
     }
 
+    /// A stop from 01:00, with the run of that slot under way, to 03:30; `body` says what becomes of the run.
+    private func afterStopAtWork(
+        _ body: (SlotScene, AsyncStream<Never>.Continuation) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("00:59:00")) { scene in
+            try await scene.put(hourly(.latest))
+            scene.clock.advance(to: at("01:00:00"))
+            try await scene.settled()
+        }
+        let (news, told) = AsyncStream<Never>.makeStream()
+        try await SlotScene.run(in: folder, at: at("03:30:00"), news: news) { scene in
+            try await body(scene, told)
+            try await scene.settled()
+        }
+    }
+
+    @Test func `waits for the news of what ended meanwhile, which is not at work any more`() async throws {
+        try await afterStopAtWork { scene, told in
+            // The keeper waits for the news, and no longer than this.
+            #expect(await scene.clock.nextSleeper() == at("03:30:00") + SlotKeeper.newsLimit)
+            try await scene.endNewest("job")
+            told.finish()
+            try await scene.settled()
+            #expect(try await scene.slots(of: "job") == [at("01:00:00"), at("03:00:00")])
+            #expect(try await scene.spans(of: "job") == ["skipped superseded 02:00:00-02:00:00 x1"])
+        }
+    }
+
+    @Test func `decides without news when there is none`() async throws {
+        try await afterStopAtWork { scene, _ in
+            let limit = await scene.clock.nextSleeper()
+            scene.clock.advance(to: limit)
+            try await scene.settled()
+            #expect(
+                try await scene.spans(of: "job") == [
+                    "skipped superseded 02:00:00-02:00:00 x1", "skipped overlap 03:00:00-03:00:00 x1",
+                ])
+        }
+    }
+
     @Test func `says with one row why it did not run at a time`() async throws {
         try await afterStop(hourly(.none)) { scene in
             let spans = try await scene.ledger.spans(of: "job", limit: .max)

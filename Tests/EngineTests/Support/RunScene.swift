@@ -20,7 +20,8 @@ struct RunScene {
     /// Serves while `body` looks on, then stops as the daemon does: jobs and warden go on.
     static func run(
         in home: WardenHome, limits: RunLimits = RunLimits(), incarnation: Int64 = 1, launches: Bool = true,
-        isolation: isolated (any Actor)? = #isolation, _ body: (RunScene) async throws -> Void
+        news: AsyncStream<Never>.Continuation? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunScene) async throws -> Void
     ) async throws {
         let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
         let ledger = try home.folder.ledger()
@@ -33,7 +34,7 @@ struct RunScene {
             warden: launches ? try home.launch() : nil, boot: try Machine.bootID())
         let keeper = RunKeeper(
             ledger: ledger, clock: clock, warden: client, board: board, census: census, limits: limits,
-            places: places, zones: machineZones, logger: quiet)
+            places: places, zones: machineZones, logger: quiet, news: news)
         let scene = RunScene(
             home: home, ledger: ledger, clock: clock, census: census, board: board, keeper: keeper)
         defer { client.close() }

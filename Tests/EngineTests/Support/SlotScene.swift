@@ -17,15 +17,15 @@ struct SlotScene {
     static func run(
         in folder: TemporaryFolder, at now: Moment, zones: @escaping ZoneLookup = machineZones,
         sinceBoot: Duration = .seconds(86_400),
-        machine: ClockEdges = ClockEdges(), isolation: isolated (any Actor)? = #isolation,
-        _ body: (SlotScene) async throws -> Void
+        machine: ClockEdges = ClockEdges(), news: AsyncStream<Never>? = nil,
+        isolation: isolated (any Actor)? = #isolation, _ body: (SlotScene) async throws -> Void
     ) async throws {
         let clock = ManualClock(now: now, sinceBoot: sinceBoot)
         let ledger = try folder.ledger()
         let census = RunCensus()
         let keeper = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: zones, census: census, makeID: freshID, logger: quiet,
-            machine: machine)
+            machine: machine, news: news)
         let scene = SlotScene(ledger: ledger, clock: clock, census: census, keeper: keeper)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.run() }
