@@ -13,7 +13,9 @@ extension RunKeeper {
         switch event {
         case .started(let key, let pid, let startTime, let moment):
             guard !isLeaving(key) else { return }
-            guard let run = active.known(key) else { return look(after: key, .cancel(key, reason: "unknown run")) }
+            guard let run = active.known(key) else {
+                return look(after: key, .cancel(key, reason: "unknown run"))
+            }
             // Its words, or its end, may come in this very turn, and must find it started.
             if run.state == .starting || run.state == .running {
                 await board.become(.running, reason: nil, of: key.run, at: now)
@@ -49,7 +51,9 @@ extension RunKeeper {
             steps.append(await closing(decider.ended(run, record, chance: chance)))
         case .unknown(let key):
             // An answer to an earlier question says nothing of an attempt that was ordered since.
-            guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else { return }
+            guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else {
+                return
+            }
             let chance = await chance(of: run)
             steps.append(await closing(decider.vanished(run, chance: chance, at: now)))
         case .inputTaken: break

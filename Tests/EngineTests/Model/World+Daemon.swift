@@ -207,7 +207,8 @@ extension World {
     }
 
     private mutating func letGo() {
-        for (attempt, answer) in (daemon?.strays ?? [:]).sorted(by: { $0.key < $1.key }) where isOver(attempt) {
+        for (attempt, answer) in (daemon?.strays ?? [:]).sorted(by: { $0.key < $1.key }) where isOver(attempt)
+        {
             daemon?.strays[attempt] = nil
             send(answer)
         }

@@ -1,29 +1,34 @@
 import Ledger
 import Tracking
+import WardenProtocol
 
 @testable import Engine
 
 /// A world in one line, so that the way to a fault can be read.
 extension World: CustomStringConvertible {
     var description: String {
-        let row = run.map { "\($0.state) \($0.attempt)/\($0.token)" } ?? "no row"
+        var row = run.map { "\($0.state) \($0.attempt)/\($0.token)" } ?? "no row"
+        if let late { row += ", late: \(words(of: late.fact))" }
+        let warden = warden.map { $0.starting.map { "starts \($0)" } ?? "up" } ?? "gone"
+        let kept = records.sorted { $0.key < $1.key }.map { "\($0.key) \(words(of: $0.value))" }
+        let executed = executed.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         return [
-            row + (late.map { ", late: \(words(of: $0.fact))" } ?? ""),
-            "daemon: " + (daemon.map { words(of: $0) } ?? "gone"),
-            "commands: \(commands)", "messages: \(messages.map { words(of: $0) })",
-            "warden: " + (warden.map { $0.starting.map { "starts \($0)" } ?? "up" } ?? "gone"),
-            "records: " + records.sorted { $0.key < $1.key }.map { "\($0.key) \(words(of: $0.value))" }
-                .joined(separator: ", "),
-            "alive: \(alive.sorted()), left: \(left.sorted()), executed: \(executed.sorted { $0.key < $1.key })",
+            row,
+            "daemon: \(daemon.map { words(of: $0) } ?? "gone")",
+            "commands: \(commands)",
+            "messages: \(messages.map { words(of: $0) })",
+            "warden: \(warden), records: \(kept)",
+            "alive: \(alive.sorted()), left: \(left.sorted()), executed: \(executed)",
         ].joined(separator: " | ")
     }
 
     private func words(of daemon: Daemon) -> String {
         var words = [daemon.isConnected ? "connected" : "alone"]
         if let hand = daemon.hand {
-            let flags = [hand.isOrdered ? "ordered" : nil, hand.isKnown ? "known" : nil, hand.isAsked ? "asked" : nil]
             words.append("holds \(hand.record.state) \(hand.record.attempt)/\(hand.record.token)")
-            words += flags.compactMap { $0 }
+            if hand.isOrdered { words.append("ordered") }
+            if hand.isKnown { words.append("known") }
+            if hand.isAsked { words.append("asked") }
         }
         if let decision = daemon.decision { words.append("commits \(self.words(of: decision.fact))") }
         if !daemon.effects.isEmpty { words.append("owes \(daemon.effects.count)") }

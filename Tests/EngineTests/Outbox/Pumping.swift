@@ -65,7 +65,7 @@ extension Tower {
             let id = try #require(request.id)
             try await tower.entry(id) { $0.state == .delivered && $0.attempts == 1 && $0.run == run.id }
             #expect(try await tower.ledger.receipts(of: id).map(\.receipt.kind) == [.accepted])
-            #expect(tower.health["one"]?.state == .working)
+            try await tower.channel("one", is: .working)
         }
     }
 
@@ -192,7 +192,7 @@ extension Tower {
             for id in ids { try await tower.put(id, on: "bad") }
             // Five failures in a row open the circuit.
             #expect(try await good.record().body?.contains("channel.failing") == true)
-            #expect(tower.health["bad"]?.state == .failing)
+            try await tower.channel("bad", is: .failing)
             try await tower.until { try await tower.entries(of: "bad").allSatisfy { $0.attempts == 1 } }
             // All are due again long before the pause is over; then one probes, and the others follow.
             tower.clock.advance(by: .seconds(10))
@@ -200,7 +200,7 @@ extension Tower {
             #expect(try await good.record().body?.contains("channel.restored") == true)
             for id in ids { try await tower.entry(id) { $0.state == .delivered } }
             #expect(Set(try await bad.records(10).compactMap(\.id)) == ids)
-            #expect(tower.health["bad"]?.state == .working)
+            try await tower.channel("bad", is: .working)
             let events = try await tower.ledger.events(after: 0, limit: 99).map(\.event)
             #expect(events.map(\.type) == [.channelFailing, .channelRestored])
             #expect(try #require(events.last?.at) - start >= .seconds(30))
@@ -223,7 +223,7 @@ extension Tower {
             #expect(try await tower.ledger.outbox(id: "e2")?.state == .pending)
             _ = try await tower.control.testChannel("gone")
             for id in ["e1", "e2"] { try await tower.entry(id) { $0.state == .delivered } }
-            #expect(tower.health["gone"]?.state == .working)
+            try await tower.channel("gone", is: .working)
             let told = try await good.record().body
             #expect(told?.contains("channel.restored") == true)
         }

@@ -131,7 +131,7 @@ import Timeline
             _ = await clock.nextSleeper()
             try await say("one", on: tower)
             #expect(try await tower.shown(Self.main) != nil)
-            #expect(tower.health["desk"]?.state == .away)
+            try await tower.channel("desk", is: .away)
             let bus = try await PrivateBus.start(in: folder)
             let server = try await NotificationServer.start(at: bus.address)
             clock.advance(by: .seconds(60))
@@ -139,7 +139,7 @@ import Timeline
             try await tower.until {
                 try await tower.ledger.surfaces(channel: "desk", all: false).isEmpty
             }
-            #expect(tower.health["desk"]?.state == .working)
+            try await tower.channel("desk", is: .working)
         }
     }
 
@@ -171,7 +171,7 @@ import Timeline
                 #expect(try await server.next()?.body == "one")
                 let next = await tower.clock.nextSleeper()
                 #expect(next == tower.clock.now + .seconds(pause))
-                #expect(tower.health["desk"]?.state == .failing)
+                try await tower.channel("desk", is: .failing)
                 if pause == 4 { try await server.refuse(nil) }
                 tower.clock.advance(to: next)
             }
@@ -179,7 +179,7 @@ import Timeline
             try await tower.until {
                 try await tower.ledger.surfaces(channel: "desk", all: false).isEmpty
             }
-            #expect(tower.health["desk"]?.state == .working)
+            try await tower.channel("desk", is: .working)
         }
     }
 }

@@ -40,9 +40,11 @@ import Tracking
         let keeper = try await SlotKeeper(
             ledger: first, clock: clock, zones: { _ in .utc }, census: RunCensus(), makeID: freshID,
             logger: quiet)
+        let commits = first.commits()
         let serving = Task { try await keeper.run() }
-        for await stations in first.commits() where stations.contains(.runs) { break }
+        for await stations in commits where stations.contains(.runs) { break }
         await first.close()
+        serving.cancel()
         _ = await serving.result
 
         // Later: the rest of that instant must be known apart from what was decided before.

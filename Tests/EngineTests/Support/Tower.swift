@@ -143,6 +143,14 @@ struct Tower {
         throw LedgerError.closed
     }
 
+    /// Waits until the channel is doing so: that is in memory only, and noted a moment after the commit.
+    func channel(_ name: String, is state: ChannelBoard.Health.State) async throws {
+        while health[name]?.state != state {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Waits until every event has become what it comes to.
     func told() async throws {
         try await until {
