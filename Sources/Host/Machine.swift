@@ -54,6 +54,15 @@ package enum Machine {
         return "\(status.st_size).\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
     }
 
+    /// The largest resident size of this process so far, KiB; nil where `/proc` does not tell.
+    ///
+    /// - Source: proc(5), `VmHWM` of `/proc/self/status`.
+    package static var largestSizeKiB: Int? {
+        guard let text = try? SmallFile.text("/proc/self/status") else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line.flatMap { Int($0.dropFirst(6).filter(\.isWholeNumber)) }
+    }
+
     /// How many descriptors this process may have open at once.
     ///
     /// The corresponding C function is `getrlimit(RLIMIT_NOFILE)`.

@@ -48,6 +48,11 @@ package struct ProcessEntry: Hashable, Sendable {
             pid: pid, parent: parent, group: group, session: session, startTime: startTime, state: state)
     }
 
+    /// What the kernel calls it now, at most 15 bytes of its program's name; `?` when it is gone.
+    ///
+    /// - Source: proc(5), `/proc/pid/comm`.
+    package var name: String { (try? SmallFile.text("/proc/\(pid)/comm")) ?? "?" }
+
     /// Whether it ended and only waits to be collected.
     package var isZombie: Bool { state == 0x5A }
 }

@@ -83,14 +83,14 @@ extension ProcessTree {
 
     /// Asks every member to end that was not asked yet; stopped ones are continued, so that they can.
     ///
-    /// - Returns: how many members there are.
-    @discardableResult mutating func terminate() -> Int {
+    /// - Returns: the members.
+    @discardableResult mutating func terminate() -> [ProcessEntry] {
         let members = look()
         for member in members where asked.insert(Identity(member)).inserted {
             Self.send(SIGTERM, to: member)
             Self.send(SIGCONT, to: member)
         }
-        return members.count
+        return members
     }
 
     /// Kills every member: by its control group at once, and those outside it one by one.

@@ -11,8 +11,8 @@ final class Run {
         var at: Moment
         /// Since boot.
         var instant: Duration
-        var cpu: Duration = .zero
-        var maxResidentKiB = 0
+        var cpu: Duration?
+        var maxResidentKiB: Int?
     }
 
     let key: RunKey
@@ -73,7 +73,7 @@ final class Run {
     }
 
     /// The outcome, once the first process has ended.
-    func makeRecord(_ exit: Exit, survivors: Int) -> ExitRecord {
+    func makeRecord(_ exit: Exit, survivors: [Survivor]) -> ExitRecord {
         var record = ExitRecord(
             key: key, cause: .exited, exitCode: exit.code, signal: exit.signal, pid: pid,
             startedAt: startedAt,

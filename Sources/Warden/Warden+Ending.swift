@@ -35,7 +35,7 @@ extension Warden {
         if clinux_wifexited(status) != 0 { exit.code = Int(clinux_wexitstatus(status)) }
         if clinux_wifsignaled(status) != 0 { exit.signal = Int(clinux_wtermsig(status)) }
         exit.cpu = duration(usage.ru_utime) + duration(usage.ru_stime)
-        exit.maxResidentKiB = usage.ru_maxrss
+        exit.maxResidentKiB = ownSize.known(usage.ru_maxrss)
         run.exit = exit
         run.pipes?.slave = nil
         // Everything it wrote itself is in the pipes by now; a full pipe is 64 KiB, often more is set.
@@ -46,21 +46,22 @@ extension Warden {
     /// Ends the run when its first process has ended and nothing needs to be waited for any more.
     func settle(_ run: Run, _ now: Duration) {
         guard let exit = run.exit, runs[run.key] === run else { return }
-        var survivors = 0
+        var survivors: [ProcessEntry] = []
         if run.ladder.isStopping {
             // One that was forked while the others were asked is asked now, not only killed later.
             let isAsking = if case .asked = run.ladder.rung { true } else { false }
-            survivors = isAsking ? run.tree.terminate() : run.tree.look().count
-            if survivors > 0, run.ladder.rung != .given { return }
+            survivors = isAsking ? run.tree.terminate() : run.tree.look()
+            if !survivors.isEmpty, run.ladder.rung != .given { return }
             drainOutput(of: run, rounds: 64)
         } else {
             // Somebody may still hold the pipe: its last words are waited for, briefly.
             let isClosed = OutputStream.allCases.allSatisfy { run.pipes?[pipe: $0] == nil }
             let isDrained = isClosed || now - exit.instant >= Run.drainTime
             guard isDrained else { return }
-            survivors = mayHaveSurvivors(run) ? run.tree.look().count : 0
+            survivors = mayHaveSurvivors(run) ? run.tree.look() : []
         }
-        finish(run, run.makeRecord(exit, survivors: survivors))
+        let named = survivors.prefix(ExitRecord.survivorLimit).map { Survivor(pid: $0.pid, name: $0.name) }
+        finish(run, run.makeRecord(exit, survivors: named))
     }
 
     /// Cheaper than reading the whole process table after every run.

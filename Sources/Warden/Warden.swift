@@ -40,6 +40,7 @@ package final class Warden {
     var store: RecordStore
     var starter: RunStarter
     var groups: ControlGroups
+    var ownSize = OwnSize()
     var runs: [RunKey: Run] = [:]
     var keys: [Int32: RunKey] = [:]
     var ended: [RunKey: Ended] = [:]

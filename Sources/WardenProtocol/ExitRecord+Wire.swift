@@ -15,13 +15,19 @@ extension ExitRecord {
         fields.put(7, Int(startedAt.microseconds))
         fields.put(8, Int(endedAt.microseconds))
         fields.put(9, ifKnown: elapsed.map { Int($0.microseconds) })
-        fields.put(10, Int(cpu.microseconds))
-        fields.put(11, maxResidentKiB)
+        fields.put(10, ifKnown: cpu.map { Int($0.microseconds) })
+        fields.put(11, ifKnown: maxResidentKiB)
         fields.put(12, outputBytes)
-        fields.put(13, survivors)
+        // Read by the daemons that know no more than how many there are.
+        fields.put(13, survivors.count)
+        for survivor in survivors.prefix(Self.survivorLimit) { fields.put(14, survivor.fields) }
     }
 
     init(_ fields: Fields) throws(WardenError) {
+        var survivors: [Survivor] = []
+        for value in fields.values(14) {
+            survivors.append(try Survivor(Fields(kind: Self.kind, value)))
+        }
         self.init(
             key: try fields.key(1),
             // A cause this version has no word for says only that it ended.
@@ -31,9 +37,10 @@ extension ExitRecord {
             startedAt: Moment(microseconds: Int64(try fields.number(7))),
             endedAt: Moment(microseconds: Int64(try fields.number(8))),
             elapsed: fields.optionalNumber(9).map { .microseconds($0) },
-            cpu: .microseconds(fields.optionalNumber(10) ?? 0),
-            maxResidentKiB: fields.optionalNumber(11) ?? 0, outputBytes: fields.optionalNumber(12) ?? 0,
-            survivors: fields.optionalNumber(13) ?? 0)
+            cpu: fields.optionalNumber(10).map { .microseconds($0) },
+            // Older wardens wrote 0 for what nobody measured.
+            maxResidentKiB: fields.optionalNumber(11).flatMap { $0 > 0 ? $0 : nil },
+            outputBytes: fields.optionalNumber(12) ?? 0, survivors: survivors)
     }
 
     /// The record as bytes of a file.

@@ -35,20 +35,25 @@ package struct ExitRecord: Hashable, Sendable {
     package var endedAt: Moment
     /// How long it ran, on a clock nobody sets; nil when nobody saw it end.
     package var elapsed: Duration?
-    /// Processor time of it and of the children it waited for.
-    package var cpu: Duration
-    /// The largest resident size of one of those, in KiB.
-    package var maxResidentKiB: Int
+    /// Processor time of it and of the children it waited for; nil when nobody collected it.
+    package var cpu: Duration?
+    /// The largest resident size of one of those, in KiB; nil where that is not known.
+    package var maxResidentKiB: Int?
     /// How much it printed, in bytes, whether kept or not.
     package var outputBytes: Int
     /// Processes of it that still ran when this was written: left behind on purpose, or not to be killed.
-    package var survivors: Int
+    ///
+    /// At most ``survivorLimit`` of them.
+    package var survivors: [Survivor]
+
+    /// How many survivors are named.
+    package static let survivorLimit = 1000
 
     /// A record with everything that is not known left out.
     package init(
         key: RunKey, cause: Cause, exitCode: Int? = nil, signal: Int? = nil, cancelReason: String? = nil,
-        pid: Int32, startedAt: Moment, endedAt: Moment, elapsed: Duration? = nil, cpu: Duration = .zero,
-        maxResidentKiB: Int = 0, outputBytes: Int = 0, survivors: Int = 0
+        pid: Int32, startedAt: Moment, endedAt: Moment, elapsed: Duration? = nil, cpu: Duration? = nil,
+        maxResidentKiB: Int? = nil, outputBytes: Int = 0, survivors: [Survivor] = []
     ) {
         self.key = key
         self.cause = cause

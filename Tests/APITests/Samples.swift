@@ -29,6 +29,7 @@ enum Samples {
         run.outputBytes = 6
         run.cpuMs = 7
         run.maxRssKb = 8
+        run.survivors = [WireSurvivor(pid: 4711, name: "tail")]
         return run
     }
 

@@ -41,8 +41,9 @@ import Tracking
             try JSONKeys.of(Samples.run) == [
                 "id", "name", "job", "bot", "kind", "cause", "slot", "state", "reason", "attempt", "attempts",
                 "retryOf", "notBefore", "queuedAt", "startedAt", "endedAt", "exitCode", "signal",
-                "latenessMs", "queueDelayMs", "live", "outputBytes", "cpuMs", "maxRssKb",
+                "latenessMs", "queueDelayMs", "live", "outputBytes", "cpuMs", "maxRssKb", "survivors",
             ])
+        #expect(try JSONKeys.of(#require(Samples.run.survivors?.first)) == ["pid", "name"])
         #expect(
             try JSONKeys.of(Samples.attempt) == [
                 "n", "state", "reason", "startedAt", "endedAt", "exitCode", "signal",

@@ -61,7 +61,7 @@ import Testing
         let run = try await belfry.json("run", "show", "job#1")
         let runKeys: Set = [
             "id", "name", "job", "bot", "kind", "cause", "state", "reason", "attempt", "attempts", "queuedAt",
-            "startedAt", "endedAt", "exitCode", "queueDelayMs", "live", "outputBytes", "cpuMs", "maxRssKb",
+            "startedAt", "endedAt", "exitCode", "queueDelayMs", "live", "outputBytes", "cpuMs",
         ]
         #expect(run.keys.isSuperset(of: runKeys))
         #expect(

@@ -53,6 +53,25 @@ import Testing
         #expect(try await why("good#1") == nil)
     }
 
+    @Test func `name what a run left behind, and no memory that nobody measured`() async throws {
+        let belfry = try await Belfry.start(
+            jobs + "\n  messy: { schedule: manual, shell: \"sleep 1000 & echo done\" }")
+        try await belfry.run("run", "messy", "--follow")
+        let messy = try await belfry.json("run", "show", "messy#1")
+        #expect(messy["state"].text == "completed")
+        let left = try #require(messy["survivors"].list.first)
+        #expect(messy["survivors"].list.count == 1 && left["name"].text == "sleep")
+        let pid = try #require(left["pid"].integer)
+        let shown = try await belfry.run("run", "show", "messy#1").lines
+        #expect(shown.contains("left      sleep (\(pid)) still ran at its end"))
+        #expect(try await Shell.run("kill \(pid)") == 0)
+
+        try await belfry.run("run", "good", "--follow")
+        let good = try await belfry.json("run", "show", "good#1")
+        // The shell is smaller than its warden, whose own size is no answer.
+        #expect(good["survivors"] == nil && good["maxRssKb"] == nil && good["cpuMs"] != nil)
+    }
+
     @Test func `say why a job could not be started`() async throws {
         let belfry = try await Belfry.start(
             """

@@ -25,7 +25,7 @@ import WardenProtocol
         #expect(record.cause == .canceled)
         #expect(record.cancelReason == "replaced")
         #expect(record.exitCode == 3)
-        #expect(record.survivors == 0)
+        #expect(record.survivors.isEmpty)
         #expect(try warden.log(of: order) == "ready\nbye\n")
     }
 
@@ -50,7 +50,7 @@ import WardenProtocol
         let record = try await warden.end(of: order.key)
         #expect(record.cause == .canceled)
         #expect(record.signal == Int(SIGKILL))
-        #expect(record.survivors == 0)
+        #expect(record.survivors.isEmpty)
         let pids = try SmallFile.text(warden.folder.file("pids")).split(separator: "\n").compactMap {
             Int32($0)
         }
@@ -71,7 +71,7 @@ import WardenProtocol
         warden.client.send(.cancel(order.key, reason: "requested"))
         let record = try await warden.end(of: order.key)
         try SmallFile.replace(warden.folder.file("stop"), with: [])
-        #expect(record.survivors == 0)
+        #expect(record.survivors.isEmpty)
         #expect(
             try !ProcessTable.all().contains {
                 !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: "PWD=\(warden.folder.path)")
@@ -86,7 +86,9 @@ import WardenProtocol
         let record = try await warden.run(order)
         #expect(record.cause == .exited)
         #expect(record.exitCode == 0)
-        #expect(record.survivors == 1)
+        #expect(record.survivors.map(\.name) == ["sleep"])
+        let left = try #require(record.survivors.first)
+        #expect(ProcessTable.entry(left.pid)?.name == "sleep")
         #expect(try warden.log(of: order) == "done\n")
     }
 

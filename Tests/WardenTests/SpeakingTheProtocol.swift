@@ -15,7 +15,8 @@ import Timeline
         key: key, cause: .canceled, exitCode: nil, signal: 15, cancelReason: "replaced", pid: 4711,
         startedAt: Moment(microseconds: 1_790_000_000_123_456), endedAt: Moment(seconds: 1_790_000_002),
         elapsed: .microseconds(1_876_544), cpu: .milliseconds(37), maxResidentKiB: 20_480,
-        outputBytes: 5_000_000_000, survivors: 2)
+        outputBytes: 5_000_000_000,
+        survivors: [Survivor(pid: 4712, name: "ö b"), Survivor(pid: 4713, name: "")])
 
     static let commands: [WardenCommand] = [
         .hello(version: 1), .start(order),

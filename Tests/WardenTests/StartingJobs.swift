@@ -14,7 +14,7 @@ import WardenProtocol
         #expect(record.signal == nil)
         #expect(record.outputBytes == 8)
         #expect(record.endedAt >= record.startedAt)
-        #expect(record.survivors == 0)
+        #expect(record.survivors.isEmpty)
         #expect(try warden.log(of: order) == "one\ntwo\n")
     }
 

@@ -41,6 +41,8 @@ package struct SpooledRun: Hashable, Sendable, Codable {
     package var cpuMs: Int64?
     /// The most memory it held, KiB.
     package var maxRssKb: Int64?
+    /// Processes of it that still ran when it had ended; absent: none.
+    package var survivors: [WireSurvivor]?
     /// How much it printed, kept or not.
     package var outputBytes: Int64?
     /// The warden of it: once that is gone without a record, a run that is still `running` is lost.

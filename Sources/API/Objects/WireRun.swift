@@ -58,8 +58,10 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var outputBytes: Int64?
     /// Processor time, milliseconds.
     package var cpuMs: Int64?
-    /// The most memory it held, KiB.
+    /// The most memory one of its processes held, KiB; absent where the system does not tell.
     package var maxRssKb: Int64?
+    /// Processes of it that still ran when it had ended, at most 1,000; absent: none.
+    package var survivors: [WireSurvivor]?
 
     /// A run or span of which only the job and the state are known yet.
     package init(job: String, state: RunState, reason: RunReason? = nil) {

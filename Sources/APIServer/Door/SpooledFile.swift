@@ -71,8 +71,9 @@ struct SpooledFile {
         run.endedAt = Timestamp(end.endedAt)
         run.exitCode = end.exitCode
         run.signal = end.signal
-        run.cpuMs = end.cpu.milliseconds
-        run.maxRssKb = Int64(end.maxResidentKiB)
+        run.cpuMs = end.cpu?.milliseconds
+        run.maxRssKb = end.maxResidentKiB.map(Int64.init)
+        run.survivors = end.leftProcesses?.map { WireSurvivor(pid: $0.pid, name: $0.name) }
         run.outputBytes = Int64(end.outputBytes)
         return record(run)
     }
@@ -92,6 +93,7 @@ struct SpooledFile {
         record.queueDelay = .zero
         record.cpu = run.cpuMs.map { .milliseconds(min(max($0, 0), 1 << 40)) }
         record.maxRssKb = run.maxRssKb.map { max($0, 0) }
+        record.survivors = run.survivors?.map { LeftProcess(pid: $0.pid, name: $0.name) }
         record.outputBytes = run.outputBytes.map { max($0, 0) }
         var spec = JobSpec(
             name: run.job, bot: run.bot ?? "belfry", action: .command(run.command),

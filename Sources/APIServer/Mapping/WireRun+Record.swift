@@ -27,6 +27,7 @@ extension WireRun {
         outputBytes = record.outputBytes
         cpuMs = record.cpu?.milliseconds
         maxRssKb = record.maxRssKb
+        survivors = record.survivors?.map { WireSurvivor(pid: $0.pid, name: $0.name) }
     }
 
     /// Slots that did not run, as one row.

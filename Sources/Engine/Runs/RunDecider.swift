@@ -144,7 +144,8 @@ struct RunDecider {
             move.signal = record?.signal
             move.outputBytes = record.map { Int64($0.outputBytes) }
             move.cpu = record?.cpu
-            move.maxRssKb = record.map { Int64($0.maxResidentKiB) }
+            move.maxRssKb = record?.maxResidentKiB.map(Int64.init)
+            move.survivors = record?.leftProcesses
             told.append(
                 event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: detail))
         }

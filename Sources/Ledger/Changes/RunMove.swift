@@ -30,6 +30,7 @@ package struct RunMove: Hashable, Sendable {
     package var outputBytes: Int64?
     package var cpu: Duration?
     package var maxRssKb: Int64?
+    package var survivors: [LeftProcess]?
     /// The process that does it, as the warden said.
     package var process: ProcessMark?
 

@@ -14,6 +14,7 @@ extension RunRecord {
         outputBytes = move.outputBytes ?? outputBytes
         cpu = move.cpu ?? cpu
         maxRssKb = move.maxRssKb ?? maxRssKb
+        survivors = move.survivors ?? survivors
         process = move.process ?? process
     }
 }

@@ -46,6 +46,8 @@ package struct RunRecord: Hashable, Sendable {
     package var outputBytes: Int64?
     package var cpu: Duration?
     package var maxRssKb: Int64?
+    /// What it left behind; nil: nothing.
+    package var survivors: [LeftProcess]?
     package var process: ProcessMark?
     /// The job's revision it executes.
     package var revision: Int

@@ -7,7 +7,8 @@ extension RunRows {
     private static let columns = """
         id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
         queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
-        max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, token, forced, end_asked
+        max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, token, forced, end_asked,
+        survivors
         """
 
     static func run(id: String, in database: Database) throws(StoreFailure) -> RunRecord? {
@@ -157,6 +158,7 @@ extension RunRows {
         run.token = row.int()
         run.isForced = row.bool()
         run.endAsked = try row.optionalWord()
+        if let survivors = row.optionalText() { run.survivors = try JSONText.decode(survivors) }
         return run
     }
 

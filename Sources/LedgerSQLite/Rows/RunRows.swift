@@ -44,8 +44,9 @@ struct RunRows {
         let ordinal = try ordinals.next(of: run.job)
         let spec = if let spec = run.spec { try JSONText.encode(spec) } else { String?.none }
         let live = if let live = run.live { try JSONText.encode(StoredLive(live)) } else { String?.none }
+        let survivors = try Self.text(of: run.survivors)
         let inserted = try insert.run {
-            Self.bind(run, ordinal: ordinal, spec: spec, live: live, to: &$0)
+            Self.bind(run, ordinal: ordinal, spec: spec, live: live, survivors: survivors, to: &$0)
         }
         if inserted == 0 {
             if orIgnore { return nil }
@@ -57,7 +58,8 @@ struct RunRows {
 
     func move(_ step: RunMove) throws(StoreFailure) {
         let from = StoredState.mask(of: step.from.filter { !$0.isEnded })
-        let changed = try move.run { Self.bind(step, from: from, to: &$0) }
+        let survivors = try Self.text(of: step.survivors)
+        let changed = try move.run { Self.bind(step, from: from, survivors: survivors, to: &$0) }
         if changed == 0 { throw .fenced }
     }
 
@@ -108,14 +110,15 @@ extension RunRows {
             id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
             queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
             max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, live_attempt, live_seq, token, forced,
-            end_asked)
+            end_asked, survivors)
         VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (cause, job) DO NOTHING
         """
 
     private static func bind(
-        _ run: RunRecord, ordinal: Int, spec: String?, live: String?, to row: inout Binder
+        _ run: RunRecord, ordinal: Int, spec: String?, live: String?, survivors: String?,
+        to row: inout Binder
     ) {
         row.put(run.id)
         row.put(run.job)
@@ -151,6 +154,7 @@ extension RunRows {
         row.put(run.token)
         row.put(run.isForced)
         row.put(run.endAsked)
+        row.put(survivors)
     }
 
     /// `?16` has one bit for each state it may come from.
@@ -161,12 +165,14 @@ extension RunRows {
             queue_delay = coalesce(?9, queue_delay), output_bytes = coalesce(?10, output_bytes),
             cpu = coalesce(?11, cpu), max_rss_kb = coalesce(?12, max_rss_kb), pid = coalesce(?13, pid),
             pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot),
-            token = coalesce(?20, token)
+            token = coalesce(?20, token), survivors = coalesce(?21, survivors)
         WHERE id = ?17 AND attempt = ?18 AND token = ?19 AND (?16 >> state) & 1
             AND (end_asked IS NULL OR ?1 <> \(StoredState.code(of: .starting)))
         """
 
-    private static func bind(_ step: RunMove, from: Int64, to row: inout Binder) {
+    private static func bind(
+        _ step: RunMove, from: Int64, survivors: String?, to row: inout Binder
+    ) {
         row.put(StoredState.code(of: step.to))
         row.put(step.reason)
         row.put(step.nextAttempt)
@@ -187,5 +193,11 @@ extension RunRows {
         row.put(step.attempt)
         row.put(step.token)
         row.put(step.nextToken)
+        row.put(survivors)
+    }
+
+    private static func text(of survivors: [LeftProcess]?) throws(StoreFailure) -> String? {
+        guard let survivors else { return nil }
+        return try JSONText.encode(survivors)
     }
 }

@@ -43,6 +43,11 @@ struct RunShowCommand: ParsableCommand {
         add("cpu", run.cpuMs.map { "\($0) ms" })
         add("memory", run.maxRssKb.map { "\($0) KiB" })
         add("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
+        add(
+            "left",
+            run.survivors.map { left in
+                left.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ") + " still ran at its end"
+            })
         for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
             let state = [attempt.state.rawValue, attempt.reason?.words].compactMap { $0 }.joined(
                 separator: ": ")

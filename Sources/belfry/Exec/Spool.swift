@@ -49,8 +49,10 @@ final class Spool {
             run.endedAt = Timestamp(record.endedAt)
             run.exitCode = record.exitCode
             run.signal = record.signal
-            run.cpuMs = record.cpu.milliseconds
-            run.maxRssKb = Int64(record.maxResidentKiB)
+            run.cpuMs = record.cpu?.milliseconds
+            run.maxRssKb = record.maxResidentKiB.map(Int64.init)
+            let left = record.survivors.map { WireSurvivor(pid: $0.pid, name: $0.name) }
+            run.survivors = left.isEmpty ? nil : left
             run.outputBytes = Int64(record.outputBytes)
         }
         do {

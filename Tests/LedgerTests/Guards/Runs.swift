@@ -175,6 +175,7 @@ import Tracking
             (start.outputBytes, start.maxRssKb) = (11, 12)
             start.cpu = .milliseconds(13)
             start.process = mark
+            start.survivors = [LeftProcess(pid: 14, name: "tail")]
             try await ledger.commit([.moveRun(start)])
             (expected.state, expected.reason, expected.notBefore) = (.running, nil, nil)
             expected.token = 8
@@ -184,6 +185,7 @@ import Tracking
             (expected.outputBytes, expected.maxRssKb) = (11, 12)
             expected.cpu = .milliseconds(13)
             expected.process = mark
+            expected.survivors = [LeftProcess(pid: 14, name: "tail")]
             #expect(try await ledger.run(id: expected.id) == expected)
         }
     }
@@ -211,6 +213,7 @@ extension RunRecord {
         run.outputBytes = 1 << 40
         run.cpu = .seconds(8)
         run.maxRssKb = 9
+        run.survivors = [LeftProcess(pid: 12, name: "a b"), LeftProcess(pid: 13, name: "ö\"")]
         run.process = ProcessMark(pid: 10, startTime: .max, boot: "a-b")
         run.spec = .sample("backup")
         run.live = .sample(run.id, attempt: 2, seq: 11)

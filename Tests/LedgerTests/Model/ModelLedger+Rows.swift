@@ -63,6 +63,7 @@ extension ModelLedger {
         run.outputBytes = move.outputBytes ?? run.outputBytes
         run.cpu = move.cpu ?? run.cpu
         run.maxRssKb = move.maxRssKb ?? run.maxRssKb
+        run.survivors = move.survivors ?? run.survivors
         run.process = move.process ?? run.process
         runs[index] = run
     }

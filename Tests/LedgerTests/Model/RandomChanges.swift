@@ -126,6 +126,7 @@ struct RandomChanges {
         move.outputBytes = maybe { Int64($0.made) }
         move.cpu = maybe { .microseconds(Int64($0.made)) }
         move.maxRssKb = maybe { Int64($0.made) }
+        move.survivors = maybe { [LeftProcess(pid: Int32($0.made), name: "left")] }
         move.process = maybe { ProcessMark(pid: Int32($0.made), startTime: 1, boot: "b") }
         move.nextToken = maybe { _ in run.token + 1 }
         return .moveRun(move)
