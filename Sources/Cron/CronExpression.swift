@@ -41,22 +41,22 @@ public struct CronExpression: Sendable {
     public init(
         _ text: String, options: CronOptions = CronOptions(), knowsZone: ((String) -> Bool)? = nil
     ) throws(CronError) {
+        if options.dialect == .unix, let plain = CronParser.plainFields(text.utf8.span, options.dayRule) {
+            self.text = text
+            packed = PackedPlan(plain.masks, isFixed: options.isFixed(plain.followsClock), options)
+            return
+        }
         var parser = CronParser(options: options)
         parser.parse(text.utf8.span, knowsZone: knowsZone)
         guard parser.isFaultless else { throw CronError(text: text, faults: parser.faults) }
-        self.init(text, parser, options)
+        self.text = text
+        packed = PackedPlan(parser.masks, isFixed: options.isFixed(parser.followsClock), options)
     }
 
-    @inline(__always)
+    /// What a parser has read without a fault.
     init(_ text: String, _ parser: borrowing CronParser, _ options: CronOptions) {
         self.text = text
-        let isFixed =
-            switch options.jobClass {
-            case .vixie: !parser.followsClock
-            case .fixed: true
-            case .wildcard: false
-            }
-        packed = PackedPlan(parser.masks, isFixed: isFixed, gap: options.gap, overlap: options.overlap)
+        packed = PackedPlan(parser.masks, isFixed: options.isFixed(parser.followsClock), options)
     }
 
     /// Whether no date of the calendar matches, as with 30 February; known without a search.
@@ -68,7 +68,9 @@ public struct CronExpression: Sendable {
     /// - Complexity: O(1) for nearly all expressions, and always bounded.
     public func next(after moment: Moment, in zone: ZoneRules) -> Moment? {
         guard !neverFires else { return nil }
-        return walk(in: zone).next(from: moment.seconds &+ 1).map(Moment.init(seconds:))
+        let start = moment.seconds &+ 1
+        let found = packed.isUsual ? usualWalk(in: zone).next(from: start) : rareNext(from: start, in: zone)
+        return found.map(Moment.init(seconds:))
     }
 
     /// The last occurrence strictly before `moment`; `nil` when there is none since 1970.
@@ -77,7 +79,9 @@ public struct CronExpression: Sendable {
     public func previous(before moment: Moment, in zone: ZoneRules) -> Moment? {
         guard !neverFires else { return nil }
         let last = Moment(microseconds: moment.microseconds &- 1).seconds
-        return walk(in: zone).previous(from: last).map(Moment.init(seconds:))
+        let found =
+            packed.isUsual ? usualWalk(in: zone).previous(from: last) : rarePrevious(from: last, in: zone)
+        return found.map(Moment.init(seconds:))
     }
 
     /// Whether `moment` is an occurrence.
@@ -94,7 +98,25 @@ public struct CronExpression: Sendable {
         return walk(in: zone).count(in: low..<high)
     }
 
+    // Searches with seconds, day forms or years are apart, so that the usual ones are spared the memory these need.
+
+    @inline(never)
+    private func rareNext(from start: Int64, in zone: ZoneRules) -> Int64? {
+        walk(in: zone).next(from: start)
+    }
+
+    @inline(never)
+    private func rarePrevious(from start: Int64, in zone: ZoneRules) -> Int64? {
+        walk(in: zone).previous(from: start)
+    }
+
     @inline(__always)
+    private func usualWalk(in zone: ZoneRules) -> ZoneWalk {
+        ZoneWalk(
+            plan: packed.usualPlan, isFixed: packed.isFixed, gap: packed.gap, overlap: packed.overlap,
+            zone: zone)
+    }
+
     private func walk(in zone: ZoneRules) -> ZoneWalk {
         ZoneWalk(
             plan: packed.plan, isFixed: packed.isFixed, gap: packed.gap, overlap: packed.overlap, zone: zone)

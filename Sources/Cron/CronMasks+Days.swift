@@ -57,23 +57,43 @@ extension CronMasks {
 
     /// Whether any date from 1970 to 2199 matches.
     ///
-    /// A calendar year is one of fourteen: seven weekdays for its 1 January, with or without a leap day.
-    /// All occur when the years are not restricted, so the answer needs no search.
+    /// A month is one of 28: it has 28 to 31 days, and its first is one of seven weekdays. All occur when the years are
+    /// not restricted, so the answer needs no search.
     var hasAnyDate: Bool {
         // The common cases first: a day that every month has.
         let common: UInt64 = (1 << 28 - 1) << 1
         let fewWeekdays = eitherDay ? plainWeekdays != 0 : hasAnyWeekday && monthDays & common != 0
         if months != 0, years.isAll, fewWeekdays || hasAnyMonthDay && plainWeekdays != 0 { return true }
+        guard years.isAll else { return hasAnyDateInYears }
+        for firstWeekday in 0..<7 as Range<UInt64> {
+            var found: UInt64 = 0
+            if months & CronMasks.longMonths != 0 { found |= days(firstWeekday: firstWeekday, length: 31) }
+            if months & CronMasks.shortMonths != 0 { found |= days(firstWeekday: firstWeekday, length: 30) }
+            if months & CronMasks.february != 0 {
+                found |= days(firstWeekday: firstWeekday, length: 29)
+                found |= days(firstWeekday: firstWeekday, length: 28)
+            }
+            if found != 0 { return true }
+        }
+        return false
+    }
+
+    private static let february: UInt64 = 1 << 2
+    private static let shortMonths: UInt64 = 1 << 4 | 1 << 6 | 1 << 9 | 1 << 11
+    private static let longMonths = CronMasks.allMonths & ~(shortMonths | february)
+
+    /// The same in the years of the set: one year is looked at of each of the fourteen kinds, by the weekday of its
+    /// 1 January and its leap day.
+    private var hasAnyDateInYears: Bool {
         var seen: UInt32 = 0
         var year = years.next(from: YearSet.first)
-        while let current = year {
+        while let current = year, seen != 1 << 14 - 1 {
             let firstDay = CalendarDay.days(ofYear: current, month: 1)
             let kind = UInt32((firstDay &+ 4) % 7 &* 2) + (CalendarDay.isLeap(current) ? 1 : 0)
             if seen & (1 << kind) == 0 {
                 seen |= 1 << kind
                 if hasAnyDate(in: current) { return true }
             }
-            if seen == 1 << 14 - 1 { return false }
             year = years.next(from: current + 1)
         }
         return false

@@ -59,6 +59,7 @@ struct CronMasks: Hashable, Sendable {
     }
 
     /// Brings days that match anyway into one form, so that equal meanings are equal values.
+    @inline(__always)
     mutating func normalise() {
         if eitherDay, hasAnyMonthDay || hasAnyWeekday {
             eitherDay = false

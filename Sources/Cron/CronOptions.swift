@@ -88,3 +88,15 @@ public struct CronOptions: Hashable, Sendable {
         self.jobClass = jobClass
     }
 }
+
+extension CronOptions {
+    /// Whether a job is a fixed-time job, given whether its second, minute or hour begins with a star.
+    @inline(__always)
+    borrowing func isFixed(_ followsClock: Bool) -> Bool {
+        switch jobClass {
+        case .vixie: !followsClock
+        case .fixed: true
+        case .wildcard: false
+        }
+    }
+}

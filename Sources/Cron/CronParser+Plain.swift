@@ -1,4 +1,49 @@
 extension CronParser {
+    /// The masks of a text that is five plain fields and nothing else, and whether it follows the clock; `nil` for any
+    /// other text.
+    ///
+    /// Most texts are of this kind, and no parser has to be made for them.
+    @inline(__always)
+    static func plainFields(
+        _ bytes: Span<UInt8>, _ dayRule: CronOptions.DayRule
+    ) -> (masks: CronMasks, followsClock: Bool)? {
+        let end = bytes.count
+        guard end <= longest else { return nil }
+        var position = 0
+        guard let minute = plainField(bytes, &position, end, low: 0, high: 59),
+            let hour = plainField(bytes, &position, end, low: 0, high: 23),
+            let monthDay = plainField(bytes, &position, end, low: 1, high: 31),
+            let month = plainField(bytes, &position, end, low: 1, high: 12),
+            let weekday = plainField(bytes, &position, end, low: 0, high: 6, sunday: true)
+        else { return nil }
+        while position < end, bytes[position] == 0x20 || bytes[position] == 0x09 { position &+= 1 }
+        guard position == end else { return nil }
+        var masks = CronMasks()
+        masks.minutes = minute.bits
+        masks.hours = hour.bits
+        masks.monthDays = monthDay.bits
+        masks.months = month.bits
+        masks.nthWeekdays = weekday.bits &* CronMasks.everyWeek
+        masks.eitherDay = !(monthDay.isOpen(dayRule) || weekday.isOpen(dayRule))
+        masks.normalise()
+        return (masks, minute.flags.contains(.starred) || hour.flags.contains(.starred))
+    }
+
+    /// The plain field after the blanks at `position`.
+    @inline(__always)
+    private static func plainField(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int, low: Int, high: Int, sunday: Bool = false
+    ) -> Field? {
+        while position < end, bytes[position] == 0x20 || bytes[position] == 0x09 { position &+= 1 }
+        let start = position
+        guard
+            let (bits, next) = plainBits(bytes, start, end, low: low, high: high, sunday: sunday)
+        else { return nil }
+        position = next
+        guard bytes[start] == 0x2A else { return Field(bits: bits) }
+        return Field(bits: bits, flags: next == start &+ 1 ? [.starred, .bare] : .starred)
+    }
+
     /// The bits of a field that holds nothing but stars, numbers, ranges and steps within its limits, and the
     /// position after it; `nil` for anything else, faults included, which then is read with all care.
     ///

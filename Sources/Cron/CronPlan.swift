@@ -116,6 +116,7 @@ struct CronPlan: Sendable {
         Int64(days) &* 86_400 &+ Int64(time)
     }
 
+    @inline(__always)
     private func nextByMonth(days: Int, time: UInt32) -> Int64? {
         let date = CalendarDay(days: days)
         var year = date.year
@@ -149,6 +150,7 @@ struct CronPlan: Sendable {
         }
     }
 
+    @inline(__always)
     private func previousByMonth(days: Int, time: UInt32) -> Int64? {
         let date = CalendarDay(days: days)
         var year = date.year

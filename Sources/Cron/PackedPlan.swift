@@ -34,7 +34,7 @@ struct PackedPlan: Hashable, Sendable {
     let shape: CronPlan.Shape
 
     @inline(__always)
-    init(_ masks: CronMasks, isFixed: Bool, gap: CronOptions.Gap, overlap: CronOptions.Overlap) {
+    init(_ masks: CronMasks, isFixed: Bool, _ options: borrowing CronOptions) {
         let hasForms = masks.hasMonthDayForms
         let isUsual = masks.seconds == 1 && masks.years.isAll
         var kind = Extra.none
@@ -45,8 +45,8 @@ struct PackedPlan: Hashable, Sendable {
         var hoursAndDays = masks.hours | masks.monthDays &<< 23
         hoursAndDays |= masks.eitherDay ? 1 &<< 55 : 0
         hoursAndDays |= isFixed ? 1 &<< 56 : 0
-        hoursAndDays |= gap == .skip ? 1 &<< 57 : 0
-        hoursAndDays |= overlap == .first ? 0 : overlap == .last ? 1 &<< 58 : 2 &<< 58
+        hoursAndDays |= options.gap == .skip ? 1 &<< 57 : 0
+        hoursAndDays |= options.overlap == .first ? 0 : options.overlap == .last ? 1 &<< 58 : 2 &<< 58
         self.hoursAndDays = hoursAndDays
         self.extra = extra
         self.box = box
@@ -73,8 +73,13 @@ struct PackedPlan: Hashable, Sendable {
         }
     }
 
-    /// The masks as they were.
-    var masks: CronMasks {
+    /// Whether there are neither seconds nor day forms nor years, as in most texts.
+    var isUsual: Bool {
+        @inline(__always) get { minutes &>> 60 == 0 }
+    }
+
+    /// The masks as they were, where ``isUsual``.
+    private var usualMasks: CronMasks {
         @inline(__always) get {
             var masks = CronMasks()
             masks.minutes = minutes & CronMasks.allSeconds
@@ -85,35 +90,50 @@ struct PackedPlan: Hashable, Sendable {
             masks.lastWeekdays = weekdays &>> 35 & 0x7F
             masks.months = weekdays &>> 41 & CronMasks.allMonths
             masks.eitherDay = hoursAndDays &>> 55 & 1 == 1
-            if minutes &>> 60 != 0 { unpackExtra(into: &masks) }
             return masks
         }
     }
 
-    @inline(never)
-    private func unpackExtra(into masks: inout CronMasks) {
+    /// The masks as they were.
+    var masks: CronMasks {
+        @inline(__always) get {
+            var masks = usualMasks
+            guard !isUsual else { return masks }
+            (masks.seconds, masks.lastDays, masks.nearestDays, masks.nearestLastDays) = rareParts
+            if let years = rareYears { masks.years = years }
+            return masks
+        }
+    }
+
+    /// Seconds, `L-n`, `nW` and `L-nW`.
+    private var rareParts: (UInt64, UInt64, UInt64, UInt64) {
         let low: UInt64 = 1 << 31 - 1
+        return switch Extra(rawValue: minutes >> 60) {
+        case .seconds: (extra, 0, 0, 0)
+        case .lastAndNearestDays: (1, extra & low, extra >> 31, 0)
+        case .lastAndNearestLastDays: (1, extra & low, 0, extra >> 31)
+        case .boxed: box?.parts ?? (1, 0, 0, 0)
+        case .years, .some(.none), nil: (1, 0, 0, 0)
+        }
+    }
+
+    /// The years, where they are not all.
+    private var rareYears: YearSet? {
         switch Extra(rawValue: minutes >> 60) {
-        case .seconds:
-            masks.seconds = extra
-        case .lastAndNearestDays:
-            masks.lastDays = extra & low
-            masks.nearestDays = extra >> 31
-        case .lastAndNearestLastDays:
-            masks.lastDays = extra & low
-            masks.nearestLastDays = extra >> 31
-        case .years:
-            masks.years = YearSet(window: extra)
-        case .boxed:
-            box?.unpack(into: &masks)
-        case .some(.none), nil:
-            break
+        case .years: YearSet(window: extra)
+        case .boxed: box?.years
+        default: nil
         }
     }
 
     /// The plan, made ready for searching.
     var plan: CronPlan {
         @inline(__always) get { CronPlan(masks, shape) }
+    }
+
+    /// The plan where ``isUsual``: the compiler then knows what is not in it, and keeps the rest in registers.
+    var usualPlan: CronPlan {
+        @inline(__always) get { CronPlan(usualMasks, shape) }
     }
 
     var isFixed: Bool { hoursAndDays &>> 56 & 1 == 1 }
@@ -135,7 +155,7 @@ private final class RareMasks: Hashable, Sendable {
     private let lastDays: UInt64
     private let nearestDays: UInt64
     private let nearestLastDays: UInt64
-    private let years: YearSet
+    let years: YearSet
 
     init(_ masks: CronMasks) {
         seconds = masks.seconds
@@ -145,13 +165,7 @@ private final class RareMasks: Hashable, Sendable {
         years = masks.years
     }
 
-    func unpack(into masks: inout CronMasks) {
-        masks.seconds = seconds
-        masks.lastDays = lastDays
-        masks.nearestDays = nearestDays
-        masks.nearestLastDays = nearestLastDays
-        masks.years = years
-    }
+    var parts: (UInt64, UInt64, UInt64, UInt64) { (seconds, lastDays, nearestDays, nearestLastDays) }
 
     static func == (left: RareMasks, right: RareMasks) -> Bool {
         left.seconds == right.seconds && left.lastDays == right.lastDays

@@ -59,6 +59,7 @@ struct ZoneWalk {
     }
 
     /// The first occurrence at or after the second `start`.
+    @inline(__always)
     func next(from start: Int64) -> Int64? {
         let interval = zone.interval(atSeconds: start)
         let offset = Int64(interval.offsetSeconds)
@@ -80,6 +81,7 @@ struct ZoneWalk {
         return slowNext(from: start, in: interval)
     }
 
+    @inline(never)
     private func slowNext(from start: Int64, in first: ZoneInterval) -> Int64? {
         var interval = first
         var cursor = start
@@ -105,6 +107,7 @@ struct ZoneWalk {
     }
 
     /// The last occurrence at or before the second `start`.
+    @inline(__always)
     func previous(from start: Int64) -> Int64? {
         let interval = zone.interval(atSeconds: start)
         let offset = Int64(interval.offsetSeconds)
@@ -129,6 +132,7 @@ struct ZoneWalk {
         return slowPrevious(from: start, in: interval)
     }
 
+    @inline(never)
     private func slowPrevious(from start: Int64, in first: ZoneInterval) -> Int64? {
         var interval = first
         var cursor = start

@@ -79,8 +79,9 @@ import Timeline
                 bytes[maker.number(0, bytes.count - 1)] = maker.pick(alphabet)
             }
             let text = String(decoding: bytes, as: UTF8.self)
-            let options = CronOptions(
-                dialect: maker.pick([.unix, .unix, .quartz]), isLenient: round % 3 == 0)
+            var options = maker.options()
+            options.dialect = maker.pick([.unix, .unix, .quartz])
+            options.isLenient = round % 3 == 0
             let check = CronCheck(text, options: options)
             do {
                 let parsed = try CronExpression(text, options: options)
@@ -96,6 +97,14 @@ import Timeline
         var maker = RandomExpressions(random: SeededGenerator(state: 4))
         for _ in 0..<1500 {
             let text = "0 0 \(maker.monthDay()) \(maker.field(1, 12, openIn: 2)) \(maker.weekday())"
+            let expression = try CronExpression(text)
+            let found = expression.next(after: .distantPast, in: .utc)
+            #expect((found == nil) == expression.neverFires, "\(text)")
+        }
+        for _ in 0..<300 {
+            let (first, span) = (maker.number(1970, 2190), maker.number(0, 9))
+            let days = "\(maker.monthDay()) \(maker.field(1, 12, openIn: 2)) +\(maker.number(0, 6))#5"
+            let text = "0 0 0 \(days) \(first)-\(first + span)"
             let expression = try CronExpression(text)
             let found = expression.next(after: .distantPast, in: .utc)
             #expect((found == nil) == expression.neverFires, "\(text)")
