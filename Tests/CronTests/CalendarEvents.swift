@@ -76,4 +76,12 @@ import Testing
         #expect(unit.all("Service", "ExecStart").map(\.line) == [10])
         #expect(unit.value("Service", "OnCalendar") == nil && unit.settings.count == 4)
     }
+
+    @Test func `takes back what stands above only, and ends with a line that goes on`() {
+        let unit = UnitFile("[Timer]\nA=1\nB=1\nA=\nA=2\nA=3\nB=\n[Other]\nA=4\nC=a \\\n  b \\\n# c")
+        #expect(unit.all("Timer", "A").map(\.value) == ["2", "3"] && unit.all("Timer", "B").isEmpty)
+        #expect(unit.value("Other", "A") == "4" && unit.value("Other", "C") == "a b")
+        let long = UnitFile("[S]\nA=" + String(repeating: "a\\\n", count: 20_000) + "a")
+        #expect(long.value("S", "A")?.utf8.count == 40_001)
+    }
 }

@@ -78,6 +78,21 @@ import Timeline
         #expect(line.problem?.contains(reason) == true, "\(line.problem ?? "nothing")")
     }
 
+    /// Each job has the settings above it, so a text could ask for a copy of thousands at thousands of lines.
+    @Test func `is refused from where it has too many settings or lines`() throws {
+        let text = (1...150).map { "V\($0)=1\n@daily x\nV1=\($0)\n" }.joined()
+        let lines = Crontab(text, form: .user).lines
+        #expect(lines.count == 150 && lines.allSatisfy { $0.environment.count <= 100 })
+        #expect(lines[..<100].allSatisfy { $0.problem == nil })
+        #expect(lines[99].environment["V100"] == "1" && lines[99].environment["V1"] == "99")
+        #expect(lines[100...].allSatisfy { $0.problem == "there are more than 100 settings above it" })
+        let long = String(repeating: "\n", count: 9_999) + "@daily x\nA=b\n@daily y\n"
+        let last = Crontab(long, form: .user).lines
+        #expect(last.map(\.number) == [10_000, 10_002])
+        #expect(last.map(\.problem) == [nil, "a crontab has at most 10000 lines"])
+        #expect(last[1].environment.isEmpty)
+    }
+
     @Test(arguments: [
         ("A=b c ", "A", "b c"), ("  A = 'b c ' ", "A", "b c "), ("\"A B\"=c", "A B", "c"), ("A=", "A", ""),
         ("A=b#c", "A", "b#c"), ("A=\"b", "", ""), ("A='b' c", "", ""),

@@ -17,6 +17,12 @@ public struct Crontab: Hashable, Sendable {
     /// The longest text that is read, in bytes; cron itself stops far below.
     public static let limit = 1 << 20
 
+    /// The last line that is read; Debian's cron stops after 1,000.
+    static let lastLine = 10_000
+
+    /// How many settings may hold at a line, for each job has its own copy of them.
+    static let mostSettings = 100
+
     /// The form it was read in.
     public let form: Form
 
@@ -28,13 +34,19 @@ public struct Crontab: Hashable, Sendable {
         self.form = form
         var environment: [String: String] = [:]
         var lines: [CrontabLine] = []
+        var excess: String?
         for (place, line) in Self.split(text) {
+            if place > Self.lastLine { excess = "a crontab has at most \(Self.lastLine) lines" }
             let rest = line.drop { $0 == 0x20 || $0 == 0x09 }
             guard let first = rest.first, first != UInt8(ascii: "#") else { continue }
-            if let setting = CrontabSetting(rest) {
-                environment[setting.name] = setting.value
+            guard let setting = CrontabSetting(rest) else {
+                lines.append(CrontabLine(rest, place, form, environment, problem: excess))
+                continue
+            }
+            if environment.count < Self.mostSettings || environment[setting.name] != nil {
+                if place <= Self.lastLine { environment[setting.name] = setting.value }
             } else {
-                lines.append(CrontabLine(rest, place, form, environment))
+                excess = excess ?? "there are more than \(Self.mostSettings) settings above it"
             }
         }
         self.lines = lines

@@ -11,9 +11,10 @@ extension CrontabLine {
             !command.contains("<<"), !command.hasSuffix("\\")
         else { return nil }
         // Bytes: to a Character, a carriage return and a line end are one.
-        let lines = input.utf8.split(separator: 0x0A)
         var end = "END_OF_INPUT"
-        while lines.contains(where: { $0.elementsEqual(end.utf8) }) { end += "_" }
+        let lines = Set(
+            input.utf8.split(separator: 0x0A).filter { $0.starts(with: end.utf8) }.map { Array($0) })
+        while lines.contains(Array(end.utf8)) { end += "_" }
         // cron ends the input with a line end where it has none.
         let body = input.utf8.last == 0x0A ? input : input + "\n"
         return "{\n\(command)\n} <<'\(end)'\n\(body)\(end)"

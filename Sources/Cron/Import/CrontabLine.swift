@@ -22,9 +22,10 @@ public struct CrontabLine: Hashable, Sendable {
     /// Why cron would refuse the line; `nil` when it is a good one.
     public let problem: String?
 
-    /// Reads a line without the blanks in front of it.
+    /// Reads a line without the blanks in front of it; `problem` says what is wrong with it whatever it is.
     init(
-        _ line: ArraySlice<UInt8>, _ number: Int, _ form: Crontab.Form, _ environment: [String: String]
+        _ line: ArraySlice<UInt8>, _ number: Int, _ form: Crontab.Form, _ environment: [String: String],
+        problem known: String?
     ) {
         self.number = number
         self.environment = environment
@@ -37,7 +38,9 @@ public struct CrontabLine: Hashable, Sendable {
         let (command, input) = Self.split(rest)
         self.command = command
         self.input = input
-        if words.count < count {
+        if let known {
+            problem = known
+        } else if words.count < count {
             problem = "there are \(words.count) of 5 times"
         } else if form == .system, user == nil {
             problem = "the user is missing"

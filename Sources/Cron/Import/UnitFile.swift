@@ -17,35 +17,50 @@ public struct UnitFile: Hashable, Sendable {
     }
 
     /// All settings that hold, in order.
-    public private(set) var settings: [Setting] = []
+    public let settings: [Setting]
 
     /// Reads `text`; lines that are no settings are left out.
     public init(_ text: String) {
-        var section = ""
-        var pending: (text: String, line: Int)?
+        var reader = Reader()
+        // The parts of a line that goes on, and where it begins.
+        var parts: [Substring] = []
+        var start = 1
         // Bytes: to a Character, a carriage return and a line end are one.
         let lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
         for (number, raw) in lines.enumerated() {
             let line = Self.trimmed(Substring(raw))
-            if pending == nil, line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
             // A comment in between does not end a continued line.
-            if pending != nil, line.hasPrefix("#") || line.hasPrefix(";") { continue }
-            let start = pending?.line ?? number + 1
-            let whole = (pending.map { $0.text + " " } ?? "") + line
-            if whole.hasSuffix("\\") {
-                pending = (String(Self.trimmed(whole.dropLast())), start)
-                continue
-            }
-            pending = nil
-            if whole.hasPrefix("["), whole.hasSuffix("]") {
-                section = String(whole.dropFirst().dropLast())
-            } else if let equals = whole.firstIndex(of: "=") {
-                let name = String(Self.trimmed(whole[..<equals]))
-                let value = String(Self.trimmed(whole[whole.index(after: equals)...]))
+            if line.hasPrefix("#") || line.hasPrefix(";") || line.isEmpty && parts.isEmpty { continue }
+            if parts.isEmpty { start = number + 1 }
+            let goesOn = line.hasSuffix("\\")
+            parts.append(goesOn ? Self.trimmed(line.dropLast()) : line)
+            if goesOn { continue }
+            reader.read(parts.joined(separator: " "), line: start)
+            parts = []
+        }
+        if !parts.isEmpty { reader.read(parts.joined(separator: " "), line: start) }
+        settings = reader.settings.enumerated()
+            .filter { $0.offset >= reader.takenBack[[$0.element.section, $0.element.name]] ?? 0 }
+            .map(\.element)
+    }
+
+    /// Takes in whole lines.
+    private struct Reader {
+        var section = ""
+        var settings: [Setting] = []
+        /// How many settings there were when those of a section and name were last taken back.
+        var takenBack: [[String]: Int] = [:]
+
+        mutating func read(_ text: String, line: Int) {
+            if text.hasPrefix("["), text.hasSuffix("]") {
+                section = String(text.dropFirst().dropLast())
+            } else if let equals = text.firstIndex(of: "=") {
+                let name = String(trimmed(text[..<equals]))
+                let value = String(trimmed(text[text.index(after: equals)...]))
                 if value.isEmpty {
-                    settings.removeAll { $0.section == section && $0.name == name }
+                    takenBack[[section, name]] = settings.count
                 } else {
-                    settings.append(Setting(section: section, name: name, value: value, line: start))
+                    settings.append(Setting(section: section, name: name, value: value, line: line))
                 }
             }
         }

@@ -27,8 +27,8 @@ struct SystemdImport {
         guard let timer = Self.unit(path) else {
             return [refused(path, "", "it can't be read")]
         }
-        let events = timer.all("Timer", "OnCalendar")
-        var jobs = events.map { job(timer, $0, path) }
+        let draft = draft(timer, path)
+        var jobs = timer.all("Timer", "OnCalendar").map { job(draft, $0, path) }
         for span in Self.spans {
             for setting in timer.all("Timer", span) where setting.value != "no" && setting.value != "false" {
                 jobs.append(
@@ -45,13 +45,9 @@ struct SystemdImport {
         return job
     }
 
-    private mutating func job(
-        _ timer: UnitFile, _ event: UnitFile.Setting, _ path: String
-    ) -> ImportedJob {
-        var job = ImportedJob(
-            name: names.name(for: Self.stem(path)), place: "\(path):\(event.line)", line: event.line,
-            original: event.value, zone: local)
-        setTimes(of: &job, event.value)
+    /// What the jobs of all its events have in common.
+    private func draft(_ timer: UnitFile, _ path: String) -> ImportedJob {
+        var job = ImportedJob(name: "", place: path, original: "", zone: local)
         job.catchUp =
             ["yes", "true", "on", "1"].contains(timer.value("Timer", "Persistent")) ? "latest" : "none"
         for name in ["RandomizedDelaySec", "FixedRandomDelay"] {
@@ -60,6 +56,18 @@ struct SystemdImport {
         }
         let service = timer.value("Timer", "Unit") ?? Self.stem(path) + ".service"
         setAction(of: &job, service, beside: path)
+        return job
+    }
+
+    private mutating func job(
+        _ draft: ImportedJob, _ event: UnitFile.Setting, _ path: String
+    ) -> ImportedJob {
+        var job = draft
+        job.name = names.name(for: Self.stem(path))
+        job.place = "\(path):\(event.line)"
+        job.line = event.line
+        job.original = event.value
+        setTimes(of: &job, event.value)
         return job
     }
 
