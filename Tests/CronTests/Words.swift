@@ -1,5 +1,7 @@
-import Cron
+import TestSupport
 import Testing
+
+@testable import Cron
 
 @Suite struct `the words of an expression` {
     @Test(arguments: [
@@ -63,5 +65,73 @@ import Testing
         ("0 0 30 2 *", "Never: no date matches on day 30 in February"),
     ]) func `say OR and AND and never`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
+    }
+}
+
+/// Whoever reads a sentence must not be able to mean two things by it.
+@Suite struct `the words of two expressions` {
+    /// Expressions in which one field after the other runs through what can be said of it.
+    private static func texts(_ maker: inout RandomExpressions) -> [String] {
+        func steps(_ low: Int, _ high: Int, _ firsts: [Int], _ widest: Int) -> [String] {
+            firsts.flatMap { first in
+                [first + 1, first + 2, (first + high) / 2, high - 1, high].filter {
+                    $0 >= first && $0 <= high
+                }
+                .flatMap { last in (1...widest).map { "\(first)-\(last)/\($0)" } }
+            }
+        }
+        let minutes =
+            steps(0, 59, [0, 1, 5, 30, 58], 16) + ["*", "*/45", "0", "30", "0,1", "0,59", "7,8,9,11"]
+        let hours =
+            steps(0, 23, [0, 1, 2, 5, 8, 12, 22], 12) + ["*", "0", "9", "23", "9,17", "0,23", "8,9,10,20"]
+        let days =
+            steps(1, 31, [1, 2, 15, 30], 16) + ["*", "L", "L-1", "L-2,3", "LW", "L-1W", "15W", "1,15"]
+        let weekdays = (1...126).map { bits in
+            (0..<7).filter { bits >> $0 & 1 == 1 }.map(String.init).joined(separator: ",")
+        }
+        let months = (1...4094).filter { _ in maker.number(0, 4) == 0 }.map { bits in
+            (1...12).filter { bits >> ($0 - 1) & 1 == 1 }.map(String.init).joined(separator: ",")
+        }
+        var texts: [String] = []
+        for minute in minutes {
+            for hour in ["*", "9", "9-17", "9,13", "*/2", "1-21/4"] {
+                texts.append("\(minute) \(hour) * * *")
+            }
+            for rest in ["* *", "0 *", "* 9", "*/5 9-17"] { texts.append("\(minute) \(rest) * * *") }
+            texts.append("5,50 \(minute) 3 * * *")
+        }
+        for hour in hours {
+            for minute in ["0", "30", "0,30", "*", "*/15", "3-18/5"] {
+                texts.append("\(minute) \(hour) * * *")
+            }
+        }
+        for day in days {
+            for weekday in ["*", "1", "+1", "5L", "+5L", "1#2", "1,3#1"] {
+                texts.append("0 9 \(day) * \(weekday)")
+            }
+        }
+        for weekday in weekdays {
+            for day in ["*", "13", "1-7", "L"] {
+                texts += ["0 9 \(day) * \(weekday)", "0 9 \(day) * +\(weekday)", "0 9 \(day) 2 \(weekday)"]
+            }
+        }
+        for month in months { texts.append("0 9 1 \(month) *") }
+        for years in steps(1970, 2199, [1970, 1971, 2030, 2199], 20) { texts.append("0 0 9 1 1 * \(years)") }
+        return texts
+    }
+
+    @Test func `differ where the expressions do`() throws {
+        var maker = RandomExpressions(random: SeededGenerator(state: 10))
+        var said: [String: CronExpression] = [:]
+        for text in Self.texts(&maker) + (0..<5000).map({ _ in maker.expression() }) {
+            let expression = try CronExpression(text)
+            guard !expression.neverFires else { continue }
+            let words = expression.words
+            if let other = said[words] {
+                #expect(other.plan.masks == expression.plan.masks, "\(other.text) and \(text): \(words)")
+            }
+            said[words] = expression
+        }
+        #expect(said.count > 6_000)
     }
 }
