@@ -71,7 +71,7 @@ public struct CronCheck: Sendable {
             return CronError.draw(warning.range, "\(field)\(warning.message)", under: text)
         }
         guard faults.isEmpty else { return CronError(text: text, faults: faults).drawing }
-        return ([text] + odd).joined(separator: "\n")
+        return ([CronError.shown(text)] + odd).joined(separator: "\n")
     }
 }
 

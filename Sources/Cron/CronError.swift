@@ -22,7 +22,17 @@ public struct CronError: Error, Hashable, Sendable {
     ///   ^^ hour: 25 is outside 0-23 (columns 3-4)
     /// ```
     public var drawing: String {
-        ([text] + faults.map { Self.draw($0.range, Self.say($0), under: text) }).joined(separator: "\n")
+        ([Self.shown(text)] + faults.map { Self.draw($0.range, Self.say($0), under: text) })
+            .joined(separator: "\n")
+    }
+
+    /// How many characters of a text are shown; anything may have been given.
+    private static let shownCharacters = 256
+
+    /// The beginning of `text`, all of it where it is not far too long.
+    static func shown(_ text: String) -> String {
+        let start = text.prefix(shownCharacters)
+        return start.endIndex == text.endIndex ? text : start + "…"
     }
 
     /// One line of carets under `range` of `text`, followed by `words` and the columns.
@@ -35,8 +45,10 @@ public struct CronError: Error, Hashable, Sendable {
         }
         let start = column(range.lowerBound)
         let width = max(1, column(range.upperBound) - start)
+        let carets = max(1, min(width, shownCharacters + 1 - start))
         let place = width == 1 ? "column \(start + 1)" : "columns \(start + 1)-\(start + width)"
-        return String(repeating: " ", count: start) + String(repeating: "^", count: width)
+        return String(repeating: " ", count: min(start, shownCharacters))
+            + String(repeating: "^", count: carets)
             + " \(words) (\(place))"
     }
 

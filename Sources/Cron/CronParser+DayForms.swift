@@ -35,7 +35,8 @@ extension CronParser {
             if !hasFault(from: numberStart) {
                 fail(
                     .unexpected, in: .dayOfWeek, at: start..<start + 1,
-                    "a number from 1 to 5 belongs after the #")
+                    "a number from 1 to 5 belongs after the #",
+                    fix: "write \(weekday)#1 for the first of a month")
             }
             return
         }
@@ -60,7 +61,8 @@ extension CronParser {
                 if !hasFault(from: start) {
                     fail(
                         .unexpected, in: .dayOfMonth, at: start - 1..<start,
-                        "a number from 0 to 30 belongs after L-")
+                        "a number from 0 to 30 belongs after L-",
+                        fix: "write L-1 for the day before the last")
                 }
                 return
             }

@@ -148,7 +148,7 @@ extension CronParser {
             fail(
                 .reversedRange, in: field, at: range, "\(term.low) lies after \(term.high)",
                 fix: field == .year
-                    ? nil
+                    ? "write \(term.high)-\(term.low)"
                     : "write \(term.low)-\(field.maximum),\(field.minimum)-\(term.high)")
         }
         return false
@@ -164,12 +164,16 @@ extension CronParser {
         let numberStart = position
         guard let step = parseNumber(field, bytes, &position, end) else {
             if !hasFault(from: numberStart) {
-                fail(.badStep, in: field, at: slash..<position, "a step needs a number after the /")
+                fail(
+                    .badStep, in: field, at: slash..<position, "a step needs a number after the /",
+                    fix: "write one from 1 up")
             }
             return false
         }
         guard step > 0 else {
-            fail(.badStep, in: field, at: numberStart..<position, "a step of 0 never moves")
+            fail(
+                .badStep, in: field, at: numberStart..<position, "a step of 0 never moves",
+                fix: "write one from 1 up")
             return false
         }
         if !term.hasRange {

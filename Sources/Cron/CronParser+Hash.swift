@@ -23,7 +23,9 @@ extension CronParser {
             }
             position += 1
             guard first <= last else {
-                fail(.reversedRange, in: field, at: start..<position, "\(first) lies after \(last)")
+                fail(
+                    .reversedRange, in: field, at: start..<position, "\(first) lies after \(last)",
+                    fix: "write H(\(last)-\(first))")
                 return nil
             }
             (low, high) = (first, last)
@@ -35,7 +37,9 @@ extension CronParser {
             step = term.step
         }
         guard field != .year else {
-            fail(.misplaced, in: field, at: start..<position, "a year cannot be chosen by H")
+            fail(
+                .misplaced, in: field, at: start..<position, "a year cannot be chosen by H",
+                fix: "write the year or *")
             return nil
         }
         guard let seed else {

@@ -33,12 +33,17 @@ extension CronParser {
             let limits =
                 field != .dayOfWeek
                 ? "\(field.minimum)-\(field.maximum)" : dialect == .quartz ? "1-7" : "0-7"
-            fail(.outOfRange, in: field, at: start..<position, "\(number) is outside \(limits)")
+            let isNext = number == field.maximum + 1 && field.minimum == 0 && field != .dayOfWeek
+            fail(
+                .outOfRange, in: field, at: start..<position, "\(number) is outside \(limits)",
+                fix: isNext ? "the \(field.title) after \(field.maximum) is 0" : nil)
             return nil
         }
         guard !hasFault(from: start) else { return nil }
         guard position < end else {
-            fail(.unexpected, in: field, at: position..<position, "the text ends where a value is expected")
+            fail(
+                .unexpected, in: field, at: position..<position, "the text ends where a value is expected",
+                fix: "write a number or *")
             return nil
         }
         if isLetter(bytes[position]), field == .month || field == .dayOfWeek {
@@ -53,7 +58,9 @@ extension CronParser {
         _ field: CronField, _ low: Int, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
     ) -> Int? {
         guard position < end, !isBlank(bytes[position]), bytes[position] != UInt8(ascii: ",") else {
-            fail(.unexpected, in: field, at: (position - 1)..<position, "the range has no end")
+            fail(
+                .unexpected, in: field, at: (position - 1)..<position, "the range has no end",
+                fix: field == .year ? "write the last year after it" : "write \(low)-\(field.maximum)")
             return nil
         }
         let isName = isLetter(bytes[position])
@@ -106,8 +113,10 @@ extension CronParser {
         let what = field == .month ? "month" : "day of week"
         fail(
             .unknownName, in: field, at: range, "\"\(word)\" is not a \(what)",
-            fix: near.map { "write \($0.prefix(3).uppercased())" }
-                ?? "use three letters such as \(names[1].prefix(3).uppercased())")
+            fix: word == "L" && field == .dayOfWeek
+                ? "write the day before it: 5L is the last Friday"
+                : near.map { "write \($0.prefix(3).uppercased())" }
+                    ?? "use three letters such as \(names[1].prefix(3).uppercased())")
     }
 
     // MARK: Findings
@@ -125,7 +134,8 @@ extension CronParser {
         let comma = isBefore ? position : position - 1
         fail(
             .emptyTerm, in: field, at: comma..<comma + 1,
-            "a value is missing \(isBefore ? "before" : "after") the comma")
+            "a value is missing \(isBefore ? "before" : "after") the comma",
+            fix: "write one, or remove the comma")
     }
 
     /// Points at a character that only looks like a blank, such as a no-break space; says whether there is one.
@@ -153,8 +163,10 @@ extension CronParser {
             fix = "it belongs in \(bytes[position] == UInt8(ascii: "#") ? "the day of week" : "a day field")"
         case UInt8(ascii: "/"):
             fix = "write */ or a range before it"
+        case 0x30...0x39 where position > 0 && bytes[position - 1] == UInt8(ascii: "L"):
+            fix = "put a - between: L-2 is the 2nd day before the last"
         default:
-            break
+            fix = "write numbers, * or ranges such as \(field.minimum)-\(field.maximum)"
         }
         fail(.unexpected, in: field, at: position..<next, "\(shown) cannot stand here", fix: fix)
     }

@@ -17,7 +17,9 @@ extension CronParser {
                 name.isEmpty ? "the zone is missing" : "this is no zone's name",
                 fix: "write one such as \(key)=Europe/Berlin")
         } else if let knowsZone, !knowsZone(name) {
-            fail(.unknownZone, at: equals + 1..<stop, "there is no zone \"\(name)\"")
+            fail(
+                .unknownZone, at: equals + 1..<stop, "there is no zone \"\(name)\"",
+                fix: "write one such as \(key)=Europe/Berlin")
         }
         return stop
     }
@@ -49,14 +51,16 @@ extension CronParser {
         case "@weekly": fields = usesSeed ? "H H * * H" : "0 0 * * 0"
         case "@daily", "@midnight": fields = usesSeed ? "H H * * *" : "0 0 * * *"
         case "@hourly": fields = usesSeed ? "H * * * *" : "0 * * * *"
+        case "@reboot" where skipBlanks(bytes, stop, end) < end:
+            fields = ""
         case "@reboot":
             return fail(
                 .notCalendar, at: start..<stop, "@reboot is an event and has no times",
-                fix: "use it as a schedule of its own")
+                fix: "use it as the schedule of a job")
         case "@every":
             return fail(
                 .notCalendar, at: start..<end, "@every is an interval, not times of a calendar",
-                fix: "use it as a schedule of its own, such as @every 15m")
+                fix: "use it as the schedule of a job, such as @every 15m")
         default:
             let known = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]
             let near = known.first { $0 == name.lowercased() }
@@ -66,7 +70,7 @@ extension CronParser {
         }
         let rest = skipBlanks(bytes, stop, end)
         guard rest == end else {
-            return fail(.unexpected, at: rest..<end, "nothing may follow \(name)")
+            return fail(.unexpected, at: rest..<end, "nothing may follow \(name)", fix: "remove the rest")
         }
         var inner = CronParser(
             options: CronOptions(seed: seed, dayRule: dayRule))

@@ -35,12 +35,17 @@ struct CronParser {
         guard bytes.count <= CronParser.longest else {
             return fail(
                 .tooLong, at: CronParser.longest..<bytes.count,
-                "an expression has at most \(CronParser.longest) bytes")
+                "an expression has at most \(CronParser.longest) bytes",
+                fix: "make several schedules of it")
         }
         var end = bytes.count
         while end > 0, isBlank(bytes[end - 1]) { end -= 1 }
         var position = skipBlanks(bytes, 0, end)
-        guard position < end else { return fail(.empty, at: 0..<bytes.count, "there is no expression") }
+        guard position < end else {
+            return fail(
+                .empty, at: 0..<bytes.count, "there is no expression",
+                fix: "write five fields, such as 30 2 * * *")
+        }
         if bytes[position] | 0x20 == 0x74 || bytes[position] | 0x20 == 0x63,
             let afterZone = parseZone(bytes, position, end, knowsZone)
         {
@@ -71,7 +76,9 @@ struct CronParser {
             let asked = dialect == .quartz ? "6 or 7" : "5, 6 or 7"
             return fail(
                 .fieldCount, at: start..<end, "expected \(asked) fields, found \(count)",
-                fix: "write minute, hour, day of month, month, day of week")
+                fix: dialect == .quartz
+                    ? "write second, minute, hour, day of month, month, day of week"
+                    : "write minute, hour, day of month, month, day of week")
         }
         position = start
         if count >= 6 {
@@ -94,11 +101,12 @@ struct CronParser {
         masks.nthWeekdays |= weekday.bits &* CronMasks.everyWeek
         masks.eitherDay =
             !(monthDay.isOpen(dayRule) || weekday.isOpen(dayRule) || weekday.flags.contains(.forced))
-        if count == 6, !isFaultless { hintYear(bytes, lastField, end) }
+        if count < 7, !isFaultless { hintYear(bytes, lastField, end) }
         if dialect == .quartz, monthDay.flags.contains(.question) == weekday.flags.contains(.question) {
             fail(
                 .dialect, in: .dayOfWeek, at: weekdayStart..<end,
-                "Quartz needs a ? in exactly one of the two day fields")
+                "Quartz needs a ? in exactly one of the two day fields",
+                fix: "write ? in the one that says nothing")
         }
         guard collectsWarnings, isFaultless else { return }
         warnOfDays(monthDay, weekday, at: monthDayStart..<end)

@@ -56,9 +56,12 @@ struct PhraseReader {
     func lost(_ wanted: String? = nil) -> CronError {
         guard position < tokens.count else {
             return fault(
-                wanted.map { "the phrase ends where \($0) is expected" } ?? "the phrase ends too early")
+                wanted.map { "the phrase ends where \($0) is expected" } ?? "the phrase ends too early",
+                fix: wanted == nil ? "say it as in \"every weekday at 9:30\"" : nil)
         }
-        return fault("\"\(word)\" was not understood here", fix: wanted.map { "write \($0)" })
+        return fault(
+            "\"\(word)\" was not understood here",
+            fix: wanted.map { "write \($0)" } ?? "say it as in \"every weekday at 9:30\"")
     }
 
     /// Reads the whole phrase.

@@ -104,6 +104,13 @@ import Timeline
         #expect(fix("0 22-2 * * *") == "write 22-23,0-2")
         #expect(fix("0 0 * * 5-0") == "write 5-7, where 7 is Sunday")
         #expect(fix("0 0 * * MONDAY") == "write MON")
+        #expect(fix("0 0 1 1 2025") == "a year needs 7 fields: write the second first")
+        #expect(fix("0 24 * * *") == "the hour after 23 is 0")
+        #expect(fix("60 0 * * *") == "the minute after 59 is 0")
+        #expect(fix("0 0 L15 * *") == "put a - between: L-2 is the 2nd day before the last")
+        #expect(fix("0 0 * * L") == "write the day before it: 5L is the last Friday")
+        #expect(fix("30- * * * *") == "write 30-59")
+        #expect(fix("@reboot now") == "remove the rest")
         #expect(fix("0 0 1 1 * 2025") == "a year needs 7 fields: write the second first")
         #expect(fix("@DAILY") == "write @daily in lower case")
     }
@@ -115,13 +122,41 @@ import Timeline
         #expect(
             wide?.drawing == """
                 0 é 25 * *
-                  ^ hour: "é" cannot stand here (column 3)
+                  ^ hour: "é" cannot stand here; write numbers, * or ranges such as 0-23 (column 3)
                 """)
         let end = #expect(throws: CronError.self) { try CronExpression("CRON_TZ=UTC") }
         #expect(
             end?.drawing.hasSuffix(
                 "\n           ^ a zone alone is no expression; write the fields after it (column 12)") == true
         )
+    }
+
+    /// Wherever a program reports a fault, the one who reads it learns what to write; only a number outside its limits
+    /// says enough by the limits.
+    @Test func `of any kind comes with its mend`() {
+        var maker = RandomExpressions(random: SeededGenerator(state: 12))
+        let alphabet = Array("0123456789*/,-?LWH#+ @CRTZ=MONabz.;é".utf8)
+        var kinds: Set<CronFault.Kind> = []
+        for _ in 0..<20_000 {
+            var bytes = Array(maker.expression().utf8)
+            for _ in 0..<maker.number(1, 4) {
+                bytes.insert(maker.pick(alphabet), at: maker.number(0, bytes.count))
+            }
+            let check = CronCheck(String(decoding: bytes, as: UTF8.self), knowsZone: { _ in false })
+            for fault in check.faults where fault.kind != .outOfRange {
+                kinds.insert(fault.kind)
+                #expect(fault.fix != nil, "\(check.text): \(fault.message)")
+            }
+        }
+        #expect(kinds.count > 8, "\(kinds)")
+    }
+
+    @Test func `of a text far too long is drawn at its place in the beginning`() {
+        let text = String(repeating: "1,", count: 5000) + "1 * * * *"
+        let lines = CronCheck(text).drawing.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].count == 257 && lines[0].hasSuffix(",…"))
+        #expect(lines[1].hasPrefix(String(repeating: " ", count: 256) + "^ an expression has at most"))
+        #expect(lines[1].hasSuffix("(columns 257-10009)"))
     }
 
     @Test func `of a long text is found before anything is expanded`() {
