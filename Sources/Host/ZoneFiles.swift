@@ -66,6 +66,21 @@ package struct ZoneFiles: Sendable {
         return line.hasPrefix(sign) ? String(line.dropFirst(sign.count)) : nil
     }
 
+    /// The names of all zones, also the older ones; empty when the machine has no list.
+    ///
+    /// - Source: the lines `Z NAME` and `L TARGET NAME` of `tzdata.zi`.
+    package var names: [String] {
+        guard let text = try? SmallFile.text(folder + "/tzdata.zi", limit: 1 << 20) else { return [] }
+        return text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            switch words.first {
+            case "Z" where words.count > 1: return String(words[1])
+            case "L" where words.count > 2: return String(words[2])
+            default: return nil
+            }
+        }
+    }
+
     /// The name of the machine's own zone: `$TZ`, the link `/etc/localtime`, the file `/etc/timezone`;
     /// `UTC` when none of them names one.
     package func hostZoneName(

@@ -149,6 +149,49 @@ import Testing
         #expect(lines.enumerated().allSatisfy { $1.hasPrefix(#"{"id":\#($0),"occurrences":["#) })
     }
 
+    @Test func `explains and checks what is an event or an interval`() async throws {
+        let grid = try await run.belfry(#"cron explain "@every 90m" --zone UTC"#)
+        #expect(grid.output.hasPrefix("Every 1 hour 30 minutes of elapsed time") && grid.status == 0)
+        #expect(grid.output.contains("\nnote: "))
+        let startup = try await run.belfry(#"cron explain "@reboot" --json"#)
+        #expect(startup.output.contains(#""canonical":"@reboot""#) && startup.status == 0)
+        for text in ["@reboot", " @every  15m"] {
+            #expect(try await run.belfry("cron check \"\(text)\"").output == text + "\n")
+            let line = try await run.belfry("cron check --stdin", input: "{\"id\":1,\"expr\":\"\(text)\"}")
+            #expect(line.output == "{\"id\":1,\"warnings\":[]}\n" && line.status == 0)
+        }
+        let zero = try await run.belfry(#"cron check "@every 0s""#)
+        #expect(zero.status == 1 && zero.errors.contains("\n       ^^ "), "\(zero.errors)")
+        let next = try await run.belfry(#"cron next "@every 15m""#)
+        #expect(next.status == 2 && next.errors.contains("as the schedule of a job"))
+    }
+
+    @Test func `says that nothing comes any more`() async throws {
+        let next = try await run.belfry(#"cron next "0 0 0 1 1 * 2020" --zone UTC --from 2026-01-01"#)
+        #expect(next.output.isEmpty && next.status == 0)
+        #expect(next.errors == "belfry: it does not fire after 2026-01-01T00:00:00+00:00\n")
+        let previous = try await run.belfry(#"cron prev "0 0 0 1 1 * 2020" --zone UTC --from 2019-01-01"#)
+        #expect(previous.errors == "belfry: it does not fire before 2019-01-01T00:00:00+00:00\n")
+        #expect(
+            try await run.belfry(#"cron explain "0 0 0 1 1 * 2020""#).output.hasSuffix("not fire any more\n"))
+    }
+
+    @Test(arguments: [
+        ("cron next 0 2 a.txt b.txt", "put quotes around it"), (#"cron prev "@daily" -n -5"#, "from 1 up"),
+        (#"cron next "@daily" --zone europe/berlin"#, #"Did you mean "Europe/Berlin"?"#),
+        (#"cron next "@daily" --zone "new york""#, #"Did you mean "America/New_York"?"#),
+        (#"cron words "every day at 9" --zone Europe/Berln"#, #"Did you mean "Europe/Berlin"?"#),
+        (#"cron check "@daily" --zone Mars"#, "timedatectl list-timezones"),
+    ])
+    func `names the mend of what is often mistaken`(arguments: String, mend: String) async throws {
+        let answer = try await run.belfry(arguments)
+        #expect(answer.status == 2 && answer.errors.contains(mend), "\(answer.errors)")
+    }
+
+    @Test func `takes a phrase without quotes`() async throws {
+        #expect(try await run.belfry("cron words every weekday at 9:30").output.hasPrefix("30 9 * * 1-5\n"))
+    }
+
     @Test func `takes an expression or lines, not both and not neither`() async throws {
         for arguments in ["cron next", "cron check", "cron explain", #"cron prev "@daily" --stdin"#] {
             #expect(try await run.belfry(arguments).status == 2)

@@ -19,15 +19,26 @@ struct CronCheckCommand: ParsableCommand {
             guard try lines.answerAll() == 0 else { throw ExitCode(1) }
             return
         }
-        let check = fields.check()
-        _ = try fields.rules(for: check.expression)
+        _ = try fields.rules(for: nil)
+        let (verdict, drawing) = verdict()
         if fields.json {
-            StandardOutput.print(try WireCoding.text(CronVerdict(check)))
-        } else if check.faults.isEmpty {
-            StandardOutput.print(check.drawing)
+            StandardOutput.print(try WireCoding.text(verdict))
+        } else if verdict.error == nil {
+            StandardOutput.print(drawing)
         } else {
-            StandardError.print(check.drawing)
+            StandardError.print(drawing)
         }
-        if !check.faults.isEmpty { throw ExitCode(1) }
+        if verdict.error != nil { throw ExitCode(1) }
+    }
+
+    private func verdict() -> (CronVerdict, drawing: String) {
+        let text = fields.expression ?? ""
+        do throws(CronError) {
+            if try CronFields.event(text) != nil { return (CronVerdict(text), text) }
+        } catch {
+            return (CronVerdict(text, faults: error.faults), error.drawing)
+        }
+        let check = fields.check()
+        return (CronVerdict(text, warnings: check.warnings, faults: check.faults), check.drawing)
     }
 }

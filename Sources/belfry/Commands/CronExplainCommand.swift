@@ -15,6 +15,13 @@ struct CronExplainCommand: ParsableCommand {
     func validate() throws { try fields.requireExpression() }
 
     func run() throws {
+        let event: Schedule?
+        do throws(CronError) {
+            event = try CronFields.event(fields.expression ?? "")
+        } catch {
+            throw APIError(.badSchedule, "the expression is refused:\n\(error.drawing)")
+        }
+        if let event { return try explain(event) }
         let (expression, check) = try fields.accepted()
         let zone = try fields.rules(for: expression)
         let now = Moment.now
@@ -32,14 +39,36 @@ struct CronExplainCommand: ParsableCommand {
         }
         StandardOutput.print(expression.words)
         let schedule = Schedule.cron(expression, zone: zone.name)
-        for line in schedule.preview(after: now, in: zone, count: 3) {
+        let lines = schedule.preview(after: now, in: zone, count: 3)
+        for line in lines {
             let time = line.moment.iso8601(in: zone)
             let note = line.noteWords.map { "  \($0)" } ?? ""
             StandardOutput.print(line.isSlot ? "  \(time)\(note)" : "  (\(time))\(note)")
         }
+        if lines.isEmpty, !expression.neverFires { StandardOutput.print("note: it does not fire any more") }
         for warning in warnings {
             let field = warning.field.map { "\($0.title): " } ?? ""
             StandardOutput.print("note: \(field)\(warning.message)")
+        }
+    }
+
+    private func explain(_ event: Schedule) throws {
+        let zone = try fields.rules(for: nil)
+        let times = event.slots(after: .now, through: .distantFuture, in: zone, limit: 3)
+            .map { $0.iso8601(in: zone) }
+        var canonical = "@reboot"
+        if case .every(let interval, _) = event { canonical = "@every \(interval.text)" }
+        guard !fields.json else {
+            let answer = CronExplanation(
+                expression: fields.expression ?? "", zone: zone.name, words: event.words(in: zone),
+                canonical: canonical, occurrences: times, warnings: [])
+            StandardOutput.print(try WireCoding.text(answer))
+            return
+        }
+        StandardOutput.print(event.words(in: zone))
+        for time in times { StandardOutput.print("  \(time)") }
+        if !times.isEmpty {
+            StandardOutput.print("note: here from now on; a job counts from when it is made")
         }
     }
 }

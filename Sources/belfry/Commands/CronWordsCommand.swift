@@ -10,8 +10,8 @@ struct CronWordsCommand: ParsableCommand {
         abstract: "Turns a phrase into an expression: exits 0, or 1 with what was not understood.",
         discussion: #"  belfry cron words "every weekday at 9:30""#)
 
-    @Argument(help: ArgumentHelp("The phrase, as one word.", valueName: "phrase"))
-    var phrase: String
+    @Argument(help: ArgumentHelp("The phrase, in quotes or without.", valueName: "phrase"))
+    var phraseWords: [String]
     @Option(
         help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
     var zone: String?
@@ -19,10 +19,8 @@ struct CronWordsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let rules = zone.map(Zones.rules) ?? Zones.local
-        guard let rules else {
-            throw APIError(.badValue, "no zone \"\(zone ?? "")\"", hint: "See: timedatectl list-timezones")
-        }
+        let phrase = phraseWords.joined(separator: " ")
+        guard let rules = zone.map(Zones.rules) ?? Zones.local else { throw Zones.refusal(zone ?? "") }
         let schedule: Schedule
         do throws(CronError) {
             schedule = try Schedule(phrase: phrase, now: .now, in: rules)

@@ -52,10 +52,10 @@ struct CronVerdict: Encodable {
     let error: CronAnswer.Remark?
     let errors: [CronAnswer.Remark]?
 
-    init(_ check: CronCheck) {
-        expression = check.text
-        warnings = check.warnings.map(CronAnswer.Remark.init)
-        error = check.faults.first.map(CronAnswer.Remark.init)
-        errors = check.faults.count > 1 ? check.faults.map(CronAnswer.Remark.init) : nil
+    init(_ text: String, warnings: [CronWarning] = [], faults: [CronFault] = []) {
+        expression = text
+        self.warnings = warnings.map(CronAnswer.Remark.init)
+        error = faults.first.map(CronAnswer.Remark.init)
+        errors = faults.count > 1 ? faults.map(CronAnswer.Remark.init) : nil
     }
 }

@@ -78,20 +78,7 @@ struct CronLines {
         guard let text = request.expression else { throw CronLineFault("empty", 0..<0, "expr is missing") }
         var options = options
         if request.isLenient { options.isLenient = true }
-        guard asked != .check else {
-            let check = CronCheck(text, options: options, zoneName: request.zone ?? zone) {
-                shelf.rules($0) != nil
-            }
-            guard let expression = check.expression else { throw CronLineFault(check.faults) }
-            _ = try rules(request, expression)
-            begin(request, "warnings", into: &output)
-            for (place, warning) in check.warnings.enumerated() {
-                if place > 0 { output.append(UInt8(ascii: ",")) }
-                CronLineFault.write(CronAnswer.Remark(warning), into: &output)
-            }
-            output += "]}\n".utf8
-            return
-        }
+        guard asked != .check else { return try check(text, request, options, into: &output) }
         let expression: CronExpression
         do throws(CronError) {
             expression = try CronExpression(text, options: options) { shelf.rules($0) != nil }
@@ -113,6 +100,32 @@ struct CronLines {
             output += moment.iso8601(in: rules).utf8
             output.append(UInt8(ascii: "\""))
             flush(&output, keeping: 1 << 20)
+        }
+        output += "]}\n".utf8
+    }
+
+    private func check(
+        _ text: String, _ request: CronRequest, _ options: CronOptions, into output: inout [UInt8]
+    ) throws(CronLineFault) {
+        let isEvent: Bool
+        do throws(CronError) {
+            isEvent = try CronFields.event(text) != nil
+        } catch {
+            throw CronLineFault(error.faults)
+        }
+        var warnings: [CronWarning] = []
+        if !isEvent {
+            let check = CronCheck(text, options: options, zoneName: request.zone ?? zone) {
+                shelf.rules($0) != nil
+            }
+            guard let expression = check.expression else { throw CronLineFault(check.faults) }
+            _ = try rules(request, expression)
+            warnings = check.warnings
+        }
+        begin(request, "warnings", into: &output)
+        for (place, warning) in warnings.enumerated() {
+            if place > 0 { output.append(UInt8(ascii: ",")) }
+            CronLineFault.write(CronAnswer.Remark(warning), into: &output)
         }
         output += "]}\n".utf8
     }

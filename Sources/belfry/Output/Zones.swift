@@ -1,3 +1,4 @@
+import API
 import Host
 import Timeline
 
@@ -12,5 +13,18 @@ enum Zones {
     static func rules(_ name: String) -> ZoneRules? {
         guard name != "UTC" else { return .utc }
         return try? ZoneFiles().rules(of: name)
+    }
+
+    /// That there is no zone of that name, and which may have been meant.
+    static func refusal(_ name: String) -> APIError {
+        APIError(.badValue, "no zone \"\(name)\"", hint: hint(name) ?? "See: timedatectl list-timezones")
+    }
+
+    /// `Did you mean "Europe/Berlin"?`, also where a zone is named by its town or in other letters.
+    static func hint(_ name: String) -> String? {
+        let names = ZoneFiles().names
+        let wanted = String(name.lowercased().map { $0 == " " ? "_" : $0 })
+        let same = names.first { $0.lowercased() == wanted || $0.lowercased().hasSuffix("/" + wanted) }
+        return same.map { "Did you mean \"\($0)\"?" } ?? NearestName.hint(name, among: names)
     }
 }

@@ -8,6 +8,8 @@ import Timeline
 struct CronFields: ParsableArguments {
     @Argument(help: ArgumentHelp("The expression, as one word.", valueName: "expr"))
     var expression: String?
+    /// What a shell makes of an expression without quotes.
+    @Argument(help: .hidden) var rest: [String] = []
     @Option(
         help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
     var zone: String?
@@ -40,7 +42,7 @@ struct CronFields: ParsableArguments {
     func rules(for expression: CronExpression?) throws(APIError) -> ZoneRules {
         guard let name = expression?.zoneName ?? zone else { return Zones.local }
         guard let rules = Zones.rules(name) else {
-            throw APIError(.badValue, "no zone \"\(name)\"", hint: "See: timedatectl list-timezones")
+            throw Zones.refusal(name)
         }
         return rules
     }
@@ -48,6 +50,14 @@ struct CronFields: ParsableArguments {
     /// What can be said of the expression.
     func check() -> CronCheck {
         CronCheck(expression ?? "", options: options, zoneName: zone) { Zones.rules($0) != nil }
+    }
+
+    /// The schedule of a text that is an event or an interval, `@reboot` or `@every 15m`; `nil` for any other text.
+    static func event(_ text: String) throws(CronError) -> Schedule? {
+        let word = text.split { $0 == " " || $0 == "\t" }.first
+        guard word == "@every" || word == "@reboot" else { return nil }
+        return try Schedule(
+            expression: text, zone: Zones.local.name, anchor: Moment(seconds: Moment.now.seconds))
     }
 
     /// The expression and what can be said of it.
@@ -63,6 +73,9 @@ struct CronFields: ParsableArguments {
 
     /// Refuses a command line without an expression, and one with both an expression and `--stdin`.
     func requireExpression(orLines readsLines: Bool = false) throws {
+        guard rest.isEmpty else {
+            throw ValidationError("the expression is one word: put quotes around it, as in \"30 2 * * *\"")
+        }
         guard readsLines == (expression != nil) else { return }
         throw ValidationError(
             readsLines

@@ -11,7 +11,8 @@ struct CronSearchFields: ParsableArguments {
         help: ArgumentHelp(
             "Start from this time, which itself never counts; now otherwise.", valueName: "iso"))
     var from: String?
-    @Option(name: .customShort("n"), help: ArgumentHelp("How many.", valueName: "count"))
+    @Option(
+        name: .customShort("n"), parsing: .unconditional, help: ArgumentHelp("How many.", valueName: "count"))
     var count = 5
     @Flag(help: "Answer JSON lines from standard input, in order.")
     var stdin = false
@@ -46,7 +47,12 @@ struct CronSearchFields: ParsableArguments {
                         warnings: warnings.map(CronAnswer.Remark.init))))
             return
         }
-        for moment in found.prefix(count) { StandardOutput.print(moment.iso8601(in: zone)) }
+        let shown = Array(found.prefix(count))
+        for moment in shown { StandardOutput.print(moment.iso8601(in: zone)) }
+        if shown.isEmpty, !expression.neverFires {
+            let side = question == .next ? "after" : "before"
+            StandardError.print("belfry: it does not fire \(side) \(start.iso8601(in: zone))")
+        }
         for warning in warnings { StandardError.print("belfry: \(warning.message)") }
     }
 
