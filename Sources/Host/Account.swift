@@ -27,6 +27,15 @@ package struct Account: Hashable, Sendable {
         shell = fields[6].isEmpty ? "/bin/sh" : String(fields[6])
     }
 
+    /// What `/etc/passwd` calls the user of this number; the number where it does not.
+    package static func name(of userID: UInt32) -> String {
+        let text = (try? SmallFile.text("/etc/passwd", limit: 16 << 20)) ?? ""
+        let account = text.split(separator: "\n").lazy.compactMap { Account(line: $0) }.first {
+            $0.userID == userID
+        }
+        return account?.name ?? String(userID)
+    }
+
     /// The account of this name or number; nil when there is none.
     ///
     /// Looks into `/etc/passwd`, then asks `getent`, which knows users of a directory server, 5 s at most.

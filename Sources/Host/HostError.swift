@@ -36,7 +36,7 @@ extension HostError: CustomStringConvertible {
         case .system(let call, let code, nil): "\(call): \(errorText(code))"
         case .held(let path, let pid?): "\(path) is in use by process \(pid)"
         case .held(let path, nil): "\(path) is in use by another process"
-        case .notOurs(let path): "\(path) belongs to somebody else or others may write to it"
+        case .notOurs(let path): PrivateFolder.fault(of: path)
         case .remoteFolder(let path): "\(path) is on a network file system, where locks cannot be trusted"
         case .socketPathTooLong(let path): "\(path) is longer than the 107 bytes a socket's path may have"
         case .noSuchZone(let name): "no time zone \"\(name)\" on this machine"

@@ -30,6 +30,19 @@ package enum PrivateFolder {
             && status.st_mode & 0o022 == 0
     }
 
+    /// Whose it is, when it belongs to another user.
+    package static func otherOwner(of path: String) -> UInt32? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_uid != geteuid() else { return nil }
+        return status.st_uid
+    }
+
+    /// Why it is not ours, as a sentence.
+    static func fault(of path: String) -> String {
+        guard let owner = otherOwner(of: path) else { return "\(path) is a link, or others may write to it" }
+        return "\(path) belongs to user \(Account.name(of: owner)), and not to \(Account.name(of: geteuid()))"
+    }
+
     /// Folders above a private one: as the user's umask makes them, not checked.
     private static func make(above path: String) throws(HostError) {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }

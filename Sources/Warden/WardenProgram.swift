@@ -37,8 +37,12 @@ package enum WardenProgram {
             try warden.run()
             exit(0)
         } catch {
-            say("belfry-warden: \(error)\n", to: 2)
-            try? ready?.writeAll(Array("\(error)\n".utf8)[...])
+            var text = "\(error)"
+            if case .notOurs(let path) = error, PrivateFolder.otherOwner(of: path) != nil {
+                text += ": daemon and warden must be of one user"
+            }
+            say("belfry-warden: \(text)\n", to: 2)
+            try? ready?.writeAll(Array("\(text)\n".utf8)[...])
             exit(1)
         }
     }

@@ -21,6 +21,27 @@ import Testing
         #expect(try await belfry.json("status")["pid"].integer != pid)
     }
 
+    @Test(.enabled(if: geteuid() == 0))
+    func `of another user than the warden says that both must be one, and so does exec`() async throws {
+        let belfry = try Belfry("jobs:\n  long: { schedule: manual, command: [sleep, \"1000\"] }")
+        try await belfry.start()
+        let events = try belfry.events()
+        try await belfry.run("run", "long")
+        _ = try await events.event("run.started", of: "long")
+        let warden = try #require(try await belfry.json("status")["warden"]["directory"].text)
+        try await belfry.stop()
+        let home = belfry.folder.path
+        try #require(try await Shell.run("chown -R 65534 \(home) && chown -R 0 \(warden)") == 0)
+
+        try await belfry.start(through: ["setpriv", "--reuid=65534", "--clear-groups", "--"])
+        let why = "\(warden) belongs to user root, and not to nobody: daemon and warden must be of one user"
+        let problem = try #require(
+            try await belfry.json("status")["problems"].list.first { $0["kind"].text == "noWarden" })
+        #expect(problem["message"].text?.hasSuffix(why) == true)
+        let exec = try await belfry.run("exec", "--", "true")
+        #expect(exec.code == 1 && exec.errors.contains(why + ". Mend: "))
+    }
+
     @Test func `does not start without the configuration that was named`() async throws {
         let belfry = try Belfry()
         let nowhere = belfry.folder.file("nowhere.yaml")

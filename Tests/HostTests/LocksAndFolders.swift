@@ -57,6 +57,17 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0)) func `is refused when it belongs to another user, with both names`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("theirs"))
+        #expect(unsafe chown(folder.file("theirs"), 65_534, 65_534) == 0)
+        let refused = #expect(throws: HostError.self) { try PrivateFolder.make(folder.file("theirs")) }
+        #expect(
+            refused.map { "\($0)" } == "\(folder.file("theirs")) belongs to user nobody, and not to root")
+    }
+
     @Test func `is refused when it is a link`() throws {
         let folder = try TemporaryFolder()
         #expect(unsafe symlink("/tmp", folder.file("link")) == 0)

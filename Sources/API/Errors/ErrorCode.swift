@@ -74,7 +74,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .notRepeatable: ErrorRow(409, .refused, exit: 5, "the run can't be repeated")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
-        case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer")
+        case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")
         case .ledgerRefused: ErrorRow(503, .unavailable, exit: 1, "the ledger could not be used")
         case .tooBusy: ErrorRow(503, .unavailable, exit: 1, "the daemon has too many connections")
         case .noDaemon: ErrorRow(503, .noDaemon, exit: 3, "no daemon answers", "belfryd")

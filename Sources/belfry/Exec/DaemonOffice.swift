@@ -19,7 +19,10 @@ final class DaemonOffice: ExecOffice {
         self.request = request
         self.request.id = UniqueID.v7(at: .now)
         let status: WireStatus = try client.ask(.status)
-        guard let warden = status.warden else { throw APIError(.wardenAway) }
+        guard let warden = status.warden else {
+            let problem = status.problems.first { $0.kind == "noWarden" }
+            throw APIError(.wardenAway, problem?.message, hint: problem?.hint.map { "Mend: \($0)" })
+        }
         guard let directory = warden.directory else {
             throw APIError(
                 .wardenAway, "the daemon is older than this belfry (\(status.version))",
