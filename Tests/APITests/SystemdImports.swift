@@ -45,6 +45,8 @@ import Testing
         #expect(jobs[4].refused?.contains("ExecStartPre") == true)
         #expect(jobs[5].zone == "Asia/Tokyo" && jobs[5].next.first?.at == "2026-11-22T00:00:00+09:00")
         #expect(jobs[6].expression == "0-59/20 * * * *" && jobs[6].refused == nil)
+        let text = try await run.belfry("import systemd . --from 2026-11-21").output
+        #expect(text.contains("\n  $ /usr/bin/restic backup '/home/my files' 100%\n"), "\(text)")
     }
 
     @Test func `adds jobs, and says which units to disable`() async throws {

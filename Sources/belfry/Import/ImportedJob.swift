@@ -56,7 +56,7 @@ struct ImportedJob {
     /// The job for people: what it is, then a line for each time.
     var text: String {
         var lines = ["\(name)  \(original)  (\(place))"]
-        let action = shell ?? (command ?? []).joined(separator: " ")
+        let action = shell ?? (command ?? []).map(JobText.quoted).joined(separator: " ")
         if !action.isEmpty {
             lines += action.split(separator: "\n", omittingEmptySubsequences: false).map { "  $ \($0)" }
         }

@@ -46,7 +46,8 @@ enum JobText {
         return table
     }
 
-    private static func quoted(_ word: String) -> String {
+    /// `word` as a shell would have to be given it.
+    static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty
             && word.utf8.allSatisfy { byte in
