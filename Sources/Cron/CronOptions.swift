@@ -4,7 +4,7 @@
 /// run is what people report as a bug.
 public struct CronOptions: Hashable, Sendable {
     /// Which program's notation the text is in; never guessed.
-    public enum Dialect: String, Hashable, Sendable {
+    public enum Dialect: String, CaseIterable, Hashable, Sendable {
         /// crontab(5) with the forms of OCPS.
         case unix
         /// Quartz: 6 or 7 fields, 1 is Sunday, exactly one day field is `?`; wrapped ranges are allowed.
@@ -12,7 +12,7 @@ public struct CronOptions: Hashable, Sendable {
     }
 
     /// When both day fields must match, and when one is enough.
-    public enum DayRule: String, Hashable, Sendable {
+    public enum DayRule: String, CaseIterable, Hashable, Sendable {
         /// A field that begins with `*` is open, as in Debian's cron: `*/2` too.
         case vixie
         /// Only a bare `*` or `?` is open, as OCPS may be read.
@@ -20,7 +20,7 @@ public struct CronOptions: Hashable, Sendable {
     }
 
     /// What becomes of a fixed-time run whose local time the clock skips.
-    public enum Gap: String, Hashable, Sendable {
+    public enum Gap: String, CaseIterable, Hashable, Sendable {
         /// It runs once, at the first moment after the gap. A gap of more than three hours replays nothing.
         case runAfter = "run-after"
         /// It does not run.
@@ -28,7 +28,7 @@ public struct CronOptions: Hashable, Sendable {
     }
 
     /// What becomes of a fixed-time run whose local time comes twice.
-    public enum Overlap: String, Hashable, Sendable {
+    public enum Overlap: String, CaseIterable, Hashable, Sendable {
         /// It runs the first time.
         case first
         /// It runs the second time.
@@ -38,7 +38,7 @@ public struct CronOptions: Hashable, Sendable {
     }
 
     /// Which jobs follow the wall clock closely, so that a skipped time is no run and a repeated one is two.
-    public enum JobClass: String, Hashable, Sendable {
+    public enum JobClass: String, CaseIterable, Hashable, Sendable {
         /// Those whose second, minute or hour begins with `*` are wildcard jobs, the others fixed-time jobs.
         case vixie
         /// Every job is a fixed-time job.

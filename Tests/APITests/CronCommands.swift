@@ -182,6 +182,8 @@ import Testing
         (#"cron next "@daily" --zone "new york""#, #"Did you mean "America/New_York"?"#),
         (#"cron words "every day at 9" --zone Europe/Berln"#, #"Did you mean "Europe/Berlin"?"#),
         (#"cron check "@daily" --zone Mars"#, "timedatectl list-timezones"),
+        (#"cron next "@daily" --gap never"#, "'run-after' and 'skip'"),
+        (#"cron next "@daily" --dialect windows"#, "'unix' and 'quartz'"),
     ])
     func `names the mend of what is often mistaken`(arguments: String, mend: String) async throws {
         let answer = try await run.belfry(arguments)

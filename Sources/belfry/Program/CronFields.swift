@@ -13,17 +13,17 @@ struct CronFields: ParsableArguments {
     @Option(
         help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
     var zone: String?
-    @Option(help: ArgumentHelp("A skipped local time: run-after or skip.", valueName: "rule"))
+    @Option(help: ArgumentHelp("What becomes of a skipped local time.", valueName: "rule"))
     var gap: CronOptions.Gap = .runAfter
-    @Option(help: ArgumentHelp("A repeated local time: first, last or both.", valueName: "rule"))
+    @Option(help: ArgumentHelp("What becomes of a repeated local time.", valueName: "rule"))
     var fold: CronOptions.Overlap = .first
     @Option(
         name: .customLong("class"),
-        help: ArgumentHelp("Which jobs gap and fold apply to: vixie, fixed or wildcard.", valueName: "class"))
+        help: ArgumentHelp("Which jobs gap and fold apply to.", valueName: "class"))
     var jobClass: CronOptions.JobClass = .vixie
-    @Option(help: ArgumentHelp("How the two day fields combine: vixie or ocps.", valueName: "rule"))
+    @Option(help: ArgumentHelp("How the two day fields combine.", valueName: "rule"))
     var dayRule: CronOptions.DayRule = .vixie
-    @Option(help: ArgumentHelp("unix or quartz.", valueName: "dialect"))
+    @Option(help: ArgumentHelp("The notation of the text.", valueName: "dialect"))
     var dialect: CronOptions.Dialect = .unix
     @Option(help: ArgumentHelp("What H is computed from.", valueName: "id"))
     var seed: String?
