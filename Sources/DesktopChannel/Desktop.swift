@@ -165,10 +165,10 @@ package actor Desktop: LevelChannel {
     /// One connection from its beginning to its end: whether there was one, and why it is over.
     private func serve() async -> (hadBus: Bool, end: String) {
         let connection: DBusConnection
-        do throws(DBusError) {
+        do throws(NoBus) {
             connection = try await connect()
         } catch {
-            return (false, "no session bus: \(error)")
+            return (false, "no session bus: \(error.text)")
         }
         self.connection = connection
         let (silences, silence) = AsyncStream.makeStream(of: ServerProfile.self)
@@ -203,16 +203,16 @@ package actor Desktop: LevelChannel {
         return (true, "the session bus is gone")
     }
 
-    private func connect() async throws(DBusError) -> DBusConnection {
-        var last = DBusError.badAddress("none is known")
+    private func connect() async throws(NoBus) -> DBusConnection {
+        var tried = NoBus()
         for address in bus.addresses {
             do throws(DBusError) {
                 return try await DBusConnection.connect(to: address, deadline: form.deadline)
             } catch {
-                last = error
+                tried.refusals.append((address, error))
             }
         }
-        throw last
+        throw tried
     }
 
     private func receive(_ signal: DBusSignal, on connection: DBusConnection) async throws(DBusError) {

@@ -33,9 +33,10 @@ extension Doctor {
         var found: [WireProblem] = []
         // A daemon that runs says itself whether its desktop channel has a bus and a server.
         if status == nil, !buses.contains(where: { unsafe access($0, F_OK) == 0 }) {
+            let places = buses.joined(separator: ", nor at ")
             found.append(
                 warning(
-                    "noSessionBus", "there is no session bus; nothing pops up on a desktop",
+                    "noSessionBus", "there is no session bus at \(places); nothing pops up on a desktop",
                     "log in at the desktop, or route to a webhook instead"))
         }
         if unsafe access("/run/systemd/system", F_OK) == 0, geteuid() != 0,
@@ -58,9 +59,10 @@ extension Doctor {
                 named.hasPrefix(prefix) ? String(named.dropFirst(prefix.count).prefix { $0 != "," }) : "/"
             ]
         }
-        return [environment["XDG_RUNTIME_DIR"], "/run/user/\(geteuid())"].compactMap { $0 }.map {
-            $0 + "/bus"
-        }
+        var places: [String] = []
+        for folder in [environment["XDG_RUNTIME_DIR"], "/run/user/\(geteuid())"].compactMap({ $0 })
+        where !places.contains(folder + "/bus") { places.append(folder + "/bus") }
+        return places
     }
 
     /// What `loginctl show-user --property=Linger --value` said; nil when it did not know.

@@ -172,6 +172,16 @@ import Testing
         #expect(kinds.contains("notLingering") == (answer == "no"))
     }
 
+    @Test func `says where it looked for a session bus`() async throws {
+        let belfry = try Belfry(job)
+        belfry.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus,guid=1")
+        let found = try await belfry.run("doctor", "--json").json().list
+        let bus = try #require(found.first { $0["kind"].text == "noSessionBus" })
+        #expect(
+            bus["message"].text
+                == "there is no session bus at /nowhere/bus; nothing pops up on a desktop")
+    }
+
     private struct Findings {
         var code: Int32
         var kinds: [String]
