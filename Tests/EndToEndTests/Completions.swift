@@ -19,22 +19,32 @@ import Testing
         }
     }
 
-    @Test func `offers the names the daemon knows`() async throws {
-        let belfry = try await Belfry.start(
+    @Test(arguments: [
+        ("job show ba", ["backup"]), ("run show bac", ["backup#1"]), ("channel test ", ["bell"]),
+        ("job add x --catch-up a", ["all"]), ("runs ba", ["backup"]),
+    ])
+    func `offers the names the daemon knows`(typed: String, offered: [String]) async throws {
+        let belfry = try Belfry()
+        try belfry.write(
             """
-            jobs:
-              backup: { schedule: manual, command: ["true"] }
-            """)
+            channels: { bell: { kind: desktop } }
+            jobs: { backup: { schedule: manual, command: ["true"] } }
+            """, to: "belfry.yaml")
+        try await belfry.start()
+        try await belfry.run("run", "backup", "--follow")
         let script = try await belfry.run("--generate-completion-script", "bash")
         try belfry.write(script.text, to: "completion")
-        // As bash itself asks it when the tabulator is pressed behind `belfry job show ba`.
+        // As bash itself asks it when the tabulator is pressed behind what was typed.
+        let words =
+            ["belfry"] + typed.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let code = try await belfry.run(
             "exec", "--", "bash", "-c",
             """
             PATH="$(dirname "\(BuiltProgram.path("belfry"))"):$PATH"; . ~/completion
-            COMP_WORDS=(belfry job show ba) COMP_CWORD=3 COMP_LINE="belfry job show ba" COMP_POINT=18
-            _belfry; printf '%s\\n' "${COMPREPLY[@]}" | sed 's/ *$//'
+            COMP_WORDS=(\(words.map { $0.isEmpty ? "''" : $0 }.joined(separator: " ")))
+            COMP_CWORD=\(words.count - 1) COMP_LINE="belfry \(typed)" COMP_POINT=\(typed.utf8.count + 7)
+            n=$COMP_CWORD; _belfry belfry "${COMP_WORDS[n]}" "${COMP_WORDS[n-1]}"; printf '%s\\n' "${COMPREPLY[@]}" | sed 's/ *$//'
             """)
-        #expect(code.lines == ["backup"])
+        #expect(code.lines == offered)
     }
 }

@@ -10,7 +10,11 @@ struct BotCommand: ParsableCommand {
 }
 
 struct BotListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the bots.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the bots.",
+        discussion: """
+              belfry bot list
+            """)
 
     @OptionGroup var common: CommonOptions
 
@@ -28,7 +32,11 @@ struct BotListCommand: ParsableCommand {
 }
 
 struct BotShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows a bot.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a bot.",
+        discussion: """
+              belfry bot show ops
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The bot's name.", completion: Completions.bots)

@@ -10,7 +10,11 @@ struct ChannelCommand: ParsableCommand {
 }
 
 struct ChannelListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the channels.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the channels.",
+        discussion: """
+              belfry channel list
+            """)
 
     @OptionGroup var common: CommonOptions
 
@@ -34,7 +38,11 @@ struct ChannelListCommand: ParsableCommand {
 struct ChannelTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Sends a test notice over one channel, and says whether it got there.",
-        discussion: "Exits 0 when it was delivered, 1 when it failed, 6 when nothing is known after a while.")
+        discussion: """
+            Exits 0 when it was delivered, 1 when it failed, 6 when nothing is known after a while.
+
+              belfry channel test desk
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The channel's name.", completion: Completions.channels)

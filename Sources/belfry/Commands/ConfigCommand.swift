@@ -14,7 +14,11 @@ struct ConfigCommand: ParsableCommand {
 struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration file; exits 2 when it is refused.",
-        discussion: "Needs no running daemon, but the program belfryd, which does the reading.")
+        discussion: """
+            Needs no running daemon, but the program belfryd, which does the reading.
+
+              belfry config check --config config/belfry.yaml
+            """)
 
     @OptionGroup var common: CommonOptions
 
@@ -36,7 +40,10 @@ struct ConfigCheckCommand: ParsableCommand {
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows the configuration in force, defaults filled in, without secrets.")
+        abstract: "Shows the configuration in force, defaults filled in, without secrets.",
+        discussion: """
+              belfry config show --json | jq .routes
+            """)
 
     @OptionGroup var common: CommonOptions
 

@@ -5,7 +5,10 @@ import Cron
 struct CronCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks an expression: exits 0, or 1 with the error drawn under the text.")
+        abstract: "Checks an expression: exits 0, or 1 with the error drawn under the text.",
+        discussion: """
+              belfry cron check "0 9 * * mon-fri"
+            """)
 
     @OptionGroup var fields: CronFields
     @Flag(help: "Answer JSON lines from standard input, in order; exit 1 when one of them is refused.")

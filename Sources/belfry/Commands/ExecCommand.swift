@@ -11,17 +11,18 @@ struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Runs a command as a run: recorded, tracked, and told of.",
         discussion: """
-            It runs in this folder with this environment; its input, output, signals and exit code are passed
+            It runs in this folder with this environment; its input, output, signals and exit code are passed \
             through, as if it stood here alone. It writes to pipes unless --pty gives it a terminal.
-            Without a daemon it runs all the same, and the next daemon takes the run into its history.
+
+            Without a daemon it runs all the same, and the next daemon takes the run into its history. \
             A daemon that is restarted meanwhile changes nothing.
 
-            Exits as the command did; 124 timed out, 125 for Belfry's own failures, 126 not executable,
+            Exits as the command did; 124 timed out, 125 for Belfry's own failures, 126 not executable, \
             127 not found, 128+n ended by signal n.
 
               belfry exec --name nightly-build -- make -j4
               belfry exec --pty -- htop
-              pg_dump shop | belfry exec --name upload --notify always -- restic backup --stdin
+              pg_dump shop | belfry exec --name upload --notify always -- to-tape
             """)
 
     @OptionGroup var common: CommonOptions

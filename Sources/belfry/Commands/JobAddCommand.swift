@@ -9,9 +9,10 @@ struct JobAddCommand: ParsableCommand {
             Without a word of when, the job runs only when asked: belfry run NAME.
 
               belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
-              belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m --overlap queue-one -- fetch-mail
+              belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m -- fetch-mail
               belfry job add disk --every 15m --spread 5m --shell 'df -h / | tail -1'
-              belfry job add report --words "every weekday at 9:30" --catch-up none -- ./report
+              belfry job add report --words "every weekday at 9:30" -- ./report
+              belfry job add sync --every 5m --overlap queue-one --catch-up none -- ./sync
               belfry job add once --at 2030-01-31T08:00 -- ./party
               belfry job add poll --after 30s -- ./poll
             """)

@@ -10,7 +10,7 @@ struct JobHistoryCommand: ParsableCommand {
         discussion: """
             Slots that did not run are listed with the reason; consecutive ones share a row.
 
-              belfry job history backup --at 03:00                 why it did, or did not, run at three
+              belfry job history backup --at 03:00      why it did, or did not, run
               belfry job history backup --at 2026-03-29T03:00
             """)
 

@@ -3,7 +3,12 @@ import APIClient
 import ArgumentParser
 
 struct JobListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the jobs.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the jobs.",
+        discussion: """
+              belfry job list
+              belfry job list --json | jq -r '.[] | select(.paused) | .name'
+            """)
 
     @OptionGroup var common: CommonOptions
 

@@ -8,8 +8,10 @@ struct JobNextCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next", abstract: "Shows when a job runs next.",
         discussion: """
-            Times are those of the schedule's zone, with their offsets; what a change of the clock moves, doubles
+            Times are those of the schedule's zone, with their offsets; what a change of the clock moves, doubles \
             or skips is said beside them.
+
+              belfry job next backup -n 10
             """)
 
     @OptionGroup var common: CommonOptions

@@ -4,7 +4,12 @@ import ArgumentParser
 
 struct JobPauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Holds a job still: its slots are skipped until it is resumed.")
+        commandName: "pause", abstract: "Holds a job still: its slots are skipped until it is resumed.",
+        discussion: """
+            What runs goes on. A pause outlives restarts, reloads and edits.
+
+              belfry job pause backup --note "until the new disk is in"
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument

@@ -4,7 +4,12 @@ import ArgumentParser
 
 struct JobRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Removes a job that was made by job add; its runs stay.")
+        commandName: "rm", abstract: "Removes a job that was made by job add; its runs stay.",
+        discussion: """
+            Jobs from a file are removed in the file (exit 5).
+
+              belfry job rm backup
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument

@@ -4,7 +4,12 @@ import ArgumentParser
 
 struct JobResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Lets a paused job run again.")
+        commandName: "resume", abstract: "Lets a paused job run again.",
+        discussion: """
+            What was skipped meanwhile is not caught up.
+
+              belfry job resume backup
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument

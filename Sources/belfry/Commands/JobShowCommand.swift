@@ -5,7 +5,12 @@ import TerminalView
 import Timeline
 
 struct JobShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows a job.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a job.",
+        discussion: """
+              belfry job show backup
+              belfry job show backup --json | jq .policies
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument

@@ -5,7 +5,11 @@ import TerminalView
 
 struct MessagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Lists what was said, newest first.")
+        commandName: "messages", abstract: "Lists what was said, newest first.",
+        discussion: """
+              belfry messages ops --limit 5
+              belfry messages --search tape
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "Only what this bot said.", completion: Completions.bots)

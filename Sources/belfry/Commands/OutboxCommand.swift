@@ -11,7 +11,10 @@ struct OutboxCommand: ParsableCommand {
 
 struct OutboxListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists entries, newest first.")
+        commandName: "list", abstract: "Lists entries, newest first.",
+        discussion: """
+              belfry outbox list --state dead
+            """)
 
     @OptionGroup var common: CommonOptions
     @Option(help: ArgumentHelp("Only entries in this state, such as dead.", valueName: "state"))
@@ -48,7 +51,12 @@ struct OutboxListCommand: ParsableCommand {
 
 struct OutboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Sends an entry that was given up, or waits, now.")
+        commandName: "retry", abstract: "Sends an entry that was given up, or waits, now.",
+        discussion: """
+            It keeps its id: who has received it already knows it again.
+
+              belfry outbox retry 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The entry's id; see: belfry outbox.")
@@ -63,7 +71,10 @@ struct OutboxRetryCommand: ParsableCommand {
 
 struct OutboxDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discard", abstract: "Gives an entry up; it is never sent.")
+        commandName: "discard", abstract: "Gives an entry up; it is never sent.",
+        discussion: """
+              belfry outbox discard 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
+            """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The entry's id; see: belfry outbox.")

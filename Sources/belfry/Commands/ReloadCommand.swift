@@ -6,8 +6,11 @@ import TerminalView
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Reads the configuration anew, and shows what changed.",
-        discussion:
-            "A configuration with a fault in it is refused whole; the running one stays. Exits 2 then.")
+        discussion: """
+            A configuration with a fault in it is refused whole; the running one stays. Exits 2 then.
+
+              belfry config check && belfry reload
+            """)
 
     @OptionGroup var common: CommonOptions
 

@@ -4,7 +4,12 @@ import ArgumentParser
 
 struct RunCancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Ends a run: its whole process tree, by TERM and then KILL.")
+        commandName: "cancel", abstract: "Ends a run: its whole process tree, by TERM and then KILL.",
+        discussion: """
+            A run that waits is taken back. KILL follows after the job's grace.
+
+              belfry run cancel backup#12
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument

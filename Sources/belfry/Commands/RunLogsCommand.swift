@@ -4,7 +4,13 @@ import ArgumentParser
 
 struct RunLogsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logs", abstract: "Prints what a run printed, byte for byte.")
+        commandName: "logs", abstract: "Prints what a run printed, byte for byte.",
+        discussion: """
+            Of a long output it has the beginning and the end.
+
+              belfry run logs backup#12 | tail
+              belfry run logs -f backup#13
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument

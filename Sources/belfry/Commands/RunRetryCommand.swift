@@ -5,7 +5,10 @@ import Tracking
 
 struct RunRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Does a run that has ended again, as a new run.")
+        commandName: "retry", abstract: "Does a run that has ended again, as a new run.",
+        discussion: """
+              belfry run retry backup#12
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument

@@ -6,7 +6,11 @@ import Tracking
 
 struct RunShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows a run and its attempts.")
+        commandName: "show", abstract: "Shows a run and its attempts.",
+        discussion: """
+              belfry run show backup#12
+              belfry run show backup#12 --json | jq .live.timeRemaining
+            """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument

@@ -12,6 +12,9 @@ struct RunStartCommand: ParsableCommand {
             With --follow it waits, and exits as the job did: its own code, 124 when it timed out, 126 when \
             it could not be executed, 127 when it was not found, 128+n when signal n ended it, else 125. \
             Ctrl-C ends the waiting, not the run.
+
+              belfry run backup --follow
+              belfry run backup --key today    however often it is asked, one run
             """)
 
     @OptionGroup var common: CommonOptions

@@ -74,7 +74,8 @@ struct ScheduleFields: ParsableArguments {
 struct LatenessFields: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What becomes of slots nobody could decide in time: none, latest or all.", valueName: "mode"))
+            "What becomes of slots nobody could decide in time: none, latest or all.", valueName: "mode"),
+        completion: .list(["none", "latest", "all"]))
     var catchUp: String?
 
     @Option(help: ArgumentHelp("Catch up what is younger than this, such as 12h.", valueName: "duration"))

@@ -7,7 +7,12 @@ import Timeline
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "How the daemon is, and what comes next.",
-        discussion: "Exits 0 whenever a daemon answers; see doctor for an exit code that tells of problems.")
+        discussion: """
+            Exits 0 whenever a daemon answers; see doctor for an exit code that tells of problems.
+
+              belfry status
+              belfry status --json | jq -r .nextAt
+            """)
 
     @OptionGroup var common: CommonOptions
 

@@ -9,6 +9,9 @@ struct WatchCommand: ParsableCommand {
         discussion: """
             One row a run on a terminal, plain lines elsewhere; with --json one live state a line. \
             Of one run it shows the end, too, and exits as run --follow does.
+
+              belfry watch
+              belfry watch backup#12 --json
             """)
 
     @OptionGroup var common: CommonOptions

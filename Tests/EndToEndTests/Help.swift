@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct `the help` {
+    /// Every command that does something, by its words, with the text above its usage.
+    private func commands() async throws -> [(name: String, text: String)] {
+        let dump = try await Belfry().run("--experimental-dump-help").json()
+        return Self.leaves(of: try #require(dump["command"]), named: [])
+    }
+
+    private static func leaves(of command: JSON, named above: [String]) -> [(name: String, text: String)] {
+        let words = above + [command["commandName"].text ?? ""]
+        let below = command["subcommands"].list.filter { $0["commandName"].text != "help" }
+        if below.isEmpty { return [(words.joined(separator: " "), command["discussion"].text ?? "")] }
+        return below.flatMap { leaves(of: $0, named: words) }
+    }
+
+    @Test func `of every command has an example of it`() async throws {
+        let commands = try await commands()
+        #expect(commands.count > 30)
+        for (name, text) in commands {
+            let words = name == "belfry run JOB" ? "belfry run backup" : name
+            #expect(text.contains(words + " ") || text.hasSuffix(words), "\(name)")
+        }
+    }
+
+    @Test func `is not torn apart on a terminal of eighty columns`() async throws {
+        for (name, text) in try await commands() {
+            let lines =
+                [""] + text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) + [""]
+            // A long line is wrapped where it stands alone; beside others it tears a paragraph or an example.
+            for index in lines.indices where lines[index].count > 80 {
+                #expect(lines[index - 1].isEmpty && lines[index + 1].isEmpty, "\(name): \(lines[index])")
+                #expect(!lines[index].hasPrefix(" "), "\(name): \(lines[index])")
+            }
+        }
+    }
+}
