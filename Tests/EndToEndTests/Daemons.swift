@@ -22,6 +22,18 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0))
+    func `of an account of its own runs jobs, and what root wraps, as that account`() async throws {
+        let belfry = try Belfry("jobs:\n  who: { schedule: manual, command: [id, -u] }")
+        try #require(try await Shell.run("chown -R 65534 \(belfry.folder.path)") == 0)
+        try await belfry.start(through: ["setpriv", "--reuid=65534", "--clear-groups", "--"])
+        #expect(try await belfry.run("run", "who", "--follow").code == 0)
+        #expect(try await belfry.run("run", "logs", "who#1").lines == ["65534"])
+        let exec = try await belfry.run("exec", "--name", "mine", "--", "id", "-u")
+        #expect(exec.code == 0 && exec.lines == ["65534"])
+        #expect(try await belfry.json("run", "show", "mine#1")["state"].text == "completed")
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
     func `of another user than the warden says that both must be one, and so does exec`() async throws {
         let belfry = try Belfry("jobs:\n  long: { schedule: manual, command: [sleep, \"1000\"] }")
         try await belfry.start()
