@@ -2,7 +2,8 @@ extension CronParser {
     /// The masks of a text that is five plain fields and nothing else, and whether it follows the clock; `nil` for any
     /// other text.
     ///
-    /// Most texts are of this kind, and no parser has to be made for them.
+    /// In the day fields `L`, `5L` and `5#3` are plain, too, where they stand alone. Most texts are of this kind, and no
+    /// parser has to be made for them.
     @inline(__always)
     static func plainFields(
         _ bytes: Span<UInt8>, _ dayRule: CronOptions.DayRule
@@ -12,9 +13,9 @@ extension CronParser {
         var position = 0
         guard let minute = plainField(bytes, &position, end, low: 0, high: 59),
             let hour = plainField(bytes, &position, end, low: 0, high: 23),
-            let monthDay = plainField(bytes, &position, end, low: 1, high: 31),
+            let (monthDay, lastDays) = plainMonthDay(bytes, &position, end),
             let month = plainField(bytes, &position, end, low: 1, high: 12),
-            let weekday = plainField(bytes, &position, end, low: 0, high: 6, sunday: true)
+            let (weekday, nth, last) = plainWeekday(bytes, &position, end)
         else { return nil }
         while position < end, bytes[position] == 0x20 || bytes[position] == 0x09 { position &+= 1 }
         guard position == end else { return nil }
@@ -22,11 +23,47 @@ extension CronParser {
         masks.minutes = minute.bits
         masks.hours = hour.bits
         masks.monthDays = monthDay.bits
+        masks.lastDays = lastDays
         masks.months = month.bits
-        masks.nthWeekdays = weekday.bits &* CronMasks.everyWeek
+        masks.nthWeekdays = weekday.bits &* CronMasks.everyWeek | nth
+        masks.lastWeekdays = last
         masks.eitherDay = !(monthDay.isOpen(dayRule) || weekday.isOpen(dayRule))
         masks.normalise()
         return (masks, minute.flags.contains(.starred) || hour.flags.contains(.starred))
+    }
+
+    /// A plain day of the month, or `L` and a blank.
+    @inline(__always)
+    private static func plainMonthDay(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> (Field, lastDays: UInt64)? {
+        if let field = plainField(bytes, &position, end, low: 1, high: 31) { return (field, 0) }
+        guard position &+ 1 < end, bytes[position] == UInt8(ascii: "L"),
+            bytes[position &+ 1] == 0x20 || bytes[position &+ 1] == 0x09
+        else { return nil }
+        position &+= 1
+        return (Field(), 1)
+    }
+
+    /// A plain day of the week, or `5#3` or `5L`.
+    @inline(__always)
+    private static func plainWeekday(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> (Field, nth: UInt64, last: UInt64)? {
+        if let field = plainField(bytes, &position, end, low: 0, high: 6, sunday: true) {
+            return (field, 0, 0)
+        }
+        guard position &+ 1 < end, bytes[position] &- 0x30 < 8 else { return nil }
+        let day = UInt64(bytes[position] &- 0x30) % 7
+        if bytes[position &+ 1] == UInt8(ascii: "L") {
+            position &+= 2
+            return (Field(), 0, 1 &<< day)
+        }
+        guard bytes[position &+ 1] == UInt8(ascii: "#"), position &+ 2 < end else { return nil }
+        let week = bytes[position &+ 2] &- 0x31
+        guard week < 5 else { return nil }
+        position &+= 3
+        return (Field(), 1 &<< (UInt64(week) &* 7 &+ day), 0)
     }
 
     /// The plain field after the blanks at `position`.
