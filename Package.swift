@@ -32,7 +32,7 @@ let stations: [Target] = [
         "Engine",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "WardenProtocol", .lifecycle,
-            .logging, .collections,
+            .logging, .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
     effect("DesktopChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", .logging]),
@@ -195,5 +195,6 @@ extension Target.Dependency {
     static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
     static var lifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
-    static var collections: Self { .product(name: "HeapModule", package: "swift-collections") }
+    static var heap: Self { .product(name: "HeapModule", package: "swift-collections") }
+    static var ordered: Self { .product(name: "OrderedCollections", package: "swift-collections") }
 }

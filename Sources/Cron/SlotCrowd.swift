@@ -16,21 +16,23 @@ package struct SlotCrowd: Hashable, Sendable {
         self.count = count
     }
 
-    /// The largest crowd ahead that these schedules make, as far as their next slots and the next full hour and
+    /// The largest crowd ahead that these schedules make, each that of so many `jobs`, as far as their next slots and the next full hour and
     /// day show it; `nil` when none is larger than ``limit``.
     package static func largest(
-        of schedules: [(schedule: Schedule, zone: ZoneRules)], after moment: Moment
+        of schedules: [(schedule: Schedule, zone: ZoneRules, jobs: Int)], after moment: Moment
     ) -> SlotCrowd? {
-        guard schedules.count > limit else { return nil }
+        guard schedules.reduce(0, { $0 + $1.jobs }) > limit else { return nil }
         var counts: [Int64: Int] = [:]
-        for (schedule, zone) in schedules {
-            if let next = schedule.nextSlot(after: moment, in: zone) { counts[next.seconds, default: 0] += 1 }
+        for (schedule, zone, jobs) in schedules {
+            guard let next = schedule.nextSlot(after: moment, in: zone) else { continue }
+            counts[next.seconds, default: 0] += jobs
         }
         let common = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(4).map(\.key)
         let seconds = moment.seconds
         let candidates = Set(common + [seconds - seconds % 3600 + 3600, seconds - seconds % 86_400 + 86_400])
         let crowds = candidates.map { second in
-            let count = schedules.count { $0.schedule.hasSlot(inSecond: second, in: $0.zone) }
+            let there = schedules.filter { $0.schedule.hasSlot(inSecond: second, in: $0.zone) }
+            let count = there.reduce(0) { $0 + $1.jobs }
             return SlotCrowd(moment: Moment(seconds: second), count: count)
         }
         let largest = crowds.max { ($0.count, $1.moment) < ($1.count, $0.moment) }

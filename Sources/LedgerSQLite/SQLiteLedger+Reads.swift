@@ -6,8 +6,15 @@ package import Timeline
 // The reads, each on a reader of its own.
 
 extension SQLiteLedger {
-    package func jobs() async throws(LedgerError) -> [JobRecord] {
-        try await read { database throws(StoreFailure) in try JobRows.all(in: database) }
+    package func jobs(after name: String, limit: Int) async throws(LedgerError) -> [JobRecord] {
+        try await read { database throws(StoreFailure) in
+            try JobRows.jobs(after: name, limit: limit, in: database)
+        }
+    }
+
+    package func jobs(named names: some Sequence<String> & Sendable) async throws(LedgerError) -> [JobRecord]
+    {
+        try await read { database throws(StoreFailure) in try JobRows.jobs(named: names, in: database) }
     }
 
     package func job(named name: String) async throws(LedgerError) -> JobRecord? {
@@ -70,8 +77,10 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try RunRows.runs(filter, in: database) }
     }
 
-    package func lastRuns() async throws(LedgerError) -> [RunRecord] {
-        try await read { database throws(StoreFailure) in try RunRows.last(in: database) }
+    package func lastRuns(
+        of jobs: some Sequence<String> & Sendable
+    ) async throws(LedgerError) -> [RunRecord] {
+        try await read { database throws(StoreFailure) in try RunRows.last(of: jobs, in: database) }
     }
 
     package func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord] {

@@ -104,11 +104,11 @@ struct ConfigurationFiles: Sendable {
     private func crowd(of configuration: Configuration) -> SlotCrowd? {
         let zones = Zones()
         let jobs = configuration.jobs.filter { $0.spec.spread == nil }
-        let schedules = jobs.compactMap { job -> (schedule: Schedule, zone: ZoneRules)? in
+        let schedules = jobs.compactMap { job -> (schedule: Schedule, zone: ZoneRules, jobs: Int)? in
             guard let schedule = try? job.spec.schedule.schedule(seed: job.spec.name, since: .now),
                 let rules = zones.rules(of: schedule.zoneName ?? job.spec.schedule.zone)
             else { return nil }
-            return (schedule, rules)
+            return (schedule, rules, 1)
         }
         return SlotCrowd.largest(of: schedules, after: .now)
     }

@@ -1,4 +1,6 @@
 import API
+import Engine
+import Ledger
 import TestSupport
 import Testing
 
@@ -39,6 +41,25 @@ import Testing
 
             #expect(try await house.belfry("job", "rm", "backup").status == 0)
             #expect(try await house.belfry("job", "list", "--json").output == "[]\n")
+        }
+    }
+
+    @Test func `are listed however many there are`() async throws {
+        try await House.whileStanding { house in
+            let names = (0..<SlotKeeper.page * 2).map { "job-\($0)" }
+            _ = try await house.control.slots.change(
+                names.map { name in
+                    let schedule = ScheduleSpec(kind: .cron, text: "0 0 * * *", zone: "UTC")
+                    return .put(
+                        JobSpec(name: name, action: .shell("true"), schedule: schedule), origin: .cli,
+                        place: nil)
+                })
+            let run = try await house.belfry("run", "job-1999")
+            #expect(run.status == 0, "\(run.errors)")
+            let list = try await house.belfry("job", "list", "--json")
+            let jobs = try WireCoding.decode([WireJob].self, from: list.output.utf8)
+            #expect(jobs.map(\.name) == names.sorted())
+            #expect(jobs.allSatisfy { $0.nextAt != nil && ($0.lastRun != nil) == ($0.name == "job-1999") })
         }
     }
 

@@ -25,7 +25,7 @@ import Testing
         #expect(answer.errors.contains("4711"))
 
         // The ledger is as it was: the right version takes it up again.
-        try sql("PRAGMA user_version = 2", in: belfry)
+        try sql("PRAGMA user_version = 3", in: belfry)
         try await belfry.start()
         #expect(try await belfry.json("runs").list.map { $0["name"].text } == ["job#1"])
     }

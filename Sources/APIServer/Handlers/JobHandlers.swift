@@ -5,8 +5,20 @@ import Ledger
 import Timeline
 
 extension DaemonHandler {
+    /// Every job, by name; very many are written as they are read.
     func jobs() async throws(APIError) -> APIResponse {
-        .value(try await allJobs())
+        let first = try await jobs(after: "")
+        guard first.count >= SlotKeeper.page else { return .value(first) }
+        return .stream(contentType: "application/json") { writer in
+            var page = first
+            var mark = "["
+            while let last = page.last {
+                try await writer.write(Array(mark.utf8) + WireCoding.encode(page).dropFirst().dropLast())
+                mark = ","
+                page = try await jobs(after: last.name)
+            }
+            try await writer.write(Array("]".utf8))
+        }
     }
 
     func job(_ name: String) async throws(APIError) -> APIResponse {
@@ -88,12 +100,28 @@ extension DaemonHandler {
         return job
     }
 
-    /// Every job, by name, each with its newest run.
-    func allJobs() async throws(APIError) -> [WireJob] {
-        let last = try await reading { () async throws(LedgerError) in try await control.ledger.lastRuns() }
+    /// Every job that a file describes, by name, each with its newest run.
+    func jobsOfFiles() async throws(APIError) -> [WireJob] {
+        var found: [WireJob] = []
+        var page = try await jobs(after: "")
+        while let last = page.last {
+            found += page.filter { $0.origin == JobOrigin.file.rawValue }
+            page = try await jobs(after: last.name)
+        }
+        return found
+    }
+
+    /// The first jobs after `name`, in the order of names, each with its newest run; none: there are no more.
+    private func jobs(after name: String) async throws(APIError) -> [WireJob] {
+        let entries = try await reading { () async throws(LedgerError) in
+            try await control.slots.entries(after: name)
+        }
+        let last = try await reading { () async throws(LedgerError) in
+            try await control.ledger.lastRuns(of: entries.map(\.record.name))
+        }
         let runs = Dictionary(last.map { ($0.job, $0) }) { first, _ in first }
         var jobs: [WireJob] = []
-        for entry in await control.slots.entries() {
+        for entry in entries {
             var run: WireRun?
             if let record = runs[entry.record.name] { run = await shown(record) }
             jobs.append(WireJob(entry, lastRun: run))
@@ -104,9 +132,10 @@ extension DaemonHandler {
     /// The job of that name.
     ///
     /// - Throws: ``ErrorCode/noSuchJob`` with the name that was perhaps meant.
-    func entry(_ name: String) async throws(APIError) -> JobBook.Entry {
-        if let entry = await control.slots.entry(name) { return entry }
-        let names = await control.slots.entries().map(\.record.name)
+    func entry(_ name: String) async throws(APIError) -> ScheduledJob {
+        let entry = try await reading { () async throws(LedgerError) in try await control.slots.entry(name) }
+        if let entry { return entry }
+        let names = await control.slots.names()
         throw APIError(.noSuchJob, "no job \"\(name)\"", hint: NearestName.hint(name, among: names))
     }
 

@@ -159,7 +159,7 @@ extension DaemonHandler {
             try await control.ledger.runs(RunFilter(job: job, limit: 1))
         }
         if let newest = newest.first { return "The newest is \(newest.name)." }
-        let names = await control.slots.entries().map(\.record.name)
+        let names = await control.slots.names()
         return NearestName.of(job, among: names).map { "Did you mean \"\($0)#\(ordinal)\"?" }
     }
 

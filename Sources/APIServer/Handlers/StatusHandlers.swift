@@ -42,7 +42,7 @@ extension DaemonHandler {
         let configuration = control.switchboard.configuration
         var wire = WireConfig(file: configuration.path, zone: configuration.zone)
         wire.bots = try await allBots()
-        wire.jobs = try await allJobs().filter { $0.origin == "file" }
+        wire.jobs = try await jobsOfFiles()
         wire.channels = configuration.channels.map { WireChannel($0, control.channels[$0.name]) }
         wire.routes = configuration.routing.routes.map {
             WireRoute(when: $0.when.map(\.rawValue).sorted(), to: $0.to)

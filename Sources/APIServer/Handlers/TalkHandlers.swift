@@ -79,8 +79,7 @@ extension DaemonHandler {
     /// The bots that are described, and those that jobs or messages name, by name.
     func allBots() async throws(APIError) -> [WireBot] {
         let unread = try await reading { () async throws(LedgerError) in try await control.ledger.unread() }
-        let owners = await control.slots.entries().map(\.record.spec.bot)
-        let jobs = Dictionary(grouping: owners) { $0 }.mapValues(\.count)
+        let jobs = await control.slots.countsOfBots()
         let names = Set(control.switchboard.configuration.bots.keys).union(jobs.keys).union(unread.keys)
         return names.sorted().map { name in
             WireBot(name: name, kind: "command", jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)

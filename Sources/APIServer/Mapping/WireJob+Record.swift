@@ -6,7 +6,7 @@ import Timeline
 
 extension WireJob {
     /// The job as the API shows it.
-    init(_ entry: JobBook.Entry, lastRun: WireRun?) {
+    init(_ entry: ScheduledJob, lastRun: WireRun?) {
         let record = entry.record
         let spec = record.spec
         let isManual = spec.schedule.kind == .manual

@@ -10,7 +10,7 @@ extension Control {
         _ spec: JobSpec, origin: JobOrigin = .cli
     ) async throws(EngineError) -> JobRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
-        if await slots.entry(spec.name) != nil { throw .nameTaken(spec.name) }
+        if await slots.isJob(spec.name) { throw .nameTaken(spec.name) }
         try check(spec, changing: nil)
         return try await single(.add(spec, origin: origin))
     }
@@ -55,10 +55,12 @@ extension Control {
     ///
     /// Lines for local times that the clock skips come in between and are not counted.
     package func preview(_ name: String, count: Int) async throws(EngineError) -> [SlotPreview] {
-        guard let entry = await slots.entry(name) else { throw .noSuchJob(name) }
+        let job = try await read { () async throws(LedgerError) in try await slots.entry(name) }
+        guard let job else { throw .noSuchJob(name) }
+        var schedule = job.schedule
         // What comes after its last end comes once, as far as anybody knows.
-        let schedule = entry.chain == nil ? entry.schedule : entry.next.map(Schedule.at) ?? entry.schedule
-        return schedule.preview(after: clock.now, in: entry.rules, count: count)
+        if case .after = schedule, let next = job.next { schedule = .at(next) }
+        return schedule.preview(after: clock.now, in: job.rules, count: count)
     }
 
     /// What a person may want to know of a job that was just saved, though nothing is wrong with it.
@@ -76,7 +78,8 @@ extension Control {
     }
 
     private func owned(_ name: String) async throws(EngineError) -> JobRecord {
-        guard let record = await slots.entry(name)?.record else { throw .noSuchJob(name) }
+        let job = try await read { () async throws(LedgerError) in try await slots.entry(name) }
+        guard let record = job?.record else { throw .noSuchJob(name) }
         if record.origin == .file { throw .ownedByFile(job: name, place: record.place ?? "") }
         return record
     }

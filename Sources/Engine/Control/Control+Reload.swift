@@ -82,7 +82,8 @@ extension Control {
     ) async throws -> ([JobEdit], ReloadDifference) {
         var edits: [JobEdit] = []
         var difference = ReloadDifference()
-        let stored = await slots.entries().map(\.record)
+        let names = Set(configuration.jobs.map(\.spec.name))
+        let stored = try await ledger.jobs(named: names)
         let current = Dictionary(uniqueKeysWithValues: stored.map { ($0.name, $0) })
         for (spec, place) in configuration.jobs {
             guard let record = current[spec.name] else {
@@ -103,10 +104,9 @@ extension Control {
                 edits.append(.put(spec, origin: .file, place: place))
             }
         }
-        let names = Set(configuration.jobs.map(\.spec.name))
-        for record in stored where record.origin == .file && !names.contains(record.name) {
-            difference.removed.append(record.name)
-            edits.append(.remove(record.name))
+        for name in await slots.namesOfFiles().sorted() where !names.contains(name) {
+            difference.removed.append(name)
+            edits.append(.remove(name))
         }
         return (edits, difference)
     }

@@ -23,10 +23,10 @@ extension Control {
     ) async throws(EngineError) -> RunRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         var spec = spec
-        if await slots.entry(spec.name) != nil {
+        if await slots.isJob(spec.name) {
             guard !isNamed else { throw .jobsName(spec.name) }
             spec.name = Self.execName(beside: spec.name)
-            if await slots.entry(spec.name) != nil { throw .jobsName(spec.name) }
+            if await slots.isJob(spec.name) { throw .jobsName(spec.name) }
         }
         let cause = RunCause.exec(id ?? makeID())
         await runs.lend(loan, to: cause)

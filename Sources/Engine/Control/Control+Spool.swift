@@ -6,7 +6,7 @@ extension Control {
     /// The run under a name that is no job's: nobody can be asked for another one any more.
     package func filed(_ run: RunRecord) async -> RunRecord {
         var run = run
-        if await slots.entry(run.job) != nil { run.job = Self.execName(beside: run.job) }
+        if await slots.isJob(run.job) { run.job = Self.execName(beside: run.job) }
         return run
     }
 

@@ -9,12 +9,12 @@ struct JobPlan {
     /// Runs of removed jobs that had not been started, and end with them.
     private(set) var withdrawn: [RunRecord] = []
 
-    /// Plans `edits` on top of what `book` holds, all of them or none.
+    /// Plans `edits` on top of what is `stored` of their jobs, by name; all of them or none.
     init(
-        _ edits: [JobEdit], book: JobBook, ledger: any Ledger, at now: Moment
+        _ edits: [JobEdit], stored jobs: [String: JobRecord], ledger: any Ledger, at now: Moment
     ) async throws(EngineError) {
         for edit in edits {
-            let stored = book[edit.job]?.record
+            let stored = jobs[edit.job]
             try Self.checkOwner(of: stored, edit)
             do throws(LedgerError) {
                 try await add(edit, stored, ledger, at: now)

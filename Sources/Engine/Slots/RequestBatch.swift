@@ -52,21 +52,21 @@ struct RequestBatch {
         var busy: [String: [String]] = [:]
         for (request, caller) in requests {
             let key = "\(request.job) \(request.cause)"
-            let stored = book[request.job]?.record
+            let stored = book[request.job]
             let outcome: RequestOutcome
             if let run = causes[key] {
                 outcome = .known(run)
             } else if let run = try await ledger.run(job: request.job, cause: request.cause) {
                 outcome = .known(run)
-            } else if let spec = request.spec ?? stored?.spec {
+            } else if let policies = request.spec.map(SlotPolicies.init) ?? stored?.policies {
                 let others = census.runs(of: request.job).sorted() + (busy[request.job] ?? [])
-                let overlap = request.force || request.spec != nil ? .allow : spec.overlap
+                let overlap = request.force || request.spec != nil ? .allow : policies.overlap
                 if !others.isEmpty, overlap == .skip {
                     outcome = .busy(others)
                 } else {
-                    decided.touch(others, overlap, of: request.job, bot: spec.bot, at: now)
+                    decided.touch(others, overlap, of: request.job, bot: policies.bot, at: now)
                     var run = RunRecord(
-                        id: makeID(), job: request.job, bot: spec.bot, kind: request.kind,
+                        id: makeID(), job: request.job, bot: policies.bot, kind: request.kind,
                         cause: request.cause, era: era, queuedAt: now, revision: stored?.revision ?? 0)
                     run.isForced = request.force
                     run.retryOf = request.retryOf

@@ -37,10 +37,10 @@ struct SlotBatch {
     ///
     /// One job's slots always fit into a batch of their own.
     mutating func add(_ entry: JobBook.Entry, census: RunCensus, makeID: () -> String) -> Bool {
-        let spec = entry.record.spec
-        let decisions = decide(entry, isBusy: census.isBusy(spec.name))
+        let (name, policies) = (entry.name, entry.policies)
+        let decisions = decide(entry, isBusy: census.isBusy(name))
         let runsAny = decisions.contains { if case .run = $0 { true } else { false } }
-        let others = runsAny && spec.overlap.touchesOthers ? census.runs(of: spec.name) : []
+        let others = runsAny && policies.overlap.touchesOthers ? census.runs(of: name) : []
         let rows = decisions.reduce(2 * others.count) { if case .run = $1 { $0 + 1 } else { $0 + 2 } }
         // Two more are the watermark and the mark of where a decision stops.
         guard decided.isEmpty || count + rows + 2 <= SlotKeeper.batch else { return false }
@@ -49,7 +49,7 @@ struct SlotBatch {
         for decision in decisions {
             switch decision {
             case .run(let slot):
-                var start = slot + SlotDelay.spread(spec.spread ?? .zero, of: spec.name)
+                var start = slot + SlotDelay.spread(policies.spread, of: name)
                 if now - slot > SlotDecider.onTime {
                     let own = pace ?? SlotDelay.pace(caughtUp)
                     if pace == nil { caughtUp += 1 }
@@ -57,32 +57,30 @@ struct SlotBatch {
                     start = max(start, now + own)
                 }
                 let cause = entry.chain ?? RunCause.slot(slot, era: watermark.era)
-                addRun(of: entry.record, by: cause, slot: slot, notBefore: start, makeID: makeID)
+                addRun(of: entry, by: cause, slot: slot, notBefore: start, makeID: makeID)
                 open = nil
             case .pass(let first, let last, let count, let state, let reason):
                 open = addSpan(
-                    of: entry.record, first: first, last: last, count: count, state, reason, joining: open)
+                    of: entry, first: first, last: last, count: count, state, reason, joining: open)
             }
         }
         if !others.isEmpty {
-            touched += others.map { ($0, spec.name) }
-            words += spec.overlap.words(to: others, of: spec.name, bot: spec.bot, at: now)
+            touched += others.map { ($0, name) }
+            words += policies.overlap.words(to: others, of: name, bot: policies.bot, at: now)
         }
-        decided.append((spec.name, open))
+        decided.append((name, open))
         return true
     }
 
     /// Decides what a job does that runs once after each start of the machine.
     mutating func add(startOf boot: String, _ entry: JobBook.Entry, isBusy: Bool, makeID: () -> String) {
-        let spec = entry.record.spec
-        if entry.record.pause != nil {
-            addSpan(of: entry.record, first: now, last: now, count: 1, .skipped, .paused, joining: nil)
+        if entry.isPaused {
+            addSpan(of: entry, first: now, last: now, count: 1, .skipped, .paused, joining: nil)
         } else if isBusy {
-            addSpan(of: entry.record, first: now, last: now, count: 1, .skipped, .overlap, joining: nil)
+            addSpan(of: entry, first: now, last: now, count: 1, .skipped, .overlap, joining: nil)
         } else {
-            let start = now + SlotDelay.spread(spec.spread ?? .zero, of: spec.name)
-            addRun(
-                of: entry.record, by: RunCause.boot(boot), slot: nil, notBefore: start, makeID: makeID)
+            let start = now + SlotDelay.spread(entry.policies.spread, of: entry.name)
+            addRun(of: entry, by: RunCause.boot(boot), slot: nil, notBefore: start, makeID: makeID)
         }
     }
 
@@ -102,8 +100,7 @@ struct SlotBatch {
         // A chain has one link at a time, which may be late but is never passed over.
         if entry.chain != nil { return [.run(next)] }
         let decider = SlotDecider(
-            catchUp: entry.record.spec.catchUp, isPaused: entry.record.pause != nil,
-            overlap: entry.record.spec.overlap,
+            catchUp: entry.policies.catchUp, isPaused: entry.isPaused, overlap: entry.policies.overlap,
             isBusy: isBusy)
         return decider.decide(
             SlotTimes(entry.schedule, in: entry.rules), after: next - .microseconds(1), through: until,
@@ -111,11 +108,11 @@ struct SlotBatch {
     }
 
     private mutating func addRun(
-        of record: JobRecord, by cause: String, slot: Moment?, notBefore: Moment, makeID: () -> String
+        of job: JobBook.Entry, by cause: String, slot: Moment?, notBefore: Moment, makeID: () -> String
     ) {
         var run = RunRecord(
-            id: makeID(), job: record.name, bot: record.spec.bot, kind: .scheduled, cause: cause, slot: slot,
-            era: watermark.era, queuedAt: now, revision: record.revision)
+            id: makeID(), job: job.name, bot: job.policies.bot, kind: .scheduled, cause: cause, slot: slot,
+            era: watermark.era, queuedAt: now, revision: job.revision)
         run.lateness = slot.map { now - $0 }
         if notBefore > now {
             run.state = .scheduled
@@ -127,17 +124,17 @@ struct SlotBatch {
 
     @discardableResult
     private mutating func addSpan(
-        of record: JobRecord, first: Moment, last: Moment, count: Int, _ state: RunState, _ reason: RunReason,
-        joining open: JobBook.OpenSpan?
+        of job: JobBook.Entry, first: Moment, last: Moment, count: Int, _ state: RunState,
+        _ reason: RunReason, joining open: JobBook.OpenSpan?
     ) -> JobBook.OpenSpan {
         let follows = open.flatMap { $0.state == state && $0.reason == reason ? $0.last : nil }
         let span = SlotSpan(
-            job: record.name, era: watermark.era, first: first, last: last, count: count, state: state,
+            job: job.name, era: watermark.era, first: first, last: last, count: count, state: state,
             reason: reason)
         spans.append(.recordSpan(span, follows: follows))
         // A job that skips every minute says so once; what was missed is news each time.
         if follows == nil || state == .missed {
-            events.append(.append(makeEvent(for: span, record.spec.bot)))
+            events.append(.append(makeEvent(for: span, job.policies.bot)))
         }
         return JobBook.OpenSpan(last: last, state: state, reason: reason)
     }

@@ -28,7 +28,7 @@ extension SlotKeeper {
     private func apply(
         _ edits: [JobEdit], _ events: [NewEvent], at now: Moment
     ) async throws(EngineError) -> [JobRecord] {
-        let plan = try await JobPlan(edits, book: book, ledger: ledger, at: now)
+        let plan = try await JobPlan(edits, stored: try await stored(edits), ledger: ledger, at: now)
         do throws(LedgerError) {
             try await settle(until: now, with: plan.changes + events.map { .append($0) })
         } catch {
@@ -42,13 +42,36 @@ extension SlotKeeper {
                 unchained.remove(record.name)
                 faults[record.name] = nil
             case .pause, .resume:
-                book.setPause(record.pause, of: record.name)
+                book.setPaused(record.pause != nil, of: record.name)
                 rechain(record.name)
             }
         }
         for run in plan.withdrawn { census.ended(run: run.id, of: run.job) }
         census.note(plan.withdrawn.map(\.id))
         return plan.steps.map(\.record)
+    }
+
+    /// What the ledger holds of the jobs that are edited.
+    private func stored(_ edits: [JobEdit]) async throws(EngineError) -> [String: JobRecord] {
+        let names = Set(edits.map(\.job).filter(book.contains))
+        if names.isEmpty { return [:] }
+        do throws(LedgerError) {
+            let records = try await ledger.jobs(named: names)
+            return Dictionary(uniqueKeysWithValues: records.map { ($0.name, $0) })
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    /// Puts all jobs of the ledger in force.
+    func readJobs() async throws(LedgerError) {
+        var last = ""
+        while true {
+            let records = try await ledger.jobs(after: last, limit: Self.page)
+            for record in records { enter(record) }
+            guard records.count == Self.page, let end = records.last?.name else { return }
+            last = end
+        }
     }
 
     func enter(_ record: JobRecord) {
@@ -61,15 +84,17 @@ extension SlotKeeper {
             (schedule, rules) = try record.spec.schedule.read(
                 seed: record.name, since: record.since, zones: zones)
         } catch {
-            faults[record.name] = "\(error)"
-            logger.error(
-                "a stored job can't be scheduled",
-                metadata: ["job.id": "\(record.name)", "reason": "\(error)"])
+            note(error, of: record.name)
         }
-        book.put(
-            record, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil,
-            fault: faults[record.name])
+        book.put(record, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil)
         rechain(record.name)
+    }
+
+    /// Why a job can't be scheduled.
+    func note(_ fault: EngineError, of name: String) {
+        faults[name] = "\(fault)"
+        logger.error(
+            "a stored job can't be scheduled", metadata: ["job.id": "\(name)", "reason": "\(fault)"])
     }
 
     // MARK: After the last end
@@ -79,7 +104,7 @@ extension SlotKeeper {
         unchained.remove(name)
         guard let entry = book[name], case .after = entry.schedule else { return }
         book.unchain(name)
-        if entry.record.pause == nil { unchained.insert(name) }
+        if !entry.isPaused { unchained.insert(name) }
     }
 
     /// Finds when the jobs run next that run after their last end, of those that are not at it.
@@ -103,7 +128,7 @@ extension SlotKeeper {
                 let due = min((last.endedAt ?? now) + interval, now + interval)
                 book.chain(name, at: due, by: RunCause.after(last.id))
             } else {
-                book.chain(name, at: now, by: RunCause.after("start-\(entry.record.revision)"))
+                book.chain(name, at: now, by: RunCause.after("start-\(entry.revision)"))
             }
             unchained.remove(name)
         }
@@ -116,13 +141,12 @@ extension SlotKeeper {
         do throws(LedgerError) {
             if try await ledger.fact(named: Self.bootFact) == boot { return .success(()) }
             try await settle(until: clock.now)
-            let entries = entries().filter { $0.schedule == .startup }
-            var rest = entries[...]
+            var rest = book.names(on: .startup)[...]
             repeat {
                 // The cause keeps a second try, after a crash between two parts, from doubling the first.
                 var batch = SlotBatch(watermark: watermark, until: watermark.decidedUntil, now: clock.now)
-                for entry in rest.prefix(Self.batch / 2 - 2) {
-                    let isBusy = entry.record.spec.overlap == .skip && census.isBusy(entry.record.name)
+                for entry in rest.prefix(Self.batch / 2 - 2).compactMap({ book[$0] }) {
+                    let isBusy = entry.policies.overlap == .skip && census.isBusy(entry.name)
                     batch.add(startOf: boot, entry, isBusy: isBusy, makeID: makeID)
                 }
                 rest = rest.dropFirst(Self.batch / 2 - 2)

@@ -34,7 +34,7 @@ extension SlotKeeper {
 
     /// Starts the run when its moment has come.
     func wait(for run: RunRecord, at now: Moment) {
-        let spread = book[run.job]?.record.spec.spread ?? .zero
+        let spread = book[run.job]?.policies.spread ?? .zero
         waiting.add(run, longest: max(spread, SlotDelay.longestPace), at: now)
     }
 

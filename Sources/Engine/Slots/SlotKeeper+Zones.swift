@@ -12,23 +12,30 @@ extension SlotKeeper {
     }
 
     private func takeUp(_ release: String, at now: Moment) async throws(LedgerError) {
-        let moved = book.all.filter { entry in
-            entry.fault != nil || entry.schedule.zoneName.map { zones($0) != entry.rules } ?? false
-        }
-        guard release != tzdata || !moved.isEmpty else { return }
+        let changed = book.changedZones(zones)
+        guard release != tzdata || !changed.isEmpty || !faults.isEmpty else { return }
+        let faulty = try await ledger.jobs(named: faults.keys.sorted())
         // The fact brings the watermark to now in any case: what passed under the old rules stays decided.
         try await settle(until: now, with: [.setFact(name: Self.tzdataFact, value: release)])
+        var moved = faulty.count
+        for (zone, rules) in changed {
+            if let rules {
+                moved += book.follow(rules, of: zone, after: watermark.decidedUntil)
+            } else {
+                for name in book.forget(zone: zone) {
+                    note(.noSuchZone(zone), of: name)
+                    moved += 1
+                }
+            }
+        }
+        for record in faulty { enter(record) }
         if tzdata != nil {
             logger.notice(
                 "zone data changed",
                 metadata: [
-                    "tzdata": "\(release)", "tzdata.before": "\(tzdata ?? "")",
-                    "jobs.changed": "\(moved.count)",
+                    "tzdata": "\(release)", "tzdata.before": "\(tzdata ?? "")", "jobs.changed": "\(moved)",
                 ])
         }
         tzdata = release
-        for entry in moved {
-            if let record = book[entry.record.name]?.record { enter(record) }
-        }
     }
 }

@@ -79,7 +79,7 @@ package actor SlotKeeper {
         }
         cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
         tzdata = try await ledger.fact(named: Self.tzdataFact)
-        for record in try await ledger.jobs() { enter(record) }
+        try await readJobs()
         for run in try await ledger.activeRuns() {
             census.began(run: run.id, of: run.job)
             if run.state == .scheduled { wait(for: run, at: now) }
@@ -120,19 +120,11 @@ package actor SlotKeeper {
     /// Looks at the clock now: something says that it may have been set, or that the machine has slept.
     package func look() { alarm.ring() }
 
-    /// A job in force, with its next slot.
-    package func entry(_ name: String) -> JobBook.Entry? { book[name] }
-
-    /// All jobs in force, by name.
-    package func entries() -> [JobBook.Entry] {
-        book.all.sorted { $0.record.name < $1.record.name }
-    }
-
     /// What status says of jobs and slots; costs the same for ten jobs and ten thousand.
     package func summary() -> SlotSummary {
         let isBehind = watermark.decidedUntil - clock.now > .seconds(1)
         return SlotSummary(
-            jobs: book.count, next: book.earliestAwake(), faults: faults, active: census.count,
+            jobs: book.count, next: book.earliestAwake, faults: faults, active: census.count,
             tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 }, isHeld: isHeld,
             behind: isBehind ? watermark.decidedUntil : nil)
     }
@@ -189,7 +181,7 @@ package actor SlotKeeper {
 
     private func nextTurn(failures: Int) -> Moment? {
         if failures > 0 { return clock.now + .seconds(min(failures, 30)) }
-        let slot = isHeld ? clock.now + .seconds(1) : book.earliest()?.slot
+        let slot = isHeld ? clock.now + .seconds(1) : book.earliest?.slot
         return [slot, waiting.next].compactMap(\.self).min()
     }
 

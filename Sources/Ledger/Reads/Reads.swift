@@ -7,8 +7,10 @@ package import Tracking
 
 /// What the keepers of jobs read.
 package protocol JobReading: Sendable {
-    /// All jobs that were not removed, by name.
-    func jobs() async throws(LedgerError) -> [JobRecord]
+    /// The first `limit` jobs that were not removed and whose names come after `name`, by name.
+    func jobs(after name: String, limit: Int) async throws(LedgerError) -> [JobRecord]
+    /// The jobs of these names that were not removed, in no order.
+    func jobs(named names: some Sequence<String> & Sendable) async throws(LedgerError) -> [JobRecord]
     func job(named name: String) async throws(LedgerError) -> JobRecord?
     /// The spec of a revision, also of a removed job; nil when there was none.
     func spec(of job: String, revision: Int) async throws(LedgerError) -> JobSpec?
@@ -16,6 +18,11 @@ package protocol JobReading: Sendable {
     func lastRevision(of job: String) async throws(LedgerError) -> Int
     /// A small named value.
     func fact(named name: String) async throws(LedgerError) -> String?
+}
+
+extension JobReading {
+    /// All jobs that were not removed, by name: of a million of them gigabytes.
+    package func jobs() async throws(LedgerError) -> [JobRecord] { try await jobs(after: "", limit: .max) }
 }
 
 /// What the keeper of slots reads.
@@ -37,8 +44,8 @@ package protocol RunReading: Sendable {
     func runs(ids: some Sequence<String> & Sendable) async throws(LedgerError) -> [RunRecord]
     /// Runs, newest first.
     func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord]
-    /// The newest run of each job that has one.
-    func lastRuns() async throws(LedgerError) -> [RunRecord]
+    /// The newest run of each of these jobs that has one.
+    func lastRuns(of jobs: some Sequence<String> & Sendable) async throws(LedgerError) -> [RunRecord]
     /// The attempts of a run, first one first.
     func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord]
 }

@@ -113,15 +113,31 @@ extension JobRows {
         FROM job JOIN revision ON revision.job = job.name AND revision.revision = job.revision
         """
 
-    static func all(in database: Database) throws(StoreFailure) -> [JobRecord] {
-        try Prepared(query + " ORDER BY name", in: database).all { row throws(StoreFailure) in
-            try record(from: &row)
+    static func jobs(after name: String, limit: Int, in database: Database) throws(StoreFailure)
+        -> [JobRecord]
+    {
+        try Prepared(query + " WHERE name > ? ORDER BY name LIMIT ?", in: database).all({
+            $0.put(name)
+            $0.put(limit)
+        }) { row throws(StoreFailure) in try record(from: &row) }
+    }
+
+    static func jobs(
+        named names: some Sequence<String>, in database: Database
+    ) throws(StoreFailure) -> [JobRecord] {
+        let statement = try Prepared(query + " WHERE name = ?", in: database)
+        var jobs: [JobRecord] = []
+        for name in names {
+            let job = try statement.first({ $0.put(name) }) { row throws(StoreFailure) in
+                try record(from: &row)
+            }
+            if let job { jobs.append(job) }
         }
+        return jobs
     }
 
     static func job(named name: String, in database: Database) throws(StoreFailure) -> JobRecord? {
-        try Prepared(query + " WHERE name = ?", in: database)
-            .first({ $0.put(name) }) { row throws(StoreFailure) in try record(from: &row) }
+        try jobs(named: [name], in: database).first
     }
 
     static func spec(of job: String, revision: Int, in database: Database) throws(StoreFailure) -> JobSpec? {

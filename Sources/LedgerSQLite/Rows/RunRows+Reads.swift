@@ -87,27 +87,27 @@ extension RunRows {
             }, record)
     }
 
-    /// The newest run of each job, found by leaping from name to name in the history, and among the open ones.
-    static func last(in database: Database) throws(StoreFailure) -> [RunRecord] {
-        let statement = try Prepared(
+    /// The newest run of each of these jobs: of those that ended the last, unless a newer one is open.
+    static func last(
+        of jobs: some Sequence<String>, in database: Database
+    ) throws(StoreFailure) -> [RunRecord] {
+        let open = try Prepared(
+            "SELECT job, max(number) FROM run INDEXED BY run_open WHERE state < 20 GROUP BY job", in: database
+        ).all { row in (row.text(), row.integer()) }
+        let numbers = Dictionary(uniqueKeysWithValues: open)
+        let ended = try Prepared(
             """
-            WITH RECURSIVE name (job) AS (
-                SELECT min(job) FROM run INDEXED BY run_ended WHERE state >= 20
-                UNION ALL
-                SELECT (SELECT min(job) FROM run INDEXED BY run_ended WHERE state >= 20 AND job > name.job)
-                FROM name WHERE job IS NOT NULL
-            ), newest (job, number) AS (
-                SELECT job, (
-                    SELECT number FROM run INDEXED BY run_ended
-                    WHERE job = name.job AND state >= 20 ORDER BY ordinal DESC LIMIT 1)
-                FROM name WHERE job IS NOT NULL
-                UNION ALL
-                SELECT job, number FROM run INDEXED BY run_open WHERE state < 20
-            )
-            SELECT \(columns) FROM run WHERE number IN (SELECT max(number) FROM newest GROUP BY job)
-            ORDER BY job
+            SELECT number FROM run INDEXED BY run_ended WHERE job = ? AND state >= 20
+            ORDER BY ordinal DESC LIMIT 1
             """, in: database)
-        return try statement.all({ _ in }, record)
+        let run = try Prepared("SELECT \(columns) FROM run WHERE number = ?", in: database)
+        var runs: [RunRecord] = []
+        for job in jobs {
+            let last = try ended.first({ $0.put(job) }) { row in row.integer() }
+            guard let newest = [numbers[job], last].compactMap(\.self).max() else { continue }
+            if let found = try run.first({ $0.put(newest) }, record) { runs.append(found) }
+        }
+        return runs
     }
 
     static func attempts(of run: String, in database: Database) throws(StoreFailure) -> [AttemptRecord] {

@@ -144,7 +144,7 @@ import Tracking
             for job in ["tick", "hourly"] { try await scene.endNewest(job) }
             scene.clock.set(to: at("10:01:00"))
             try await scene.settled()
-            #expect(await scene.keeper.entry("tick")?.next == at("10:01:01"))
+            #expect(try await scene.keeper.entry("tick")?.next == at("10:01:01"))
             scene.clock.advance(to: at("10:01:01"))
             try await scene.settled()
             #expect(try await scene.newest("tick").slot == at("10:01:01"))

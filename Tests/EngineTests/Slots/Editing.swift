@@ -101,10 +101,10 @@ import Tracking
             #expect(run.state == .canceled && run.reason == .jobRemoved)
             #expect(try await scene.ledger.events(after: 0, limit: 9).map(\.event.type) == [.runCanceled])
             #expect(!scene.census.isBusy("job"))
-            #expect(await scene.keeper.entry("job") == nil)
+            #expect(await !scene.keeper.isJob("job"))
 
             try await scene.put(.cron("job", "0 * * * * *"))
-            #expect(await scene.keeper.entry("job")?.record.revision == 2)
+            #expect(try await scene.keeper.entry("job")?.record.revision == 2)
             scene.clock.advance(to: at("10:02:00"))
             try await scene.settled()
             #expect(try await scene.ledger.run(job: "job", ordinal: 2)?.slot == at("10:02:00"))
@@ -118,7 +118,7 @@ import Tracking
                     .put(.manual("new"), origin: .cli, place: nil), .remove("ghost"),
                 ])
             }
-            #expect(await scene.keeper.entry("new") == nil)
+            #expect(await !scene.keeper.isJob("new"))
             let jobs = try await scene.ledger.jobs()
             #expect(jobs.isEmpty)
         }
@@ -159,7 +159,7 @@ import Tracking
             var lost = JobSpec.cron("lost", "* * * * *")
             lost.schedule.zone = "Atlantis/Capital"
             try await scene.put(lost)
-            let entry = try #require(await scene.keeper.entry("lost"))
+            let entry = try #require(try await scene.keeper.entry("lost"))
             #expect(entry.next == nil && entry.fault?.contains("Atlantis/Capital") == true)
             #expect(await scene.keeper.summary().faults.keys.sorted() == ["lost"])
             try await scene.put(.cron("lost", "* * * * *"))

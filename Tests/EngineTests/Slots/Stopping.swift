@@ -68,7 +68,7 @@ import Timeline
             #expect(try await scene.spans(of: "busy") == ["skipped overlap 10:02:00-10:02:00 x1"])
             let held = try await scene.spans(of: "held")
             #expect(held.map { $0.hasPrefix("skipped paused") } == [true, true])
-            #expect(await scene.keeper.entry("held")?.record.pause?.note == "holiday")
+            #expect(try await scene.keeper.entry("held")?.record.pause?.note == "holiday")
         }
     }
 }

@@ -74,7 +74,7 @@ import Timeline
             await scene.keeper.takeUpZones(release: "2026c")
             try await scene.settled()
             #expect(await scene.keeper.summary().faults.isEmpty)
-            #expect(await scene.keeper.entry("noon")?.next == at("11:00:00"))
+            #expect(try await scene.keeper.entry("noon")?.next == at("11:00:00"))
         }
     }
 

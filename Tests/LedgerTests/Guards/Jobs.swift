@@ -19,6 +19,21 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `is found by name, or in its turn`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit(
+                ["c", "a", "d", "b"].map { .putJob(.sample($0), replacing: nil) }
+                    + [.removeJob(name: "c", revision: 1)])
+            #expect(try await ledger.jobs(after: "", limit: 2).map(\.name) == ["a", "b"])
+            #expect(try await ledger.jobs(after: "b", limit: 2).map(\.name) == ["d"])
+            #expect(try await ledger.jobs(after: "aa", limit: .max).map(\.name) == ["b", "d"])
+            #expect(try await ledger.jobs(after: "d", limit: 2).isEmpty)
+            let named = try await ledger.jobs(named: ["d", "c", "none", "a"])
+            #expect(Set(named) == [.sample("a"), .sample("d")])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `is put only over the revision that was read`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             await expectFenced(ledger, [.putJob(.sample("backup"), replacing: 1)])

@@ -40,7 +40,7 @@ extension Snapshot {
         answers["active runs"] = try await ledger.activeRuns()
         let ids = model.runs.suffix(3).map(\.id)
         answers["runs, named"] = try await ledger.runs(ids: ids.reversed() + ["none"])
-        answers["last runs"] = Set(try await ledger.lastRuns())
+        answers["last runs"] = Set(try await ledger.lastRuns(of: Set(model.runs.map(\.job))))
         answers["messages"] = try await ledger.messages(bot: nil, search: nil, limit: depth)
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
         answers["unread"] = try await ledger.unread()

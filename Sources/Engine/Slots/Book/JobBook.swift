@@ -1,0 +1,293 @@
+import Cron
+import Ledger
+import Timeline
+import Tracking
+
+/// Every job that is in force, as far as its slots need it, and the order in which they come.
+///
+/// A value of the slot keeper; the ledger's rows are the truth, and what else there is to know of a job is read there.
+/// About 60 bytes a job, and a schedule that several jobs have is kept once.
+struct JobBook: Sendable {
+    /// A job, and where its schedule stands.
+    struct Entry: Sendable {
+        var name: String
+        var revision: Int
+        var isPaused: Bool
+        var policies: SlotPolicies
+        /// One that means the same as the job's own.
+        var schedule: Schedule
+        var rules: ZoneRules
+        /// The slot that comes next; nil: none will.
+        var next: Moment?
+        /// The span the job's last slots joined, when they did not run.
+        var open: OpenSpan?
+        /// What makes the run of ``next``, for a job that runs after its last end: see ``RunCause/after(_:)``.
+        var chain: String?
+    }
+
+    /// The end of a span that the next slot may join.
+    struct OpenSpan: Hashable, Sendable {
+        var last: Moment
+        var state: RunState
+        var reason: RunReason
+    }
+
+    /// What is kept of a job besides its name and its slot: by the place of these.
+    private struct Row: Sendable {
+        var open: OpenSpan?
+        var isPaused: Bool
+        var origin: JobOrigin
+        var revision: UInt32
+        var schedule: UInt32
+        var policies: UInt32
+    }
+
+    private var queue = SlotQueue()
+    private var rows: [Row] = []
+    private var schedules = Interned<Schedule>()
+    private var policies = Interned<SlotPolicies>()
+    /// The rules that slots follow, by the zone's name.
+    private var zones: [String: ZoneRules] = [:]
+    /// See ``Entry/chain``; by name.
+    private var chains: [String: String] = [:]
+
+    /// How many jobs there are.
+    var count: Int { rows.count }
+
+    /// The names of all jobs, in no order.
+    var names: some RandomAccessCollection<String> { queue.names }
+
+    func contains(_ name: String) -> Bool { queue.place(of: name) != nil }
+
+    subscript(name: String) -> Entry? {
+        guard let place = queue.place(of: name) else { return nil }
+        let row = rows[place]
+        let schedule = schedules[row.schedule]
+        return Entry(
+            name: name, revision: Int(row.revision), isPaused: row.isPaused,
+            policies: policies[row.policies], schedule: schedule, rules: rules(of: schedule),
+            next: queue.slot(at: place), open: row.open, chain: chains[name])
+    }
+
+    // MARK: Edits
+
+    /// Puts a job in force, in place of one of its name; its next slot is the first after `moment`.
+    ///
+    /// `rules` are those of its zone, which holds on to those that it has already: see ``follow(_:after:)``.
+    mutating func put(_ record: JobRecord, schedule: Schedule, rules: ZoneRules, after moment: Moment) {
+        if let zone = schedule.zoneName, zones[zone] == nil { zones[zone] = rules }
+        var row = Row(
+            open: nil, isPaused: record.pause != nil, origin: record.origin,
+            revision: UInt32(clamping: record.revision), schedule: schedules.take(schedule),
+            policies: policies.take(SlotPolicies(record.spec)))
+        if let place = queue.place(of: record.name) {
+            row.open = rows[place].open
+            release(rows[place])
+            rows[place] = row
+        } else {
+            _ = queue.add(record.name)
+            rows.append(row)
+        }
+        compact()
+        advance(record.name, after: moment, joining: row.open)
+    }
+
+    /// Takes a job out of force.
+    mutating func remove(_ name: String) {
+        guard let place = queue.place(of: name) else { return }
+        release(rows[place])
+        queue.remove(at: place)
+        rows.swapAt(place, rows.count - 1)
+        rows.removeLast()
+        chains[name] = nil
+        compact()
+    }
+
+    /// Holds a job still, or lets it go on.
+    mutating func setPaused(_ isPaused: Bool, of name: String) {
+        if let place = queue.place(of: name) { rows[place].isPaused = isPaused }
+    }
+
+    private mutating func release(_ row: Row) {
+        schedules.release(row.schedule)
+        policies.release(row.policies)
+    }
+
+    private mutating func compact() {
+        if let places = schedules.compact() {
+            for index in rows.indices { rows[index].schedule = places[Int(rows[index].schedule)] }
+        }
+        if let places = policies.compact() {
+            for index in rows.indices { rows[index].policies = places[Int(rows[index].policies)] }
+        }
+    }
+
+    // MARK: Slots
+
+    /// When the earliest slot of all comes; nil: none will.
+    var earliest: (slot: Moment, job: String)? { named(queue.first) }
+
+    /// The earliest slot of the jobs that are not paused; nil: none will come.
+    ///
+    /// - Complexity: O(1), and O(paused jobs that come before it) while there are some.
+    var earliestAwake: (slot: Moment, job: String)? { named(queue.first { !rows[$0].isPaused }) }
+
+    private func named(_ place: Int?) -> (slot: Moment, job: String)? {
+        guard let place, let slot = queue.slot(at: place) else { return nil }
+        return (slot, queue.name(at: place))
+    }
+
+    /// Takes every job with a slot at or before `moment` off the queue and names them, in the order of names.
+    ///
+    /// Each comes back with ``advance(_:after:joining:)`` or ``restore(_:)``.
+    mutating func takeDue(at moment: Moment) -> [String] {
+        var names: [String] = []
+        while let place = queue.first, let slot = queue.slot(at: place), slot <= moment {
+            queue.take(place)
+            names.append(queue.name(at: place))
+        }
+        names.sort()
+        return names
+    }
+
+    /// Queues the job's first slot after `moment`.
+    mutating func advance(_ name: String, after moment: Moment, joining open: OpenSpan?) {
+        guard let place = queue.place(of: name) else { return }
+        if !chains.isEmpty { chains[name] = nil }
+        rows[place].open = open
+        reckon(place, after: moment)
+    }
+
+    private mutating func reckon(_ place: Int, after moment: Moment) {
+        let schedule = schedules[rows[place].schedule]
+        queue.set(schedule.nextSlot(after: moment, in: rules(of: schedule)), at: place)
+    }
+
+    /// Puts jobs back on the queue as they were: their slots could not be decided.
+    mutating func restore(_ names: some Sequence<String>) {
+        for name in names { if let place = queue.place(of: name) { queue.putBack(place) } }
+    }
+
+    /// Queues every job's first slot after `moment`: time begins anew there.
+    mutating func restart(after moment: Moment) {
+        for place in rows.indices {
+            if chains.isEmpty || chains[queue.name(at: place)] == nil {
+                rows[place].open = nil
+                reckon(place, after: moment)
+            } else {
+                queue.putBack(place)
+            }
+        }
+    }
+
+    // MARK: After the last end
+
+    /// The job's next slot is at `moment`, whatever its schedule says, and `cause` makes its run.
+    mutating func chain(_ name: String, at moment: Moment, by cause: String) {
+        guard let place = queue.place(of: name) else { return }
+        chains[name] = cause
+        queue.set(moment, at: place)
+    }
+
+    /// When the job's next slot comes is not known any more.
+    mutating func unchain(_ name: String) {
+        chains[name] = nil
+        if let place = queue.place(of: name) { queue.set(nil, at: place) }
+    }
+
+    /// The clock went back: nobody waits longer for the run after its last end than from now on.
+    mutating func clampChains(at now: Moment) {
+        for name in chains.keys {
+            guard let place = queue.place(of: name), let next = queue.slot(at: place),
+                case .after(let interval) = schedules[rows[place].schedule], next > now + interval
+            else { continue }
+            queue.set(now + interval, at: place)
+        }
+    }
+
+    // MARK: Zones
+
+    private func rules(of schedule: Schedule) -> ZoneRules {
+        schedule.zoneName.flatMap { zones[$0] } ?? .utc
+    }
+
+    /// The zones of which `lookUp` says something else than what slots follow.
+    func changedZones(_ lookUp: ZoneLookup) -> [(name: String, rules: ZoneRules?)] {
+        zones.compactMap { name, rules in
+            let found = lookUp(name)
+            return found == rules ? nil : (name, found)
+        }
+    }
+
+    /// Lets the jobs of a zone follow other rules, each from its first slot after `moment` on.
+    ///
+    /// - Returns: how many jobs.
+    mutating func follow(_ rules: ZoneRules, of zone: String, after moment: Moment) -> Int {
+        zones[zone] = rules
+        let places = places(inZone: zone)
+        for place in places { reckon(place, after: moment) }
+        return places.count
+    }
+
+    /// Forgets a zone that the machine does not know any more: the jobs that were in it have no slots.
+    ///
+    /// - Returns: their names.
+    mutating func forget(zone: String) -> [String] {
+        zones[zone] = nil
+        let places = places(inZone: zone)
+        for place in places {
+            schedules.release(rows[place].schedule)
+            rows[place].schedule = schedules.take(.manual)
+            queue.set(nil, at: place)
+        }
+        defer { compact() }
+        return places.map { queue.name(at: $0) }
+    }
+
+    private func places(inZone zone: String) -> [Int] {
+        let isInZone = (0..<schedules.count).map { schedules[UInt32($0)].zoneName == zone }
+        return rows.indices.filter { isInZone[Int(rows[$0].schedule)] }
+    }
+}
+
+// What is asked of all jobs at once.
+
+extension JobBook {
+    /// The names of the jobs of files, in no order.
+    var namesOfFiles: [String] { rows.indices.filter { rows[$0].origin == .file }.map { queue.name(at: $0) } }
+
+    /// The names of the jobs whose schedule is `schedule`, in their order.
+    func names(on schedule: Schedule) -> [String] {
+        guard let wanted = schedules.place(of: schedule) else { return [] }
+        return rows.indices.filter { rows[$0].schedule == wanted }.map { queue.name(at: $0) }.sorted()
+    }
+
+    /// How many jobs each bot has.
+    var countsOfBots: [String: Int] {
+        (0..<UInt32(policies.count)).reduce(into: [:]) { counts, place in
+            let jobs = policies.uses(of: place)
+            if jobs > 0 { counts[policies[place].bot, default: 0] += jobs }
+        }
+    }
+
+    /// The schedules of jobs whose runs start with their slots and that are not paused, each with how many jobs.
+    var crowds: [(schedule: Schedule, zone: ZoneRules, jobs: Int)] {
+        var counts = [Int](repeating: 0, count: schedules.count)
+        for row in rows where isPrompt(row) { counts[Int(row.schedule)] += 1 }
+        return counts.indices.filter { counts[$0] > 0 }.map { place in
+            let schedule = schedules[UInt32(place)]
+            return (schedule, rules(of: schedule), counts[place])
+        }
+    }
+
+    /// How many of those jobs have a slot in the second `second` after the epoch.
+    func crowd(inSecond second: Int64) -> Int {
+        let onTime = crowds.filter { $0.schedule.hasSlot(inSecond: second, in: $0.zone) }.map(\.jobs)
+        let chained = chains.keys.count { name in
+            queue.place(of: name).map { isPrompt(rows[$0]) && queue.slot(at: $0)?.seconds == second } ?? false
+        }
+        return onTime.reduce(chained, +)
+    }
+
+    private func isPrompt(_ row: Row) -> Bool { !row.isPaused && policies[row.policies].spread == .zero }
+}

@@ -1,0 +1,48 @@
+import Cron
+package import Ledger
+import Timeline
+
+// What is known of jobs, for those who ask.
+
+extension SlotKeeper {
+    /// How many jobs are read from the ledger at once.
+    package static let page = 1000
+
+    /// Whether a job of that name is in force.
+    package func isJob(_ name: String) -> Bool { book.contains(name) }
+
+    /// The names of the jobs in force, in no order.
+    package func names() -> [String] { Array(book.names) }
+
+    /// The names of those that files describe, in no order.
+    package func namesOfFiles() -> [String] { book.namesOfFiles }
+
+    /// How many jobs each bot has.
+    package func countsOfBots() -> [String: Int] { book.countsOfBots }
+
+    /// A job in force, with its next slot.
+    package func entry(_ name: String) async throws(LedgerError) -> ScheduledJob? {
+        guard book.contains(name), let record = try await ledger.job(named: name) else { return nil }
+        return scheduled(record)
+    }
+
+    /// The first ``page`` jobs in force that come after `name`, in the order of names; none: there are no more.
+    package func entries(after name: String) async throws(LedgerError) -> [ScheduledJob] {
+        var last = name
+        while true {
+            let records = try await ledger.jobs(after: last, limit: Self.page)
+            let found = records.compactMap(scheduled)
+            guard found.isEmpty, let end = records.last?.name else { return found }
+            last = end
+        }
+    }
+
+    /// The record with where the book stands; nil when the job is not in force yet, or not any more.
+    private func scheduled(_ record: JobRecord) -> ScheduledJob? {
+        guard let entry = book[record.name] else { return nil }
+        let read = try? record.spec.schedule.read(seed: record.name, since: record.since, zones: zones)
+        let (schedule, rules) = read ?? (.manual, .utc)
+        return ScheduledJob(
+            record: record, schedule: schedule, rules: rules, next: entry.next, fault: faults[record.name])
+    }
+}
