@@ -17,6 +17,15 @@ import Timeline
         #expect(job["schedule"]["zone"].text == "Europe/Berlin")
         #expect(job["policies"]["timeoutMs"].integer == 7_200_000)
         #expect(job["revision"].integer == 1)
+        // The machine of the tests is in UTC, the job is not: its times bear its own offset.
+        let berlin = try #require(job["nextAt"].text)
+        #expect(berlin.contains("T02:30:00+0"), "\(berlin)")
+        let offset = " +\(berlin.suffix(5))"
+        for words in [["job", "show", "mine"], ["job", "list"]] {
+            let shown = try await belfry.run("belfry", words).text
+            #expect(shown.contains("02:30:00\(offset)"), "\(shown)")
+        }
+        #expect(added.text.contains("02:30:00\(offset)"))
 
         #expect(try await belfry.run("job", "edit", "mine", "--cron", "0 3 1 1 *", "--zone", "UTC").code == 0)
         job = try await belfry.json("job", "show", "mine")

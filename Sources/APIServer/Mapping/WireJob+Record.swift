@@ -23,7 +23,7 @@ extension WireJob {
         if let pause = record.pause {
             paused = .since(Timestamp(pause.since), note: pause.note)
         } else {
-            nextAt = Timestamp(entry.next)
+            nextAt = Timestamp(entry.next, in: entry.rules)
         }
         self.lastRun = lastRun
         switch spec.action {

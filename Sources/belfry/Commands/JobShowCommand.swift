@@ -36,11 +36,11 @@ struct JobShowCommand: ParsableCommand {
         if case .since(let since, let note) = job.paused {
             add("paused", "since \(screen.time(since))" + (note.map { ": \($0)" } ?? ""))
         }
-        add("next", job.nextAt.map { "\(screen.time($0)), \(screen.distance($0))" })
+        add("next", job.nextAt.map { "\(screen.time($0, of: job)), \(screen.distance($0))" })
         add(
             "last",
             job.lastRun.map {
-                "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt))"
+                "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt, of: job))"
             })
         add("policies", Self.policies(job.policies))
         add("origin", job.at ?? "belfry job add")

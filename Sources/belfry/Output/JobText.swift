@@ -27,7 +27,7 @@ enum JobText {
             return
         }
         let screen = common.screen
-        let next = job.nextAt.map { "next at \(screen.time($0)), \(screen.distance($0))" }
+        let next = job.nextAt.map { "next at \(screen.time($0, of: job)), \(screen.distance($0))" }
         let other =
             job.schedule.kind == "manual" ? nil : job.schedule.words.map { "runs \($0.lowercasedFirst)" }
         let when =
@@ -39,7 +39,8 @@ enum JobText {
     static func table(_ jobs: [WireJob], _ screen: Screen) -> TextTable {
         var table = TextTable(["JOB", "SCHEDULE", "NEXT", "LAST", "BOT"])
         for job in jobs {
-            let next = job.paused.isPaused ? TextTable.Cell("paused", .yellow) : "\(screen.time(job.nextAt))"
+            let next: TextTable.Cell =
+                job.paused.isPaused ? .init("paused", .yellow) : "\(screen.time(job.nextAt, of: job))"
             let last = job.lastRun.map { TextTable.Cell(RunText.state($0), StateMark($0.state).color) }
             table.add(["\(job.name)", "\(schedule(job.schedule))", next, last ?? "-", "\(job.bot)"])
         }

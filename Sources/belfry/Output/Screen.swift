@@ -25,7 +25,18 @@ struct Screen {
     }
 
     /// A time: `02:30:05` within 12 hours of now, else with its date; `-` when there is none.
-    func time(_ timestamp: Timestamp?) -> String {
+    func time(_ timestamp: Timestamp?) -> String { time(timestamp, zone) }
+
+    /// A time in the zone of a job, with its offset where that is not the zone of this machine.
+    func time(_ timestamp: Timestamp?, of job: WireJob) -> String {
+        guard let moment = timestamp?.moment, let name = job.schedule.zone, name != zone.name,
+            let rules = Zones.rules(name)
+        else { return time(timestamp) }
+        let offset = moment.iso8601(in: rules).drop { $0 != "T" }.drop { !"Z+-".contains($0) }
+        return "\(time(timestamp, rules)) \(offset)"
+    }
+
+    private func time(_ timestamp: Timestamp?, _ zone: ZoneRules) -> String {
         guard let moment = timestamp?.moment else { return "-" }
         let local = CivilTime(moment, in: zone)
         let clock = Self.two(local.hour) + ":" + Self.two(local.minute) + ":" + Self.two(local.second)
