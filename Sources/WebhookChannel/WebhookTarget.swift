@@ -22,7 +22,7 @@ package struct WebhookTarget: Sendable {
     /// The whole address; may carry a token, so it is shown to nobody.
     var url: String { form.url.text }
 
-    /// Scheme and host, which is all of the address that is ever shown.
+    /// Scheme, host and port, which is all of the address that is ever shown.
     package var shown: String { form.url.shown }
 
     /// How long the parts of an attempt may take.

@@ -101,6 +101,8 @@ enum Samples {
             createdAt: noon)
         entry.nextAt = noon
         entry.lastError = "status 500"
+        entry.waitsFor = "channelFailing"
+        entry.channelError = "status 500"
         entry.status = 500
         entry.settledAt = noon
         entry.run = "id"

@@ -1,4 +1,5 @@
 import API
+import Host
 import Testing
 import Timeline
 import Tracking
@@ -96,10 +97,19 @@ import Tracking
         #expect(
             try JSONKeys.of(Samples.entry) == [
                 "id", "channel", "type", "reason", "state", "attempts", "nextAt", "lastError", "status",
-                "createdAt", "settledAt", "run", "item",
+                "createdAt", "settledAt", "run", "item", "waitsFor", "channelError",
             ])
         let receipt = WireReceipt(outbox: "e1", at: Samples.noon, kind: "accepted", detail: "204")
         #expect(try JSONKeys.of(receipt) == ["outbox", "at", "kind", "detail"])
+    }
+
+    @Test func `writes a job's times with the offset of its zone, and keeps it on the way`() throws {
+        let berlin = try ZoneFiles().rules(of: "Europe/Berlin")
+        let time = try #require(Timestamp(Samples.noon.moment, in: berlin))
+        #expect(time == Samples.noon)
+        let text = try WireCoding.text([time])
+        #expect(text == "[\"2026-03-29T03:00:00+02:00\"]")
+        #expect(try WireCoding.text(WireCoding.decode([Timestamp].self, from: text.utf8)) == text)
     }
 
     @Test func `writes times as ISO 8601 and reads any offset`() throws {

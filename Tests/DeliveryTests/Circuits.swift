@@ -104,6 +104,27 @@ private func draw(_ permission: Circuit.Permission) -> String {
         #expect(circuit.lastError == "no answer in 30 s")
     }
 
+    @Test func `keeps why it failed in a word and in a line of bounded length`() {
+        var circuit = Circuit()
+        let long = String(repeating: "no\n", count: 400)
+        _ = circuit.recorded(
+            .failure(.retry(.serverError, detail: long)), at: start, policy: CircuitPolicy())
+        #expect(circuit.lastReason == .serverError)
+        #expect(circuit.lastError?.count == 300 && circuit.lastError?.hasPrefix("no no no") == true)
+        _ = circuit.recorded(.success(accepted), at: start, policy: CircuitPolicy())
+        #expect(circuit.lastReason == nil && circuit.lastError == nil)
+    }
+
+    @Test func `tells that what was refused for good was given up, and that the rest waits`() {
+        let waits = CircuitNews.failing.words(of: "hook", "503", reason: .serverError)
+        #expect(waits == "Channel \"hook\" fails: 503. What is for it waits; see: belfry outbox")
+        for reason in [DeliveryReason.rejected, .redirected, .unsendable] {
+            let refused = CircuitNews.failing.words(of: "hook", "404", reason: reason)
+            #expect(refused.contains("given up; see: belfry outbox --state dead"))
+            #expect(!refused.contains("What is for it waits"))
+        }
+    }
+
     @Test func `is not disabled by one failure before and one after a clock that jumped`() {
         var circuit = Circuit()
         for day in [0, 400] {

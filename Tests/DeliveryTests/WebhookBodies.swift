@@ -126,7 +126,7 @@ private func makeText(_ random: inout Seeded) -> String {
         #expect(
             text.contains(
                 #"{"id":"m-e","bot":"ops","thread":"main","from":"bot","text":"e","#
-                    + #""at":"2026-03-29T01:00:00.250Z","read":false,"run":"tell#4"}],"#))
+                    + #""at":"2026-03-29T01:00:00.250Z","read":false,"pinned":false,"run":"tell#4"}],"#))
         #expect(text.hasSuffix(#""urgency":"normal","reason":"first","revision":2}"#))
     }
 

@@ -43,7 +43,10 @@ import Testing
 
     @Test func `never shows its path, where a token may be`() throws {
         let url = try WebhookURL("https://example.org:8443/secret-token?key=secret")
-        #expect("\(url)" == "https://example.org")
+        #expect("\(url)" == "https://example.org:8443")
+        for usual in ["https://example.org/x", "https://example.org:443/x", "http://example.org:80/x"] {
+            #expect(try !WebhookURL(usual).shown.hasSuffix("0") && !WebhookURL(usual).shown.hasSuffix("3"))
+        }
     }
 
     @Test func `is read or refused whatever it is`() {

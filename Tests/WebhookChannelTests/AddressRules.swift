@@ -44,8 +44,8 @@ import WebhookChannel
         #expect(try !isRefused("https://1.1.1.1/"))
     }
 
-    @Test func `is shown as scheme and host`() throws {
+    @Test func `is shown as scheme, host and port`() throws {
         let form = try WebhookForm(url: try WebhookURL("https://Hooks.example.org:8443/T0/token?key=secret"))
-        #expect(try WebhookTarget(form).shown == "https://hooks.example.org")
+        #expect(try WebhookTarget(form).shown == "https://hooks.example.org:8443")
     }
 }

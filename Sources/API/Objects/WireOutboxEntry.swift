@@ -12,8 +12,13 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     package var state: String
     /// How often it was attempted.
     package var attempts: Int
-    /// When it is due again.
+    /// When it is tried next; absent when that is not known, as long as its channel is given up.
     package var nextAt: Timestamp?
+    /// What it waits for: `retry` (its next attempt), `earlier` (an entry of the same item or run),
+    /// `channelFailing`, `channelDisabled`; absent when it waits for nothing.
+    package var waitsFor: String?
+    /// The last failure of the channel it waits for.
+    package var channelError: String?
     /// What went wrong, one line without secrets.
     package var lastError: String?
     /// The HTTP status of the last answer.

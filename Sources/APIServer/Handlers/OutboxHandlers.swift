@@ -25,7 +25,7 @@ extension DaemonHandler {
         let records = try await reading { () async throws(LedgerError) in
             try await control.ledger.outbox(states: states, limit: max(asked, limit))
         }
-        let shown = records.lazy.map { WireOutboxEntry($0, isSending: sending.contains($0.id)) }
+        let shown = try await shown(records)
         return Array(shown.filter { words.isEmpty || words.contains($0.state) }.prefix(limit))
     }
 
@@ -34,18 +34,30 @@ extension DaemonHandler {
             try await control.ledger.outbox(id: id)
         }
         guard let record else { throw APIError(.noSuchOutboxEntry, "no outbox entry \"\(id)\"") }
-        return .value(shown(record))
+        return .value(try await shown(record))
     }
 
     func retryEntry(_ id: String) async throws(APIError) -> APIResponse {
-        .value(shown(try await asking { () async throws(EngineError) in try await control.retryEntry(id) }))
+        let record = try await asking { () async throws(EngineError) in try await control.retryEntry(id) }
+        return .value(try await shown(record))
     }
 
     func discardEntry(_ id: String) async throws(APIError) -> APIResponse {
-        .value(shown(try await asking { () async throws(EngineError) in try await control.discardEntry(id) }))
+        let record = try await asking { () async throws(EngineError) in try await control.discardEntry(id) }
+        return .value(try await shown(record))
     }
 
-    private func shown(_ record: OutboxRecord) -> WireOutboxEntry {
-        WireOutboxEntry(record, isSending: control.switchboard.inHand.sending.contains(record.id))
+    private func shown(_ record: OutboxRecord) async throws(APIError) -> WireOutboxEntry {
+        try await shown([record])[0]
+    }
+
+    private func shown(_ records: [OutboxRecord]) async throws(APIError) -> [WireOutboxEntry] {
+        let sending = control.switchboard.inHand.sending
+        let waits = try await reading { () async throws(LedgerError) in
+            try await control.waits(of: records)
+        }
+        return records.map {
+            WireOutboxEntry($0, isSending: sending.contains($0.id), wait: waits[$0.id])
+        }
     }
 }

@@ -1,16 +1,22 @@
 import API
 import Delivery
+import Engine
 import Ledger
 
 extension WireOutboxEntry {
     /// The entry as the API shows it; `sending` is no stored state.
-    init(_ record: OutboxRecord, isSending: Bool) {
-        let state = isSending && record.state == .pending ? Self.sending : record.state.rawValue
+    init(_ record: OutboxRecord, isSending: Bool, wait: OutboxWait?) {
+        let isSending = isSending && record.state == .pending
+        let state = isSending ? Self.sending : record.state.rawValue
         self.init(
             id: record.id, channel: record.channel, type: record.type, reason: record.reason,
             state: state, createdAt: Timestamp(record.createdAt))
         attempts = record.attempts
-        nextAt = Timestamp(record.nextAt)
+        if !isSending {
+            nextAt = Timestamp(wait == nil ? record.nextAt : wait?.nextAt)
+            waitsFor = wait?.word
+            if case .channel(let hold) = wait { channelError = hold.lastError }
+        }
         lastError = record.lastError
         status = record.status
         settledAt = Timestamp(record.settledAt)

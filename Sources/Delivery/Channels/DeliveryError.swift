@@ -1,6 +1,6 @@
 /// Why a delivery did not happen, and with it whether to try again.
 ///
-/// `detail` is one line for a person, with no secret in it: URLs as scheme and host.
+/// `detail` is one line for a person, with no secret in it: URLs as scheme, host and port.
 package enum DeliveryError: Error, Hashable, Sendable {
     /// Try again, not before `after` if the other side said so.
     case retry(DeliveryReason, after: Duration? = nil, detail: String = "", status: Int? = nil)
@@ -22,6 +22,15 @@ package enum DeliveryError: Error, Hashable, Sendable {
         case .retry(_, _, let detail, _), .giveUp(_, let detail, _), .unreachable(_, let detail): detail
         }
     }
+
+    /// What went wrong in one line of bounded length; the reason's own word when nothing more is known.
+    package var sentence: String {
+        if detail.isEmpty { return reason.rawValue }
+        let line = String(String.UnicodeScalarView(detail.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+        return line.count <= Self.longestSentence ? line : line.prefix(Self.longestSentence - 1) + "…"
+    }
+
+    private static let longestSentence = 300
 
     /// The HTTP status, where an answer came.
     package var status: Int? {

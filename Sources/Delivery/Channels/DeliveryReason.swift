@@ -43,4 +43,15 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     case channelClosed
     /// The daemon is stopping; the attempt counts for nothing.
     case stopping
+
+    /// Whether what was refused is given up at once, and not tried again.
+    package var isFinal: Bool {
+        switch self {
+        case .rejected, .redirected, .unsendable: true
+        case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .serverError,
+            .throttled, .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable, .channelClosed,
+            .stopping:
+            false
+        }
+    }
 }

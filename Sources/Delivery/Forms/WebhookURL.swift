@@ -9,9 +9,10 @@ package struct WebhookURL: Hashable, Sendable {
     /// The port; 443 or 80 when none was written.
     package let port: Int
 
-    /// Scheme and host, for logs and errors.
+    /// Scheme and host, and a port that is not the usual one: for logs and errors.
     package var shown: String {
         (isSecure ? "https://" : "http://") + (host.contains(":") ? "[\(host)]" : host)
+            + (port == (isSecure ? 443 : 80) ? "" : ":\(port)")
     }
 
     /// Reads an absolute http or https address without user, password or fragment.
@@ -95,6 +96,6 @@ package struct WebhookURL: Hashable, Sendable {
 }
 
 extension WebhookURL: CustomStringConvertible {
-    /// Scheme and host: a log may hold this value.
+    /// As it is ``shown``: a log may hold this value.
     package var description: String { shown }
 }

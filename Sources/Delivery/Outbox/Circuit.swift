@@ -32,6 +32,8 @@ package struct Circuit: Hashable, Codable, Sendable {
     package private(set) var since: Moment?
     /// The last failure, one line; absent after a success.
     package private(set) var lastError: String?
+    /// Its reason; absent after a success.
+    package private(set) var lastReason: DeliveryReason?
 
     /// Failures since the last success.
     private(set) var failures = 0
@@ -99,6 +101,7 @@ extension Circuit {
         failures = 0
         firstFailureAt = nil
         lastError = nil
+        lastReason = nil
         guard !wasClosed else {
             note(isFailure: false)
             return nil
@@ -113,7 +116,8 @@ extension Circuit {
     ) -> CircuitNews? {
         note(isFailure: true)
         failures += 1
-        lastError = error.detail.isEmpty ? error.reason.rawValue : error.detail
+        lastError = error.sentence
+        lastReason = error.reason
         let first = min(firstFailureAt ?? now, now)
         firstFailureAt = first
         if now - first >= policy.disableAfter, failures >= policy.leastFailuresToDisable {
@@ -140,7 +144,8 @@ extension Circuit {
     private mutating func disable(_ error: DeliveryError, at now: Moment) -> CircuitNews {
         state = .disabled(error.reason)
         since = now
-        lastError = error.detail.isEmpty ? error.reason.rawValue : error.detail
+        lastError = error.sentence
+        lastReason = error.reason
         return .disabled
     }
 

@@ -9,4 +9,25 @@ package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
 
     /// The event's type.
     package var eventType: String { "channel.\(rawValue)" }
+
+    /// The news that an event of this type is.
+    package init?(eventType: String) {
+        guard let news = Self.allCases.first(where: { $0.eventType == eventType }) else { return nil }
+        self = news
+    }
+
+    /// What a person is told: of which channel, what went wrong in `error`, and for what `reason`.
+    package func words(of channel: String, _ error: String, reason: DeliveryReason?) -> String {
+        let why = error.isEmpty ? "" : ": \(error)"
+        switch self {
+        case .failing where reason?.isFinal == true:
+            return "Channel \"\(channel)\" refuses what it is sent\(why). What it refused was given up; "
+                + "see: belfry outbox --state dead. What comes next waits."
+        case .failing: return "Channel \"\(channel)\" fails\(why). What is for it waits; see: belfry outbox"
+        case .disabled:
+            return "Channel \"\(channel)\" was given up\(why). What is for it waits until "
+                + "belfry channel test \(channel) reaches it."
+        case .restored: return "Channel \"\(channel)\" works again; what waited is sent now."
+        }
+    }
 }

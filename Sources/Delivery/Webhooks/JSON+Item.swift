@@ -4,8 +4,9 @@ import Timeline
 extension JSON {
     /// The `item` of events and webhooks.
     ///
-    /// Of a job, `count` is how often in a row it failed, and `last` is empty.
-    package init(_ item: ItemSnapshot) {
+    /// Of a job, `count` is how often in a row it failed, and `last` is empty; `pinned` are the ids of the
+    /// messages that are.
+    package init(_ item: ItemSnapshot, pinned: Set<String> = []) {
         var bot: String? = item.bot
         var thread: String?
         var job: String?
@@ -30,7 +31,7 @@ extension JSON {
             "thread": thread.map(JSON.string),
             "job": job.map(JSON.string),
             "count": .int(count),
-            "last": .array(last.map { JSON($0, isRead: false) }),
+            "last": .array(last.map { JSON($0, isRead: false, isPinned: pinned.contains($0.id)) }),
             "urgency": .string(item.urgency.rawValue),
             "reason": .string(item.reason.rawValue),
             "revision": .int(item.revision),
@@ -38,7 +39,7 @@ extension JSON {
     }
 
     /// The `message` of events and webhooks.
-    package init(_ message: Message, isRead: Bool) {
+    package init(_ message: Message, isRead: Bool, isPinned: Bool) {
         self = .object([
             "id": .string(message.id),
             "bot": .string(message.bot),
@@ -48,6 +49,7 @@ extension JSON {
             "text": .string(message.text),
             "at": .string(message.at.iso8601),
             "read": .bool(isRead),
+            "pinned": .bool(isPinned),
             "run": message.run.map(JSON.string),
         ])
     }

@@ -42,6 +42,28 @@ extension Control {
         return "event:\(made.lastEvent):\(name)"
     }
 
+    /// What each of `entries` waits for, by its id; those that wait for nothing are not in it.
+    package func waits(of entries: [OutboxRecord]) async throws(LedgerError) -> [String: OutboxWait] {
+        let now = clock.now
+        let unsettled = entries.filter { !$0.state.isSettled }
+        var waits: [String: OutboxWait] = [:]
+        for (channel, entries) in Dictionary(grouping: unsettled, by: \.channel) {
+            let hold = ChannelHold(try await ledger.channel(named: channel), at: now)
+            let first =
+                hold == nil ? try await ledger.pendingOutbox(channel: channel, limit: Self.lookAhead) : []
+            let isWhole = hold == nil && first.count < Self.lookAhead
+            let ids = Set(first.map(\.id))
+            for entry in entries {
+                waits[entry.id] = OutboxWait(
+                    entry, hold: hold, isFirst: !isWhole || ids.contains(entry.id), at: now)
+            }
+        }
+        return waits
+    }
+
+    /// How many that could be sent are looked at, to find those that stand behind another.
+    private static let lookAhead = 1024
+
     private func entry(_ id: String) async throws(EngineError) -> OutboxRecord {
         do throws(LedgerError) {
             if let entry = try await ledger.outbox(id: id) { return entry }

@@ -150,20 +150,31 @@ extension ItemTurn {
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
     private mutating func takeChannelNews(_ record: EventRecord) throws(LedgerError) {
         let event = record.event
-        guard let name = event.channel else { return }
-        let about = JSON.object(["name": .string(name), "lastError": event.reason.map(JSON.string)])
-        tell(record, [JSON.Member("channel", about)])
+        guard let name = event.channel, let news = CircuitNews(eventType: event.type.rawValue) else { return }
+        tell(record, [JSON.Member("channel", channel(name, after: news, event))])
         let told = configuration.routing.channels(for: event.type.rawValue, about: name)
             .filter(levels.contains)
         guard !told.isEmpty else { return }
-        let why = event.reason.map { ": \($0)" } ?? ""
-        let text =
-            switch event.type {
-            case .channelFailing: "Channel \"\(name)\" fails\(why). What is for it waits."
-            case .channelDisabled: "Channel \"\(name)\" was given up\(why)."
-            default: "Channel \"\(name)\" works again; what waited is sent now."
-            }
+        let text = news.words(
+            of: name, event.detail.isEmpty ? event.reason ?? "" : event.detail,
+            reason: event.reason.flatMap(DeliveryReason.init))
         try say(text, in: "channel \(name)", on: told)
+    }
+
+    /// The channel as the event left it.
+    private func channel(_ name: String, after news: CircuitNews, _ event: NewEvent) -> JSON {
+        let state: ChannelBoard.Health.State =
+            switch news {
+            case .failing: .failing
+            case .disabled: .disabled
+            case .restored: .working
+            }
+        let kind = configuration.channels.first { $0.name == name }?.kind.rawValue
+        return .object([
+            "name": .string(name), "kind": kind.map(JSON.string), "state": .string(state.rawValue),
+            "since": .string(event.at.iso8601),
+            "lastError": event.detail.isEmpty ? nil : .string(event.detail),
+        ])
     }
 
     /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.

@@ -140,6 +140,16 @@ struct ItemTurn {
         }
     }
 
+    /// The ids of the messages it shows that a person pinned.
+    private func pinned(of snapshot: ItemSnapshot) throws(LedgerError) -> Set<String> {
+        guard case .messages(_, let last) = snapshot.content else { return [] }
+        var pinned: Set<String> = []
+        for message in last where try reads.message(id: message.id)?.pinned == true {
+            pinned.insert(message.id)
+        }
+        return pinned
+    }
+
     /// Makes an outbox entry of the group, or rewrites the last one that surely nobody has seen.
     private mutating func group(
         _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String
@@ -147,7 +157,7 @@ struct ItemTurn {
         let reason = snapshot.reason.rawValue
         let body = WebhookBody(
             type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: reason,
-            objects: [JSON.Member("item", JSON(snapshot))])
+            objects: [JSON.Member("item", JSON(snapshot, pinned: try pinned(of: snapshot)))])
         let last = try reads.untriedOutbox(channel: channel, item: "\(item.key)")
         if let last, last.createdAt >= tools.since,
             rewritten.contains(last.id) || tools.inHand.beginRewriting(last.id)

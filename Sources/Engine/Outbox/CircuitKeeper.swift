@@ -14,9 +14,7 @@ struct CircuitKeeper {
 
     /// Takes up what the last daemon left; a record that can't be read counts for nothing.
     init(_ record: ChannelRecord?, at now: Moment) {
-        if let record, let stored = try? JSONDecoder().decode(Circuit.self, from: Data(record.circuit)) {
-            circuit = stored
-        }
+        circuit = Circuit(record) ?? circuit
         circuit.forgetProbe(at: now)
         kept = circuit
     }
@@ -39,7 +37,12 @@ struct CircuitKeeper {
             news = .restored
         }
         guard let news, let type = EventType(rawValue: news.eventType) else { return [] }
-        return [.append(NewEvent(type, at: now, reason: circuit.lastError, channel: channel))]
+        return [
+            .append(
+                NewEvent(
+                    type, at: now, reason: circuit.lastReason?.rawValue, channel: channel,
+                    detail: circuit.lastError ?? ""))
+        ]
     }
 
     /// Whether a channel that was given up is used again: what was held may go.
@@ -68,8 +71,7 @@ struct CircuitKeeper {
         switch (result, circuit.state) {
         case (.success, _): return (.working, nil)
         case (.failure, .disabled): return (.disabled, circuit.lastError)
-        case (.failure(let error), _):
-            return (.failing, error.detail.isEmpty ? error.reason.rawValue : error.detail)
+        case (.failure(let error), _): return (.failing, error.sentence)
         }
     }
 
@@ -85,4 +87,13 @@ struct CircuitKeeper {
 
     /// Since when; nil: it is not known.
     var since: Moment? { circuit.since }
+}
+
+extension Circuit {
+    /// What the ledger holds of it; nil: nothing, or nothing that can be read.
+    init?(_ record: ChannelRecord?) {
+        guard let record, let stored = try? JSONDecoder().decode(Circuit.self, from: Data(record.circuit))
+        else { return nil }
+        self = stored
+    }
 }

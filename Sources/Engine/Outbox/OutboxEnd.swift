@@ -22,7 +22,7 @@ struct OutboxEnd: Sendable {
             return [.moveOutbox(move), .insertReceipt(ReceiptRecord(outbox: entry.id, receipt: receipt))]
         case .failure(let error):
             move.status = error.status
-            move.lastError = error.detail.isEmpty ? error.reason.rawValue : error.detail
+            move.lastError = error.sentence
             return [.moveOutbox(move)]
         }
     }

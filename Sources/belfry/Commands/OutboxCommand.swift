@@ -35,13 +35,11 @@ struct OutboxListCommand: ParsableCommand {
             var table = TextTable(
                 ["CREATED", "STATE", "CHANNEL", "TYPE", "TRIES", "ID", "NOTE"], rightAligned: [4])
             for entry in entries {
-                let next = entry.nextAt.map { entry.attempts > 0 ? "again \(screen.distance($0))" : "" }
-                let note = [next, entry.lastError].compactMap { $0 }.filter { !$0.isEmpty }
                 table.add([
                     "\(screen.time(entry.createdAt))",
                     TextTable.Cell(entry.state, StatusText.color(ofEntry: entry.state)), "\(entry.channel)",
                     "\(entry.type)", "\(entry.attempts)", "\(entry.id)",
-                    "\(PlainText.preview(note.joined(separator: ", "), limit: 60))",
+                    "\(PlainText.preview(OutboxNote.text(entry, screen.now), limit: 90))",
                 ])
             }
             screen.print(table, empty: "The outbox is empty.")
@@ -64,8 +62,10 @@ struct OutboxRetryCommand: ParsableCommand {
 
     func run() throws {
         let entry: WireOutboxEntry = try common.client().ask(.retryEntry(id))
-        StandardOutput.print(
-            common.json ? try WireCoding.text(entry) : "\(entry.id) is \(entry.state) again.")
+        if common.json { return StandardOutput.print(try WireCoding.text(entry)) }
+        // Its own moment is now, which a channel that is left alone does not know.
+        let note = entry.waitsFor == nil ? "" : " " + OutboxNote.text(entry, common.screen.now)
+        StandardOutput.print("\(entry.id) is \(entry.state) again.\(PlainText.oneLine(note))")
     }
 }
 

@@ -26,11 +26,19 @@ import Timeline
             try await tower.ledger.commit([
                 .append(
                     NewEvent(
-                        .channelFailing, at: tower.clock.now, reason: "connection refused", channel: "one"))
+                        .channelFailing, at: tower.clock.now, reason: "connectFailed", channel: "one",
+                        detail: "connection refused"))
             ])
             try await tower.told()
             #expect(try await tower.entries(of: "one").isEmpty)
-            #expect(try await tower.entries(of: "two").map(\.type) == ["channel.failing"])
+            let entry = try #require(try await tower.entries(of: "two").first)
+            #expect(entry.type == "channel.failing" && entry.reason == "connectFailed")
+            #expect(
+                String(decoding: entry.body, as: UTF8.self).hasSuffix(
+                    """
+                    "data":{"reason":"connectFailed","channel":{"name":"one","kind":"webhook","state":"failing",\
+                    "since":"\(tower.clock.now.iso8601)","lastError":"connection refused"}}}
+                    """))
             let key = ItemKey.thread(bot: "belfry", thread: "channel one")
             let shown = try #require(try await tower.shown(key))
             guard case .messages(1, let last) = shown.content else {

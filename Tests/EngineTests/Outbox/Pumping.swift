@@ -207,6 +207,39 @@ extension Tower {
         }
     }
 
+    @Test func `says of what waits for it why, and when it is tried`() async throws {
+        let bad = try await HookServer(["--status-plan", "500"])
+        let good = try await HookServer()
+        try await Pumping().run([("bad", bad), ("good", good)]) { tower in
+            for number in 0..<5 { try await tower.put("e\(number)", on: "bad") }
+            try await tower.until { try await tower.entries(of: "bad").allSatisfy { $0.attempts == 1 } }
+            try await tower.put("late", on: "bad")
+            let until = tower.clock.now + .seconds(30)
+            let entries = try await tower.entries(of: "bad")
+            let waits = try await tower.control.waits(of: entries)
+            #expect(waits.count == 6)
+            for (id, wait) in waits {
+                #expect(wait.word == "channelFailing", "\(id)")
+                #expect(wait.nextAt == until, "\(id): the circuit waits longer than the entry")
+                guard case .channel(let hold) = wait else { continue }
+                #expect(hold.lastError == "\(bad.url("/").dropLast()) answered 500")
+            }
+        }
+    }
+
+    @Test func `that wants nothing more says so of all that is for it, and names no time`() async throws {
+        let gone = try await HookServer(["--status-plan", "410"])
+        let good = try await HookServer()
+        try await Pumping().run([("gone", gone), ("good", good)]) { tower in
+            try await tower.put("e1", on: "gone")
+            try await tower.entry("e1") { $0.state == .held }
+            try await tower.put("e2", on: "gone")
+            let waits = try await tower.control.waits(of: try await tower.entries(of: "gone"))
+            #expect(waits.mapValues(\.word) == ["e1": "channelDisabled", "e2": "channelDisabled"])
+            #expect(waits.values.allSatisfy { $0.nextAt == nil })
+        }
+    }
+
     @Test func `that wants nothing more keeps what waits, until a person's test gets through`() async throws {
         let gone = try await HookServer(["--status-plan", "410,204"])
         let good = try await HookServer()

@@ -1,0 +1,41 @@
+import Delivery
+import Ledger
+package import Timeline
+
+/// Why a channel's entries are not sent when their own moment comes, and until when.
+package struct ChannelHold: Hashable, Sendable {
+    /// What keeps them.
+    package enum Reason: String, Hashable, Sendable {
+        /// The channel fails and is left alone for a while.
+        case channelFailing
+        /// The channel was given up; nothing is sent before a person tries it.
+        case channelDisabled
+    }
+
+    /// What keeps them.
+    package var reason: Reason
+    /// When the next one is tried; nil: that is not known.
+    package var until: Moment?
+    /// The channel's last failure, one line.
+    package var lastError: String?
+
+    /// What the channel's circuit says; nil: nothing keeps its entries.
+    init?(_ circuit: Circuit, at now: Moment, policy: CircuitPolicy = CircuitPolicy()) {
+        switch circuit.state {
+        case .closed: return nil
+        case .disabled: reason = .channelDisabled
+        case .open, .halfOpen:
+            reason = .channelFailing
+            var asked = circuit
+            // A probe may be out already: what it finds, and when, is not known.
+            if case .waitUntil(let moment) = asked.ask(at: now, policy: policy) { until = moment }
+        }
+        lastError = circuit.lastError
+    }
+
+    /// What the ledger says of the channel.
+    init?(_ record: ChannelRecord?, at now: Moment) {
+        guard let circuit = Circuit(record) else { return nil }
+        self.init(circuit, at: now)
+    }
+}
