@@ -17,8 +17,11 @@ extension ConfigurationReader {
         let before = value.faults.problems.count
         if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is no job's name: \(fault)") }
         guard let fields = value.record(keys: Self.jobKeys, later: Self.laterJobKeys) else { return nil }
-        let action = readAction(fields, of: value, key)
-        let schedule = readSchedule(fields["schedule"], of: key, seed: name, zone: zone)
+        // What stands there under a misspelt name was told to be unknown; it is not missing, too.
+        let named = { value.misspells($0, among: Self.jobKeys + Self.laterJobKeys) }
+        let action = readAction(fields, of: value, key, isMisspelt: named(["command", "shell"]))
+        let isTold = fields["schedule"] == nil && named(["schedule"])
+        let schedule = isTold ? nil : readSchedule(fields["schedule"], of: key, seed: name, zone: zone)
         // Reading goes on without either, for the faults of the rest.
         var spec = JobSpec(
             name: name, action: action ?? .command([]),
@@ -37,7 +40,9 @@ extension ConfigurationReader {
         return Configuration.Job(spec: spec, place: key.place)
     }
 
-    private func readAction(_ fields: [String: Field], of job: Field, _ key: Field) -> JobAction? {
+    private func readAction(
+        _ fields: [String: Field], of job: Field, _ key: Field, isMisspelt: Bool
+    ) -> JobAction? {
         switch (fields["command"], fields["shell"]) {
         case (let command?, nil):
             guard let words = command.words() else { return nil }
@@ -52,6 +57,7 @@ extension ConfigurationReader {
             shell.fault("a job has a command or a shell text, not both")
             return nil
         case (nil, nil):
+            guard !isMisspelt else { return nil }
             key.fault(
                 "this job does nothing", mend: "give it a command: [program, argument] or a shell: text")
             return nil

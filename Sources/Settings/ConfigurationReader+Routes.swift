@@ -5,19 +5,24 @@ struct RouteField {
     let field: Field
     let route: Route
     let names: [Field]
+    /// Whether something in it could not be read, and was told.
+    let hasFault: Bool
+    /// Whether nothing stands in its `to`, that is there.
+    let namesNobody: Bool
 }
 
 extension ConfigurationReader {
     /// Events that nothing makes yet.
     private static let laterWords: [RouteWord] = [.late, .slow, .stuck, .flapping, .question]
 
-    /// The routes that could be read; nil when one could not, or is no list.
+    /// The routes; nil when they are no list of maps.
     func readRoutes(_ field: Field) -> [RouteField]? {
         guard let fields = field.list() else { return nil }
         let routes = fields.compactMap(readRoute)
         return routes.count == fields.count ? routes : nil
     }
 
+    /// A route, also after faults in it were reported: what is good of it is held against the channels.
     private func readRoute(_ field: Field) -> RouteField? {
         let before = field.faults.problems.count
         guard let fields = field.record(keys: ["when", "to"], later: ["bots", "jobs", "labels", "urgency"])
@@ -33,8 +38,10 @@ extension ConfigurationReader {
             $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
         }
         let texts = names.compactMap { $0.word() }
-        guard field.faults.problems.count == before else { return nil }
-        return RouteField(field: field, route: Route(when: Set(words), to: texts), names: names)
+        return RouteField(
+            field: field, route: Route(when: Set(words), to: texts), names: names,
+            hasFault: field.faults.problems.count > before,
+            namesNobody: fields["to"]?.holdsNothing ?? false)
     }
 
     /// The routing, held against the channels; who writes no route is told everything everywhere.
@@ -45,14 +52,20 @@ extension ConfigurationReader {
         let routing = Routing(routes: fields.map(\.route))
         for problem in routing.problems(channels: channels) {
             switch problem {
+            // A word that could not be read may have been the one that is missing.
+            case .failureWithoutRoute where fields.contains(where: \.hasFault): continue
             case .failureWithoutRoute: last.field.fault("\(problem)")
             case .unknownChannel(let name, let index):
                 let field = fields[index].names.first { $0.scalar == name } ?? fields[index].field
                 field.fault(
                     "there is no channel \"\(name)\"", mend: Field.meant(name, of: channels.sorted()))
-            case .nothingToTell(let index), .nobodyToTell(let index): fields[index].field.fault("\(problem)")
+            case .nobodyToTell(let index) where fields[index].namesNobody:
+                fields[index].field.fault("\(problem)")
+            case .nothingToTell(let index), .nobodyToTell(let index):
+                if !fields[index].hasFault { fields[index].field.fault("\(problem)") }
             }
         }
+        guard !fields.contains(where: \.hasFault) else { return routing }
         for name in ordered where !fields.contains(where: { $0.route.to.contains(name) }) {
             last.field.warn(
                 "no route leads to the channel \"\(name)\"; it never rings",

@@ -19,6 +19,12 @@ extension ConfigurationReader {
             if word == "startup" { return ScheduleSpec(kind: .startup, text: "", zone: zone) }
             return expression(field, ScheduleSpec(kind: .cron, text: word, zone: zone), seed: seed)
         }
+        guard !field.isList else {
+            field.fault(
+                "a list stands where a text or a map is expected",
+                mend: "write schedule: \"30 2 * * *\", or schedule: { every: 15m }")
+            return nil
+        }
         let before = field.faults.problems.count
         guard let fields = field.record(keys: Self.kinds + ["zone", "gap", "fold", "from"]) else {
             return nil

@@ -21,7 +21,7 @@ import Testing
             Issue.record("not a webhook: \(channel.form)")
             return
         }
-        #expect(form.url.shown == "http://127.0.0.1")
+        #expect(form.url.shown == "http://127.0.0.1:8080")
         #expect(form.timeout == .seconds(5))
         #expect(configuration.warnings.isEmpty)
     }
@@ -142,6 +142,20 @@ import Testing
                       to: [desk, dsek]
                                  ^^^^
                 """)
+    }
+
+    @Test func `are refused with all their faults at once`() {
+        let shown = refusal(
+            channels
+                + """
+                routes:
+                  - { when: [faild], to: [dsek] }
+                  - { when: [mesage], to: [] }
+                """)
+        for part in ["\"failed\"?", "no channel \"dsek\"", "\"message\"?", "the route leads nowhere"] {
+            #expect(shown.contains(part), "\(part) in \(shown)")
+        }
+        #expect(shown.split(separator: "\n").count == 12, "four faults: \(shown)")
     }
 
     @Test(arguments: [

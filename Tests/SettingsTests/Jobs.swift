@@ -156,6 +156,20 @@ import Testing
         #expect(refusal("jobs:\n  empty:").contains("belfry.yaml:2:3: jobs: this job does nothing"))
     }
 
+    @Test func `whose command or schedule is misspelt is told that alone`() {
+        for job in ["{ schedule: manual, comand: [a] }", "{ shcedule: manual, shell: a }"] {
+            let shown = refusal("jobs:\n  a: \(job)")
+            #expect(shown.contains("did you mean"))
+            #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
+        }
+        #expect(refusal("jobs:\n  a: { schedule: manual, nice: 99 }").contains("this job does nothing"))
+    }
+
+    @Test func `whose schedule is a list is told the usual form`() {
+        let shown = refusal("jobs:\n  a: { schedule: [1, 2], shell: a }")
+        #expect(shown.contains("write schedule: \"30 2 * * *\""))
+    }
+
     @Test func `is refused when its bot is not described`() {
         #expect(
             refusal("bots: { ops: }\njobs:\n  a: { bot: obs, schedule: manual, shell: date }") == """

@@ -59,6 +59,9 @@ struct Field {
     /// Whether nothing stands behind the key.
     var isEmpty: Bool { node.scalar.map { $0.string.isEmpty && $0.style == .plain } ?? false }
 
+    /// Whether it is a list without elements, or nothing at all.
+    var holdsNothing: Bool { isEmpty || node.sequence?.isEmpty == true }
+
     private var kind: String {
         switch node {
         case .scalar: isEmpty ? "nothing" : "a text"
@@ -199,6 +202,14 @@ struct Field {
             }
         }
         return fields
+    }
+
+    /// Whether a key of this map, none of `keys`, was surely meant to be one of `words`.
+    func misspells(_ words: [String], among keys: [String]) -> Bool {
+        let names = (node.mapping?.keys).map { $0.compactMap(\.scalar?.string) } ?? []
+        return names.contains { name in
+            !keys.contains(name) && Spelling.nearest(to: name, among: keys).map(words.contains) ?? false
+        }
     }
 
     /// The mend of a word that is none of `words`.
