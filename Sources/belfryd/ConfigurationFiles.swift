@@ -120,6 +120,10 @@ struct ConfigurationFiles: Sendable {
                 throw HostError.malformed(path: path, problem: "is not UTF-8 text")
             }
             return SourceText(name: path, text: text)
+        } catch  where error.code == EISDIR {
+            throw Failure(
+                "belfryd: \(path) is a folder, not a file", mend: "name the file in it with --config", code: 2
+            )
         } catch {
             throw Failure("belfryd: \(error)", code: 2)
         }

@@ -45,7 +45,7 @@ struct DaemonParts {
             do {
                 configuration = try files.read()
             } catch let error as SettingsError {
-                throw ReloadRefusal(description: error.description)
+                throw ReloadRefusal(error)
             } catch let failure as Failure {
                 throw ReloadRefusal(description: failure.message)
             }

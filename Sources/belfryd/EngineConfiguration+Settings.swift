@@ -20,3 +20,14 @@ extension EngineConfiguration {
             channels: channels, versions: versions, edition: edition)
     }
 }
+
+extension ReloadRefusal {
+    /// What is wrong with the files.
+    init(_ error: SettingsError) {
+        self.init(
+            description: error.description,
+            faults: error.problems.map {
+                Fault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, mend: $0.mend)
+            })
+    }
+}

@@ -52,6 +52,33 @@ import Testing
         #expect(listing.warnings.first.map { $0.start..<$0.end } == 0..<4)
     }
 
+    private struct Refused: Decodable {
+        struct Fault: Decodable {
+            var kind: String
+            var field: String?
+            var start: Int?
+            var end: Int?
+            var message: String
+            var fix: String?
+            var errors: [Fault]?
+        }
+        var error: Fault
+    }
+
+    @Test(arguments: ["next", "prev", "explain"])
+    func `says in JSON where the faults are, and in text draws them`(verb: String) async throws {
+        let answer = try await run.belfry(#"cron \#(verb) "61 25 * * *" --json"#)
+        #expect(answer.status == 2 && answer.output.isEmpty)
+        let error = try WireCoding.decode(Refused.self, from: answer.errors.utf8).error
+        #expect(error.field == "minute" && error.start == 0 && error.end == 2)
+        #expect(error.message.hasPrefix("minute: 61 is outside") && !error.message.contains("\n"))
+        #expect(error.errors?.map(\.field) == ["minute", "hour"])
+        #expect(error.errors?.map(\.kind) == ["outOfRange", "outOfRange"])
+        let text = try await run.belfry(#"cron \#(verb) "61 25 * * *""#)
+        #expect(text.errors.hasPrefix("belfry: the expression is refused:\n61 25 * * *\n^^ minute: "))
+        #expect(text.errors.contains("\n   ^^ hour: "))
+    }
+
     @Test func `explains with three occurrences and what the clock changes do`() async throws {
         let text = try await run.belfry(#"cron explain "30 2 * * MON-FRI,SUN" --zone Europe/Berlin"#)
         let lines = text.output.split(separator: "\n")

@@ -86,7 +86,7 @@ import Testing
         let belfry = try Belfry()
         let answer = try await belfry.run("belfryd", ["--check", "--config", belfry.folder.path])
         #expect(answer.code == 2)
-        #expect(answer.errors.contains("\(belfry.folder.path): Is a directory"))
+        #expect(answer.errors.hasPrefix("belfryd: \(belfry.folder.path) is a folder, not a file\n"))
     }
 
     @Test func `that is good is said to be, and a secret nobody signs with is warned of`() async throws {
@@ -153,6 +153,11 @@ import Testing
         #expect(refused.code == 2)
         #expect(refused.errors.contains("\(belfry.configPath):4:"))
         #expect(refused.errors.contains("^^"))
+        let told = try JSON(try await belfry.run("reload", "--json").errors)["error"]
+        let checked = try JSON(
+            try await belfry.run("config", "check", "--config", belfry.configPath, "--json").errors)["error"]
+        #expect(told["faults"].list.count == 1 && told["faults"] == checked["faults"])
+        #expect(told["message"] == checked["message"] && told["message"].text?.contains("\n") == false)
         #expect(try await belfry.json("config", "show") == before)
         try belfry.process().signal(SIGHUP)
         try await belfry.logged("\(belfry.configPath):4:")

@@ -1,6 +1,7 @@
 /// An error as the wire carries it and as people read it.
 ///
-/// On the wire: `{"error":{"code","kind","message","hint"}}`, and for a configuration `faults`.
+/// On the wire: `{"error":{"code","kind","message","hint"}}`; for a configuration with `faults`, for an expression
+/// with `field`, `start`, `end` and `fix` of its first fault, and all of them in `errors`.
 package struct APIError: Error, Hashable, Sendable {
     /// Its line in the table.
     package var code: ErrorCode
@@ -10,6 +11,10 @@ package struct APIError: Error, Hashable, Sendable {
     package var hint: String?
     /// Every fault of a configuration that is refused, where they are known one by one.
     package var faults: [WireFault] = []
+    /// Every fault of an expression that is refused, the first one first.
+    package var errors: [WireRemark] = []
+    /// What people read instead of the message, with lines under the places at fault; begins as a sentence does.
+    package var drawing: String?
 
     /// The error `code`, said in the table's words unless better ones are given.
     ///
@@ -22,6 +27,7 @@ package struct APIError: Error, Hashable, Sendable {
 
     /// `belfry: no job "bakcup". Did you mean "backup"?`, without the `belfry: `.
     package var sentence: String {
+        if let drawing { return drawing }
         guard let hint else { return message }
         return message + (message.last.map("?!.".contains) == true ? " " : ". ") + hint
     }
@@ -29,7 +35,9 @@ package struct APIError: Error, Hashable, Sendable {
 
 extension APIError: Codable {
     private enum Envelope: String, CodingKey { case error }
-    private enum Key: String, CodingKey { case code, kind, message, hint, faults }
+    private enum Key: String, CodingKey {
+        case code, kind, message, hint, faults, field, start, end, fix, errors, drawing
+    }
 
     /// Reads the wire's form.
     package init(from decoder: any Decoder) throws {
@@ -39,6 +47,8 @@ extension APIError: Codable {
         message = try container.decode(String.self, forKey: .message)
         hint = try container.decodeIfPresent(String.self, forKey: .hint)
         faults = try container.decodeIfPresent([WireFault].self, forKey: .faults) ?? []
+        errors = try container.decodeIfPresent([WireRemark].self, forKey: .errors) ?? []
+        drawing = try container.decodeIfPresent(String.self, forKey: .drawing)
     }
 
     /// Writes the wire's form.
@@ -50,5 +60,12 @@ extension APIError: Codable {
         try container.encode(message, forKey: .message)
         try container.encodeIfPresent(hint, forKey: .hint)
         if !faults.isEmpty { try container.encode(faults, forKey: .faults) }
+        try container.encodeIfPresent(drawing, forKey: .drawing)
+        guard let first = errors.first else { return }
+        try container.encodeIfPresent(first.field, forKey: .field)
+        try container.encode(first.start, forKey: .start)
+        try container.encode(first.end, forKey: .end)
+        try container.encodeIfPresent(first.fix, forKey: .fix)
+        try container.encode(errors, forKey: .errors)
     }
 }

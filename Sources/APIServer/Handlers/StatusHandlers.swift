@@ -57,6 +57,8 @@ extension DaemonHandler {
             jobs = try await control.reload()
         } catch let error as EngineError {
             throw APIError(error)
+        } catch let refusal as ReloadRefusal {
+            throw APIError(refusal)
         } catch {
             throw APIError(.badConfig, "\(error)")
         }

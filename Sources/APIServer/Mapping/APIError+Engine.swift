@@ -36,7 +36,8 @@ extension APIError {
                 hint: channel.map { "It goes out when its channel works again: belfry channel test \($0)" })
         // A drawing: its carets must stand under a text that begins its line.
         case .invalid(let text) where text.contains("\n"):
-            self.init(.badSchedule, "the schedule is refused:\n\(text)")
+            self.init(.badSchedule, "the schedule is refused")
+            drawing = "the schedule is refused:\n\(text)"
         case .invalid(let text): self.init(.badValue, text)
         case .nameTaken(let name):
             self.init(
@@ -56,5 +57,22 @@ extension APIError {
         case .fenced: self.init(.changedMeanwhile, hint: "Try again.")
         default: self.init(.ledgerRefused, "\(error)")
         }
+    }
+}
+
+extension APIError {
+    /// What the API says when the configuration is refused.
+    package init(_ refusal: ReloadRefusal) {
+        self.init(.badConfig, refusal.description)
+        guard let first = refusal.faults.first else { return }
+        faults = refusal.faults.map {
+            WireFault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.mend)
+        }
+        message =
+            faults.count == 1
+            ? "\(first.file):\(first.line):\(first.column): \(first.message)"
+            : "the configuration has \(faults.count) faults"
+        hint = faults.count == 1 ? first.mend : nil
+        drawing = refusal.description
     }
 }

@@ -18,10 +18,30 @@ package struct ReloadDifference: Hashable, Sendable {
 
 /// Why a reload was refused: what is wrong with the file, as a person should read it.
 package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
-    package var description: String
+    /// One thing that is wrong, with its place; lines and columns count from 1.
+    package struct Fault: Hashable, Sendable {
+        package var file: String
+        package var line: Int
+        package var column: Int
+        package var message: String
+        package var mend: String?
 
-    package init(description: String) {
+        package init(file: String, line: Int, column: Int, message: String, mend: String?) {
+            self.file = file
+            self.line = line
+            self.column = column
+            self.message = message
+            self.mend = mend
+        }
+    }
+
+    package var description: String
+    /// All that is wrong, where it is known one by one.
+    package var faults: [Fault]
+
+    package init(description: String, faults: [Fault] = []) {
         self.description = description
+        self.faults = faults
     }
 }
 

@@ -19,7 +19,7 @@ struct CronExplainCommand: ParsableCommand {
         do throws(CronError) {
             event = try CronFields.event(fields.expression ?? "")
         } catch {
-            throw APIError(.badSchedule, "the expression is refused:\n\(error.drawing)")
+            throw APIError(error.faults, drawn: error.drawing)
         }
         if let event { return try explain(event) }
         let (expression, check) = try fields.accepted()
@@ -33,7 +33,7 @@ struct CronExplainCommand: ParsableCommand {
                 occurrences: expression.occurrences(after: now, in: zone).prefix(3).map {
                     $0.iso8601(in: zone)
                 },
-                warnings: warnings.map(CronAnswer.Remark.init))
+                warnings: warnings.map { CronAnswer.Remark($0) })
             StandardOutput.print(try WireCoding.text(answer))
             return
         }

@@ -1,3 +1,4 @@
+import API
 import Cron
 
 /// What `cron next --json` says.
@@ -8,40 +9,34 @@ struct CronAnswer: Encodable {
     let warnings: [Remark]
 
     /// A warning or an error with its place.
-    struct Remark: Encodable {
-        let kind: String
-        let field: String?
-        let start: Int
-        let end: Int
-        let message: String
-        let fix: String?
+    typealias Remark = WireRemark
+}
 
-        init(kind: String, range: Range<Int>, message: String, fix: String?) {
-            self.kind = kind
-            field = nil
-            start = range.lowerBound
-            end = range.upperBound
-            self.message = message
-            self.fix = fix
-        }
+extension WireRemark {
+    init(_ warning: CronWarning) {
+        self.init(
+            kind: warning.kind.rawValue, field: warning.field?.rawValue, range: warning.range,
+            message: warning.message)
+    }
 
-        init(_ warning: CronWarning) {
-            kind = warning.kind.rawValue
-            field = warning.field?.rawValue
-            start = warning.range.lowerBound
-            end = warning.range.upperBound
-            message = warning.message
-            fix = nil
-        }
+    init(_ fault: CronFault) {
+        self.init(
+            kind: fault.kind.rawValue, field: fault.field?.rawValue, range: fault.range,
+            message: fault.message, fix: fault.fix)
+    }
+}
 
-        init(_ fault: CronFault) {
-            kind = fault.kind.rawValue
-            field = fault.field?.rawValue
-            start = fault.range.lowerBound
-            end = fault.range.upperBound
-            message = fault.message
-            fix = fault.fix
-        }
+extension APIError {
+    /// A text that is refused: its first fault, all of them with their places, and the text drawn with them.
+    init(_ faults: [CronFault], drawn drawing: String) {
+        self.init(.badSchedule, faults.first.map(Self.sentence) ?? "the expression is refused")
+        hint = faults.first?.fix
+        errors = faults.map { WireRemark($0) }
+        self.drawing = "the expression is refused:\n\(drawing)"
+    }
+
+    private static func sentence(_ fault: CronFault) -> String {
+        (fault.field.map { "\($0.title): " } ?? "") + fault.message
     }
 }
 
@@ -54,8 +49,8 @@ struct CronVerdict: Encodable {
 
     init(_ text: String, warnings: [CronWarning] = [], faults: [CronFault] = []) {
         expression = text
-        self.warnings = warnings.map(CronAnswer.Remark.init)
-        error = faults.first.map(CronAnswer.Remark.init)
-        errors = faults.count > 1 ? faults.map(CronAnswer.Remark.init) : nil
+        self.warnings = warnings.map { CronAnswer.Remark($0) }
+        error = faults.first.map { CronAnswer.Remark($0) }
+        errors = faults.count > 1 ? faults.map { CronAnswer.Remark($0) } : nil
     }
 }

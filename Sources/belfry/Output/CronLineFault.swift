@@ -1,3 +1,4 @@
+import API
 import Cron
 
 /// Why a line of `--stdin` is refused, and how that is written.
@@ -5,7 +6,7 @@ struct CronLineFault: Error {
     /// The places are those in the expression, except where the kind says otherwise.
     let remarks: [CronAnswer.Remark]
 
-    init(_ faults: [CronFault]) { remarks = faults.map(CronAnswer.Remark.init) }
+    init(_ faults: [CronFault]) { remarks = faults.map { CronAnswer.Remark($0) } }
 
     init(_ kind: String, _ range: Range<Int>, _ message: String, fix: String? = nil) {
         remarks = [CronAnswer.Remark(kind: kind, range: range, message: message, fix: fix)]

@@ -25,7 +25,7 @@ struct CronPhraseAnswer: Encodable {
 
     init(_ error: CronError) {
         phrase = error.text
-        self.error = error.faults.first.map(CronAnswer.Remark.init)
-        errors = error.faults.count > 1 ? error.faults.map(CronAnswer.Remark.init) : nil
+        self.error = error.faults.first.map { CronAnswer.Remark($0) }
+        errors = error.faults.count > 1 ? error.faults.map { CronAnswer.Remark($0) } : nil
     }
 }

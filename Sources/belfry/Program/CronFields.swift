@@ -66,7 +66,7 @@ struct CronFields: ParsableArguments {
     func accepted() throws(APIError) -> (expression: CronExpression, check: CronCheck) {
         let check = check()
         guard let expression = check.expression else {
-            throw APIError(.badSchedule, "the expression is refused:\n\(check.drawing)")
+            throw APIError(check.faults, drawn: check.drawing)
         }
         return (expression, check)
     }

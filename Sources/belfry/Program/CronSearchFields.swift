@@ -44,7 +44,7 @@ struct CronSearchFields: ParsableArguments {
                     CronAnswer(
                         expression: expression.text, zone: zone.name,
                         occurrences: found.prefix(count).map { $0.iso8601(in: zone) },
-                        warnings: warnings.map(CronAnswer.Remark.init))))
+                        warnings: warnings.map { CronAnswer.Remark($0) })))
             return
         }
         let shown = Array(found.prefix(count))
