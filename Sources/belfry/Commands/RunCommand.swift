@@ -10,7 +10,7 @@ struct RunCommand: ParsableCommand {
         discussion: """
             A job's name alone runs it now. With --follow it waits for the end and shows how far it is; with \
             --force it runs although the last run has not ended; of two requests with one --key only the \
-            first makes a run. More: belfry run JOB --help.
+            first makes a run.
 
               belfry run backup --follow
               belfry run logs -f backup#12
