@@ -51,7 +51,7 @@ import Testing
             try await belfry.json("status")["problems"].list.first { $0["kind"].text == "noWarden" })
         #expect(problem["message"].text?.hasSuffix(why) == true)
         let exec = try await belfry.run("exec", "--", "true")
-        #expect(exec.code == 1 && exec.errors.contains(why + ". Mend: "))
+        #expect(exec.code == 125 && exec.errors.contains(why + ". Mend: "))
     }
 
     @Test func `does not start without the configuration that was named`() async throws {

@@ -49,11 +49,27 @@ import Testing
               echo: { schedule: manual, command: ["true"] }
             """)
         let taken = try await belfry.run("exec", "--name", "echo", "--", "echo", "hello")
-        #expect(taken.code == 5)
+        #expect(taken.code == 125)
         #expect(taken.errors == "belfry: \"echo\" is the name of a job. Choose another with --name.\n")
         #expect(try await belfry.run("exec", "--", "echo", "hello").lines == ["hello"])
         #expect(try await belfry.json("run", "show", "echo.exec#1")["kind"].text == "exec")
         #expect(try await belfry.json("job", "show", "echo")["lastRun"] == nil)
+    }
+
+    @Test func `fails with 125 by itself, so that nobody takes it for the command`() async throws {
+        let belfry = try Belfry()
+        let away = try await belfry.run("exec", "--socket", belfry.socketPath, "--", "true")
+        #expect(away.code == 125 && away.errors.hasPrefix("belfry: "))
+        let json = try await belfry.run("exec", "--json", "--socket", belfry.socketPath, "--", "true")
+        #expect(json.code == 125)
+        #expect(try JSON(json.errors)["error"]["kind"].text == "noDaemon")
+        let help = try await belfry.run("exec", "--help").text.split { $0.isWhitespace }
+        #expect(help.joined(separator: " ").contains("is 125, whatever it is"))
+    }
+
+    @Test func `says of a reserved name that it is one`() async throws {
+        let answer = try await Belfry().run("exec", "--name", "logs", "--", "true")
+        #expect(answer.code == 2 && answer.errors.contains("\"logs\" is a word of belfry run"))
     }
 
     @Test(arguments: [

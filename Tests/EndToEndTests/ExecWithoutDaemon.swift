@@ -153,7 +153,7 @@ import Testing
     @Test func `refuses when a daemon was named`() async throws {
         let belfry = try Belfry()
         let answer = try await belfry.run("exec", "--socket", belfry.socketPath, "--", "true")
-        #expect(answer.code == 3 && answer.errors.contains("no daemon answers"))
+        #expect(answer.code == 125 && answer.errors.contains("no daemon answers"))
     }
 
     @Test func `tells live states in place of the output`() async throws {

@@ -83,6 +83,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["job", "shwo", "x"], #"no command "job shwo". Did you mean "show"?"#),
+        (["outbox", "lits"], #"no command "outbox lits". Did you mean "list"?"#),
+        (["sttus"], #"no command "sttus". Did you mean "status"?"#),
+        (["config", "zzz"], #"no command "config zzz". See: belfry config --help"#),
+    ])
+    func `of a misspelt command says which was meant`(words: [String], sentence: String) async throws {
+        let answer = try await Belfry().run("belfry", words)
+        #expect(answer.code == 2 && answer.errors == "belfry: \(sentence)\n")
+    }
+
     @Test func `of belfryd ends with 2, too`() async throws {
         let belfry = try Belfry()
         for words in [["--nonsense"], ["--drain"], ["--log-level", "loud"], ["listen", "--port", "70000"]] {

@@ -17,8 +17,9 @@ struct ExecCommand: ParsableCommand {
             Without a daemon it runs all the same, and the next daemon takes the run into its history. \
             A daemon that is restarted meanwhile changes nothing.
 
-            Exits as the command did; 124 timed out, 125 for Belfry's own failures, 126 not executable, \
-            127 not found, 128+n ended by signal n.
+            Exits as the command did; 124 timed out, 126 not executable, 127 not found, 128+n ended by signal n. \
+            What fails by Belfry and not by the command is 125, whatever it is: a full disk, a name that a job \
+            has, no daemon where one was named. A wrong option is 2, and nothing was done.
 
               belfry exec --name nightly-build -- make -j4
               belfry exec --pty -- htop
@@ -53,13 +54,25 @@ struct ExecCommand: ParsableCommand {
             throw ValidationError("--notify is always, failure or never")
         }
         for (flag, name) in [("--name", name), ("--bot", bot)] {
-            if let name, !CommandName.isName(name) {
-                throw ValidationError("\(flag) \"\(name)\" is not of a-z, 0-9, '.', '_' and '-'")
+            if let name, let fault = CommandName.fault(in: name) {
+                throw ValidationError("\(flag) \"\(name)\" \(fault)")
             }
         }
     }
 
     func run() throws {
+        do {
+            try start()
+        } catch let code as ExitCode {
+            throw code
+        } catch let error as APIError {
+            throw ExecFailure(error)
+        } catch {
+            throw ExecFailure(APIError(.internalFault, "\(error)"))
+        }
+    }
+
+    private func start() throws {
         ExecStreams.fill()
         var request = ExecRequest(command: command, cwd: FilePath.current, env: Machine.environment)
         request.name = name

@@ -10,18 +10,20 @@ enum Entry {
         let own = arguments.prefix { $0 != "--" }
         do {
             if let refusal = LaterVersion.refusal(of: Array(own)) { throw refusal }
-            if let refusal = unknownCommand(own.first) { throw refusal }
+            if let refusal = unknownCommand(Array(own)) { throw refusal }
             var command = try Belfry.parseAsRoot(arguments)
             try command.run()
             exit(0)
         } catch let error as APIError {
             fail(error, asJSON: own.contains("--json"))
+        } catch let failure as ExecFailure {
+            fail(failure.error, asJSON: own.contains("--json"), code: failure.code)
         } catch let code as ExitCode {
             exit(code.rawValue)
         } catch {
             // Help, version and completion scripts come as errors, too.
             guard Belfry.exitCode(for: error) != .success else {
-                StandardOutput.print(Belfry.fullMessage(for: error))
+                StandardOutput.print(CompletionScript.mended(Belfry.fullMessage(for: error)))
                 exit(0)
             }
             fail(
@@ -48,23 +50,36 @@ enum Entry {
     }
 
     /// The parser calls an unknown command an unexpected argument; a person wants to know which was meant.
-    private static func unknownCommand(_ word: String?) -> APIError? {
-        guard let word, !word.hasPrefix("-"), word != "help" else { return nil }
+    private static func unknownCommand(_ words: [String]) -> APIError? {
         let groups = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
-        let names = (Belfry.configuration.subcommands + groups).compactMap { $0.configuration.commandName }
-        guard !names.contains(word) else { return nil }
-        return APIError(
-            .badRequest, "no command \"\(word)\"",
-            hint: NearestName.hint(word, among: names) ?? "See: belfry --help")
+        let commands = Belfry.configuration.subcommands + groups
+        if let refusal = unknown(words.first, among: commands, of: "belfry") { return refusal }
+        let group = commands.first { $0.configuration.commandName == words.first }?.configuration
+        // What follows `run` may be the name of a job.
+        guard let group, !group.subcommands.isEmpty, group.commandName != "run" else { return nil }
+        return unknown(
+            words.dropFirst().first, among: group.subcommands, of: "belfry \(words[0])")
     }
 
-    private static func fail(_ error: APIError, asJSON: Bool) -> Never {
+    private static func unknown(
+        _ word: String?, among commands: [any ParsableCommand.Type], of group: String
+    ) -> APIError? {
+        guard let word, !word.hasPrefix("-"), word != "help" else { return nil }
+        let names = commands.compactMap { $0.configuration.commandName }
+        guard !names.contains(word) else { return nil }
+        let whole = "\(group) \(word)".dropFirst("belfry ".count)
+        return APIError(
+            .badRequest, "no command \"\(whole)\"",
+            hint: NearestName.hint(word, among: names) ?? "See: \(group) --help")
+    }
+
+    private static func fail(_ error: APIError, asJSON: Bool, code: Int32? = nil) -> Never {
         if asJSON, let text = try? WireCoding.text(error) {
             StandardError.print(text)
         } else {
             StandardError.print("belfry: \(error.sentence)")
         }
-        exit(error.code.row.exitCode)
+        exit(code ?? error.code.row.exitCode)
     }
 
     private static func help(_ error: any Error) -> String? {
