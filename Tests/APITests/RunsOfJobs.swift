@@ -1,10 +1,28 @@
 import API
 import APIClient
+import Host
+import Ledger
+import LedgerSQLite
 import TestSupport
 import Testing
+import Timeline
 import Tracking
 
 @Suite struct `runs over the socket` {
+    @Test func `are listed in the order they were made in, whatever the clock said`() async throws {
+        try await House.whileStanding { house in
+            let now = Moment.now
+            for (id, at) in [("a", now), ("b", now + .seconds(320_000_000)), ("c", now + .seconds(5))] {
+                let run = RunRecord(
+                    id: id, job: "clock-\(id)", bot: "belfry", kind: .exec, cause: "exec:\(id)", queuedAt: at,
+                    revision: 1)
+                try await house.ledger.commit([.insertRun(run, orIgnore: false)])
+            }
+            let list = try await house.belfry("runs", "--json").output
+            #expect(try WireCoding.decode([WireRun].self, from: list.utf8).map(\.id) == ["c", "b", "a"])
+        }
+    }
+
     @Test func `are started, followed and shown, and exit as the job did`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry(

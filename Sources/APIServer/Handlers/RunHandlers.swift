@@ -171,13 +171,19 @@ extension DaemonHandler {
         let spans = try await reading { () async throws(LedgerError) in
             try await control.ledger.spans(of: filter.job, limit: filter.limit)
         }
-        var rows: [(at: Moment, run: WireRun)] = []
-        for record in records { rows.append((record.slot ?? record.queuedAt, await shown(record))) }
-        for span in spans where filter.states.isEmpty || filter.states.contains(span.state) {
-            if let since = filter.since, span.last < since { continue }
-            rows.append((span.last, WireRun(span)))
+        var rest = spans.filter { span in
+            (filter.states.isEmpty || filter.states.contains(span.state))
+                && filter.since.map { span.last >= $0 } ?? true
+        }.sorted { ($0.era, $0.last) > ($1.era, $1.last) }[...]
+        // Runs come in the order they were made in, which no clock that was wrong for a while can change.
+        var rows: [WireRun] = []
+        for record in records {
+            let at = record.slot ?? record.queuedAt
+            while let span = rest.first, span.last > at { rows.append(WireRun(rest.removeFirst())) }
+            rows.append(await shown(record))
         }
-        return rows.sorted { $0.at > $1.at }.prefix(filter.limit).map(\.run)
+        rows += rest.map { WireRun($0) }
+        return Array(rows.prefix(filter.limit))
     }
 
     /// A job of that name is or was there, or something ran under it.
