@@ -42,7 +42,8 @@ struct RunShowCommand: ParsableCommand {
         add("waited", run.queueDelayMs.map { "\($0) ms" })
         if let live = run.live, !run.state.isEnded {
             let part = live.progress.map { "\(Int($0 * 100))%" }
-            add("progress", [part, live.phase, live.message].compactMap { $0 }.joined(separator: "  "))
+            let parts = [part, live.phase, live.message].compactMap { $0 }
+            add("progress", parts.isEmpty ? nil : parts.joined(separator: "  "))
         }
         add("cpu", run.cpuMs.map { "\($0) ms" })
         add("memory", run.maxRssKb.map { "\($0) KiB" })
