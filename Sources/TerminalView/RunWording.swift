@@ -70,8 +70,3 @@ package enum RunWording {
         return second.isEmpty || second == first ? first : "\(first): \(second)"
     }
 }
-
-extension RunState {
-    /// The state as people read it.
-    package var words: String { self == .timedOut ? "timed out" : rawValue }
-}

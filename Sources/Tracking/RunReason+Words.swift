@@ -35,3 +35,8 @@ extension RunReason {
         }
     }
 }
+
+extension RunState {
+    /// The state as people read it.
+    package var words: String { self == .timedOut ? "timed out" : rawValue }
+}

@@ -134,4 +134,21 @@ import Tracking
         #expect(line(.canceled, .canceled) == "– backup#7  canceled after 4m12s")
         #expect(line(.timedOut, .timeout) == "✗ backup#7  timed out after 4m12s: took too long")
     }
+
+    @Test func `is cut to one row, the name before the outcome`() {
+        var ended = live(String(repeating: "long-", count: 12) + "#7", .failed, updatedAt: 252)
+        ended.reason = .exitCode
+        let line = FinishedLine.line(ended, detail: "exit code 3", traits: plainColors, columns: 40)
+        #expect(line.cells <= 40)
+        #expect(text(line).hasPrefix("✗ long-long-") && text(line).contains("…  failed after 4m"))
+        #expect(FinishedLine.line(ended, traits: plainColors, columns: 1).cells <= 8)
+    }
+}
+
+@Suite struct `a sentence for a narrow terminal` {
+    @Test func `is broken between words`() {
+        #expect(LineBreaker.lines("one two three", columns: 7) == ["one two", "three"])
+        #expect(LineBreaker.lines("one", columns: 2) == ["one"])
+        #expect(LineBreaker.lines("", columns: 9).isEmpty)
+    }
 }

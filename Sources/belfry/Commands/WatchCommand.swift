@@ -26,7 +26,8 @@ struct WatchCommand: ParsableCommand {
         guard let run = target else {
             let isQuiet = common.json || progress == .json || progress == .quiet
             if !isQuiet, try client.ask(.live, as: [WireLive].self).isEmpty {
-                StandardError.print("Nothing is under way; what starts is shown here. Ctrl-C ends.")
+                let intro = "Nothing is under way; what starts is shown here. Ctrl-C ends."
+                for line in LiveScreen.wrapped(intro) { StandardError.print(line) }
             }
             return try watcher.watch()
         }

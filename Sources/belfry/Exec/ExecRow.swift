@@ -72,7 +72,9 @@ struct ExecRow {
         }
         var last: [FrameLine] = []
         if wasShown, let live, live.state.isEnded {
-            last = [FinishedLine.line(live, detail: detail, traits: traits)]
+            last = [
+                FinishedLine.line(live, detail: detail, traits: traits, columns: Self.size.columns)
+            ]
         }
         StandardError.write(painter.erase(leaving: last, size: Self.size))
         if traits.showsTaskbar { StandardError.write(TaskbarProgress.clear) }

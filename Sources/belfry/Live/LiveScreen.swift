@@ -46,7 +46,8 @@ final class LiveScreen {
         if live.state.isEnded {
             states[id] = nil
             ended.insert(id)
-            permanent.append(FinishedLine.line(live, detail: detail, traits: traits))
+            permanent.append(
+                FinishedLine.line(live, detail: detail, traits: traits, columns: Self.size.columns))
         } else {
             states[id] = live
         }
@@ -80,9 +81,12 @@ final class LiveScreen {
         if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
     }
 
+    /// `text` in lines no wider than the terminal, broken between words.
+    static func wrapped(_ text: String) -> [String] { LineBreaker.lines(text, columns: size.columns) }
+
     private static var size: TerminalSize {
         var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else {
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
             return TerminalSize(columns: 80, rows: 24)
         }
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
