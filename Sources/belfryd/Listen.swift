@@ -5,6 +5,7 @@ import Glibc
 import Host
 import Logging
 import ServiceLifecycle
+import Tracking
 import WebhookChannel
 
 /// A local receiver of webhooks, for trying things out: verifies each one and prints it.
@@ -64,6 +65,9 @@ struct Listen: AsyncParsableCommand {
         guard let secretFile else { return [] }
         do {
             return try WebhookSecret.list(try SmallFile.text(secretFile))
+        } catch let error as HostError {
+            throw Failure(
+                "belfryd listen: \(error)", mend: "name a file that is there with --secret-file", code: 2)
         } catch {
             throw Failure(
                 "belfryd listen: \(secretFile): \(error)",
@@ -168,7 +172,8 @@ private struct WebhookEnvelope: Decodable {
     var summary: String {
         var text = type.padded(to: 16)
         if let run = data?.run {
-            text += "  \(run.name ?? run.job ?? "") \(run.state ?? "")"
+            let state = run.state.map { RunState(rawValue: $0)?.words ?? $0 }
+            text += "  \(run.name ?? run.job ?? "") \(state ?? "")"
             if let code = run.exitCode, code != 0 { text += ", exit code \(code)" }
             if let count = run.count { text += ", \(count) slots" }
         }

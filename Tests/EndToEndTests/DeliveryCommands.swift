@@ -68,6 +68,10 @@ import Testing
         let answer = try await belfry.run("channel", "test", "desk", "--json")
         #expect(answer.code == 6)
         #expect(try answer.json()["outcome"].text == "pending")
+        let detail = try #require(try answer.json()["detail"].text)
+        #expect(detail.hasPrefix("nobody has shown it after "))
+        #expect(detail.contains("when a notification server"))
+        #expect(!detail.contains("ms"))
     }
 
     @Test func `tell events from any number on`() async throws {
@@ -82,6 +86,11 @@ import Testing
         let completed = try await all.event("run.completed")
         let seq = try #require(started["seq"].integer)
         #expect(try #require(completed["seq"].integer) > seq)
+        #expect(started["name"].text == "job#1")
+        let failing = try await belfry.shell(
+            "belfry exec --name odd -- false; timeout 2 belfry events --since 0")
+        let line = try #require(failing.lines.first { $0.contains("run.failed") })
+        #expect(line.contains("odd#1") && line.contains("exit code"))
         let later = try belfry.feed("events", "--since", "\(seq)")
         #expect(try await later.next() == completed)
     }

@@ -32,6 +32,12 @@ import Testing
         #expect(refused["fault"] != nil)
     }
 
+    @Test func `says once that its secret is not there`() async throws {
+        let answer = try await Belfry().run("belfryd", ["listen", "--secret-file", "/nowhere/at/all"])
+        #expect(answer.code == 2)
+        #expect(answer.errors.components(separatedBy: "/nowhere/at/all").count == 2, "\(answer)")
+    }
+
     private func listen(in belfry: Belfry, secret: String) throws -> Feed {
         try belfry.write(secret + "\n", to: "listen.secret")
         return Feed(

@@ -12,6 +12,8 @@ package struct WireEvent: Hashable, Sendable, Codable {
     package var job: String?
     /// The id of the run it tells of.
     package var run: String?
+    /// That run's name, `JOB#N`, as long as it is kept.
+    package var name: String?
     /// The bot it tells of.
     package var bot: String?
     /// The message or item it tells of.

@@ -38,7 +38,12 @@ extension DaemonHandler {
         if test.outcome == Self.pending {
             let last =
                 control.channels[name]?.lastError.map { "; the channel's last known error: \($0)" } ?? ""
-            test.detail = "nothing is known after \((control.clock.now - start).text)\(last)"
+            let waited = Duration.seconds((control.clock.now - start).components.seconds).text
+            let what =
+                channel.kind.isLevel
+                ? "nobody has shown it after \(waited); it is shown when a notification server is there"
+                : "no answer after \(waited); it is sent when its turn comes, see: belfry outbox"
+            test.detail = what + last
         }
         return .value(test)
     }

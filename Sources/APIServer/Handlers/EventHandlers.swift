@@ -76,7 +76,9 @@ extension DaemonHandler {
             guard let last = events.last else { return seq }
             var bytes: [UInt8] = []
             for event in events {
-                let data = try WireCoding.text(WireEvent(event))
+                var wire = WireEvent(event)
+                if let run = event.event.run { wire.name = try await control.ledger.run(id: run)?.name }
+                let data = try WireCoding.text(wire)
                 bytes +=
                     ServerSentEvent(id: "\(event.seq)", name: event.event.type.rawValue, data: data).bytes
             }

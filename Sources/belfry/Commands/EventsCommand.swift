@@ -2,6 +2,7 @@ import API
 import APIClient
 import ArgumentParser
 import TerminalView
+import Tracking
 
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,9 +45,10 @@ struct EventsCommand: ParsableCommand {
     }
 
     private static func line(_ event: WireEvent, _ screen: Screen) -> String {
-        let about = [event.subject, event.channel.map { "channel \($0)" }, event.reason, event.bot]
+        let why = event.reason.map { RunReason(rawValue: $0)?.words ?? $0 }
+        let about = [event.subject, event.channel.map { "channel \($0)" }, why, event.bot]
             .compactMap { $0 }.joined(separator: "  ")
-        let who = event.job ?? ""
+        let who = event.name ?? event.job ?? ""
         return screen.paint("\(event.seq)".padded(to: 6), .dim) + screen.time(event.at) + "  "
             + event.type.padded(to: 18) + "  "
             + PlainText.oneLine([who, about].filter { !$0.isEmpty }.joined(separator: "  "))
