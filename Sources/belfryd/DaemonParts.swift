@@ -88,7 +88,7 @@ struct DaemonParts {
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },
             makeID: makeID, readConfiguration: readConfiguration,
             houseFacts: HouseFacts(files: files, switchboard: switchboard).problems, logger: logger)
-        house = HouseKeeper(ledger: ledger, clock: clock, places: places, logger: logger)
+        house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
             logger: logger)

@@ -20,17 +20,27 @@ package actor HouseKeeper {
     /// Since when the store does not take everything, since boot.
     private var troubledSince: Duration?
     private var pruneAt: Moment
+    private var history: RetentionClock
+    private var isTimeKept = false
 
+    /// The moment up to which history's clock was believed last, in microseconds since 1970.
+    package static let historyFact = "history.clock"
+
+    /// Reads up to when time is known to have gone, before anybody writes what a wrong clock shows.
     package init(
         ledger: any Ledger, clock: any WallClock, places: RunPlaces, retention: Retention = Retention(),
         logger: Logger
-    ) {
+    ) async throws(LedgerError) {
         self.ledger = ledger
         self.clock = clock
         self.logger = logger
         pruner = Pruner(ledger: ledger, places: places, retention: retention, logger: logger)
         // Not in the first minute, which is for what was missed.
         pruneAt = clock.now + .seconds(60)
+        let stored = try await ledger.fact(named: Self.historyFact).flatMap { Int64($0) }
+        let decided = try await ledger.watermark()?.decidedUntil
+        history = RetentionClock(
+            known: stored.map(Moment.init(microseconds:)) ?? decided ?? clock.now, sinceBoot: clock.sinceBoot)
     }
 
     /// Serves until cancelled.
@@ -112,8 +122,26 @@ package actor HouseKeeper {
     private func prune() async throws(LedgerError) {
         // A clock that was set back far must not put it off for ever.
         pruneAt = min(pruneAt, clock.now + Pruner.interval)
-        guard clock.now >= pruneAt, ledger.condition == .sound else { return }
+        guard ledger.condition == .sound else { return }
+        if !isTimeKept {
+            try await lookAtClock()
+            isTimeKept = true
+        }
+        guard clock.now >= pruneAt else { return }
         pruneAt = clock.now + Pruner.interval
-        try await pruner.prune(at: clock.now)
+        try await lookAtClock()
+        try await pruner.prune(at: min(history.now, clock.now))
+    }
+
+    /// Notes how far time has gone, so that the next daemon knows.
+    private func lookAtClock() async throws(LedgerError) {
+        history.look(at: clock.now, sinceBoot: clock.sinceBoot)
+        if clock.now - history.now > RetentionClock.longestStep {
+            logger.warning(
+                "the clock is far ahead of what is known; history stays meanwhile",
+                metadata: ["now": "\(clock.now.iso8601)", "known": "\(history.now.iso8601)"])
+        }
+        let known = String(history.now.microseconds)
+        try await ledger.commit([.setFact(name: Self.historyFact, value: known)])
     }
 }

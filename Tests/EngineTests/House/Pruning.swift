@@ -48,7 +48,99 @@ import Tracking
     }
 }
 
-@Suite struct `the keeper of the house` {
+@Suite struct `the clock of history` {
+    private let start = at("10:00:00")
+    private let decade = Duration.seconds(10 * 31_557_600)
+
+    @Test func `goes with the wall clock, over nights and summer hours`() {
+        var clock = RetentionClock(known: start, sinceBoot: .seconds(5))
+        for hours in [1, 24, 25] {
+            clock.look(at: start + .seconds(3600 * hours), sinceBoot: .seconds(5))
+            #expect(clock.now == start + .seconds(3600 * hours))
+        }
+        clock.look(at: start - .seconds(86_400 * 40), sinceBoot: .seconds(6))
+        #expect(clock.now == start - .seconds(86_400 * 40))
+    }
+
+    @Test func `follows a leap of years no faster than time goes by, and a tenth`() {
+        var clock = RetentionClock(known: start, sinceBoot: .seconds(5))
+        clock.look(at: start + decade, sinceBoot: .seconds(5))
+        #expect(clock.now == start)
+        for hour in 1...100 {
+            clock.look(at: start + decade + .seconds(3600 * hour), sinceBoot: .seconds(5 + 3600 * hour))
+        }
+        #expect(clock.now == start + .seconds(3600 * 110))
+    }
+
+    @Test func `is right again some day after a machine was off for weeks`() {
+        let away = Duration.seconds(21 * 86_400)
+        var clock = RetentionClock(known: start, sinceBoot: .zero)
+        for day in 1...210 {
+            clock.look(at: start + away + .seconds(86_400 * day), sinceBoot: .seconds(86_400 * day))
+        }
+        #expect(clock.now == start + away + .seconds(86_400 * 210))
+    }
+
+    @Test func `takes no step from a year before Belfry`() {
+        var clock = RetentionClock(known: start, sinceBoot: .zero)
+        clock.look(at: Moment(seconds: 3600), sinceBoot: .seconds(60))
+        #expect(clock.now == start + .seconds(60))
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `the keeper of the house` {
+    /// Forty runs that nothing but their age can make go.
+    private func fill(_ ledger: SQLiteLedger, endedAt: Moment) async throws {
+        let watermark = Watermark(decidedUntil: endedAt, era: 0)
+        var changes = [Change.moveWatermark(from: watermark, to: watermark)]
+        for number in 1...40 {
+            var run = RunRecord(
+                id: "r\(number)", job: "job", bot: "ops", kind: .manual, cause: "key:\(number)",
+                queuedAt: endedAt, revision: 1)
+            run.state = .canceled
+            run.endedAt = endedAt
+            changes.append(.insertRun(run, orIgnore: false))
+        }
+        try await ledger.commit(changes)
+    }
+
+    @Test func `removes nothing because a clock is ten years ahead, also from the start on`() async throws {
+        let folder = try TemporaryFolder()
+        let places = RunPlaces(outputFolder: folder.path, socket: "", warden: nil, boot: "b")
+        let decade = at("10:00:00") + .seconds(10 * 31_557_600)
+        for start in [at("10:00:00"), decade] {
+            let ledger = try folder.ledger()
+            if start != decade { try await fill(ledger, endedAt: start) }
+            let clock = ManualClock(now: start)
+            let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+            try await serve(house) {
+                _ = await clock.nextSleeper()
+                clock.set(to: decade + .seconds(3600))
+                _ = await clock.nextSleeper()
+                clock.advance(by: .seconds(3600))
+                _ = await clock.nextSleeper()
+            }
+            #expect(try await ledger.runs(RunFilter(job: "job")).count == 40)
+            await ledger.close()
+        }
+    }
+
+    @Test func `removes what is too old by then when time goes by`() async throws {
+        let folder = try TemporaryFolder()
+        let places = RunPlaces(outputFolder: folder.path, socket: "", warden: nil, boot: "b")
+        let ledger = try folder.ledger()
+        let clock = ManualClock(now: at("10:00:00"))
+        try await fill(ledger, endedAt: clock.now)
+        let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+        try await serve(house) {
+            _ = await clock.nextSleeper()
+            clock.advance(by: .seconds(91 * 86_400))
+            _ = await clock.nextSleeper()
+        }
+        #expect(try await ledger.runs(RunFilter(job: "job")).isEmpty)
+        await ledger.close()
+    }
+
     @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
     func `tells a full disk once, also over a restart, and that there is room again`() async throws {
         let disk = try SmallDisk(megabytes: 16)
@@ -58,7 +150,7 @@ import Tracking
         try disk.fill()
         // What does not fit makes the store look.
         for _ in 1...2 {
-            let house = HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+            let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
             try await serve(house) {
                 while ledger.condition != .short {
                     let text = String(repeating: "x", count: 50_000)
@@ -73,7 +165,7 @@ import Tracking
             ledger = try disk.folder.ledger()
         }
         try disk.free()
-        let house = HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+        let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
         try await serve(house) {
             while try await ledger.fact(named: HouseKeeper.fact) != nil {
                 _ = await clock.nextSleeper()

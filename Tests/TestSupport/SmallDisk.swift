@@ -1,14 +1,13 @@
 import Host
-import TestSupport
 
 /// A file system of a few megabytes in memory, for tests that fill it; needs the right to mount.
-final class SmallDisk: Sendable {
-    let folder: TemporaryFolder
+package final class SmallDisk: Sendable {
+    package let folder: TemporaryFolder
 
     /// Whether this machine lets us mount one.
-    static func mayMount() async -> Bool { (try? SmallDisk(megabytes: 1)) != nil }
+    package static func mayMount() async -> Bool { (try? SmallDisk(megabytes: 1)) != nil }
 
-    init(megabytes: Int) throws {
+    package init(megabytes: Int) throws {
         folder = try TemporaryFolder()
         guard
             try Shell.run("mount -t tmpfs -o size=\(megabytes)m,mode=700 tmpfs \(folder.path) 2>/dev/null")
@@ -21,12 +20,12 @@ final class SmallDisk: Sendable {
     }
 
     /// Takes every byte that is left.
-    func fill() throws {
+    package func fill() throws {
         _ = try Shell.run("cat /dev/zero > filler 2>/dev/null", in: folder.path)
     }
 
     /// Gives the bytes back.
-    func free() throws {
+    package func free() throws {
         _ = try Shell.run("rm filler", in: folder.path)
     }
 
