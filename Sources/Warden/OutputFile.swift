@@ -47,8 +47,10 @@ struct OutputFile {
             do throws(HostError) {
                 try file.writeAll(part)
                 room -= part.count
+                // Only what is written makes an older piece go.
+                if pieces.count > 4 { unsafe unlink(log.file(pieces.removeFirst())) }
             } catch {
-                self.file = nil
+                giveUpPiece()
             }
             count += part.count
             rest = rest.dropFirst(part.count)
@@ -69,6 +71,13 @@ struct OutputFile {
         file = opened
         room = pieceBytes
         pieces.append(count)
-        if pieces.count > 4 { unsafe unlink(log.file(pieces.removeFirst())) }
+    }
+
+    /// The disk took no more: the next bytes begin a piece of their own, and one that is empty is none.
+    private mutating func giveUpPiece() {
+        defer { file = nil }
+        guard let file, let start = pieces.last, lseek(file.raw, 0, SEEK_CUR) == 0 else { return }
+        unsafe unlink(log.file(start))
+        pieces.removeLast()
     }
 }

@@ -40,8 +40,9 @@ package struct OutputLog: Sendable {
         if let slice = try read(0, from: offset, limit), !slice.bytes.isEmpty { return slice }
         while true {
             let pieces = try pieceOffsets()
-            // The last file that begins at or before the offset; if it was dropped or is read out, the next.
-            for start in [pieces.last { $0 <= offset }, pieces.first { $0 > offset }].compactMap(\.self) {
+            // The last file that begins at or before the offset; if it was dropped or is read out, the next that
+            // holds anything: on a full disk one may be empty.
+            for start in pieces.suffix(from: pieces.lastIndex { $0 <= offset } ?? 0) {
                 guard let slice = try read(start, from: max(start, offset), limit) else { continue }
                 if !slice.bytes.isEmpty { return slice }
             }

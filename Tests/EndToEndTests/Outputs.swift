@@ -40,6 +40,19 @@ import Testing
         #expect(await reader.status() == 0)
     }
 
+    @Test func `is said to be missing where its end was not kept`() async throws {
+        let belfry = try await Belfry.start(
+            "jobs: { short: { schedule: manual, shell: 'echo 0123456789' } }")
+        #expect(try await belfry.run("run", "short", "--follow").code == 0)
+        // As a full disk leaves it.
+        #expect(try await Shell.run("truncate -s 4 '\(belfry.statePath)'/output/short/*") == 0)
+        for follow in [[], ["-f"]] {
+            let logs = try await belfry.run("belfry", ["run", "logs"] + follow + ["short#1"])
+            #expect(logs.code == 0 && logs.lines == ["0123"])
+            #expect(logs.errors == "belfry: 7 bytes of the output were not kept\n")
+        }
+    }
+
     @Test func `is kept within bounds, its beginning and its end`() async throws {
         let belfry = try await Belfry.start(
             """

@@ -85,6 +85,37 @@ import Testing
         #expect(try log.read(from: 20) == .init(offset: 20, bytes: Array("k".utf8)))
     }
 
+    @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
+    func `that a full disk did not take is missing, and what comes when there is room is not`() throws {
+        let disk = try SmallDisk(megabytes: 1)
+        let plan = StartOrder.Output(
+            path: disk.folder.file("a.log"), headBytes: 1 << 20, tailBytes: 1 << 20)
+        var file = try OutputFile(plan)
+        file.append(Array("begin".utf8)[...])
+        try disk.fill()
+        for _ in 1...8 { file.append([UInt8](repeating: 0x78, count: 100_000)[...]) }
+        try disk.free()
+        file.append(Array("end".utf8)[...])
+        #expect(file.count == 800_008)
+        let log = OutputLog(path: plan.path)
+        let begin = try log.read(from: 0)
+        #expect(begin.offset == 0 && begin.bytes.starts(with: Array("begin".utf8)))
+        #expect(try log.read(from: begin.end) == .init(offset: 800_005, bytes: Array("end".utf8)))
+        #expect(try log.pieceOffsets() == [0, 800_005])
+    }
+
+    @Test func `is found behind a piece that a full disk left empty`() throws {
+        let folder = try TemporaryFolder()
+        let log = OutputLog(path: folder.file("a.log"))
+        try PrivateFolder.make(log.pieceFolder)
+        try SmallFile.replace(log.path, with: Array("abc".utf8))
+        for (offset, text) in [(10, ""), (20, ""), (30, "end")] {
+            try SmallFile.replace(log.file(offset), with: Array(text.utf8))
+        }
+        #expect(try log.read(from: 3) == .init(offset: 30, bytes: Array("end".utf8)))
+        #expect(try log.read(from: 12) == .init(offset: 30, bytes: Array("end".utf8)))
+    }
+
     @Test func `without a tail keeps the head and counts the rest`() throws {
         let folder = try TemporaryFolder()
         var file = try OutputFile(.init(path: folder.file("a.log"), headBytes: 4, tailBytes: 0))

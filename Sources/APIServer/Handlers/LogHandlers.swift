@@ -69,6 +69,10 @@ extension DaemonHandler {
         let isOver = current?.state.isEnded ?? true
         // It printed something, and retention took it away.
         if isOver, slice.bytes.isEmpty, !log.exists, current?.outputBytes ?? 0 > 0 { return nil }
+        // What it printed last was not kept: there is nothing more, and so much is missing.
+        if isOver, slice.bytes.isEmpty, let count = current?.outputBytes {
+            return (max(slice.offset, Int(clamping: count)), [])
+        }
         return (slice.offset, slice.bytes)
     }
 
