@@ -23,9 +23,17 @@ extension RunStarter {
         return found
     }
 
-    /// What a login of `account` would have set; the order's own variables win.
+    /// What a job of another user begins with, and the order's own variables win: what a login of `account` would
+    /// have set, and the machine's language and zone.
+    ///
+    /// All else is the warden's user's own: where its session is, where its programs are, its tokens.
     func variables(of account: Account) -> [String: String] {
-        ["HOME": account.home, "USER": account.name, "LOGNAME": account.name, "SHELL": account.shell]
+        let common = environment.filter {
+            ["LANG", "LANGUAGE", "TZ"].contains($0.key) || $0.key.hasPrefix("LC_")
+        }
+        return common.merging(
+            ["HOME": account.home, "USER": account.name, "LOGNAME": account.name, "SHELL": account.shell]
+        ) { $1 }
     }
 
     /// Makes `child` change its user by `setpriv`, as its last step before the program itself.

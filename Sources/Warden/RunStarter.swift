@@ -16,7 +16,7 @@ struct RunStarter {
     /// How much sooner than the warden the kernel should choose a job when memory runs out.
     private static let oomScore = 200
 
-    private let environment: [String: String]
+    let environment: [String: String]
     private let oomScore: Int?
     private let notifyFolder: String
     private let nothing: Descriptor
@@ -50,8 +50,7 @@ struct RunStarter {
         let account = try account(order)
         lastSocket += 1
         let notifyPath = "\(notifyFolder)/\(getpid()).\(String(lastSocket, radix: 36))"
-        var base = environment
-        if let account { base.merge(variables(of: account)) { $1 } }
+        let base = account.map(variables) ?? environment
         var child = ChildProgram(
             path: "/bin/sh", arguments: [],
             environment: JobEnvironment.make(from: base, for: order, notifySocket: notifyPath),

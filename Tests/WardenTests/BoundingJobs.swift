@@ -49,6 +49,27 @@ import WardenProtocol
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0)) func `as another user inherits nothing of the warden's own`()
+        async throws
+    {
+        let warden = try await WardenAtWork(scene: [
+            "chmod 711 ${0%/*}", "export TOKEN=secret XDG_RUNTIME_DIR=/run/user/0 OLDPWD=/root",
+            "export PATH=/root/bin:$PATH LANG=C.UTF-8 LC_TIME=C TZ=UTC",
+        ])
+        let names = "echo ${TOKEN-none} ${XDG_RUNTIME_DIR-none} ${OLDPWD-none} $PATH $LANG $LC_TIME $TZ $OWN"
+        var order = warden.order(.shell(names))
+        order.environment["OWN"] = "named"
+        order.folder = "/"
+        order.user = "nobody"
+        #expect(try await warden.run(order).exitCode == 0)
+        #expect(
+            try warden.log(of: order)
+                == "none none none /usr/local/bin:/usr/bin:/bin C.UTF-8 C UTC named\n")
+        order = warden.order(.shell("echo $TOKEN"), run: "as-itself")
+        try await warden.run(order)
+        #expect(try warden.log(of: order) == "secret\n")
+    }
+
     @Test func `is refused a user that is not there`() async throws {
         let warden = try await WardenAtWork()
         var order = warden.order(.command(["true"]))
