@@ -43,11 +43,18 @@ extension Warden {
             if (try? watch(handle.raw, .orphan(key))) != nil { return }
             runs[key] = nil
         }
+        var left: [ProcessEntry] = []
+        if record.bootID == bootID {
+            // The first process is gone, and its id may be another's; what it started may not be.
+            var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
+            left = tree.look()
+        }
         if let group = record.group { _ = groups.remove(group) }
-        let outcome = ExitRecord(
+        var outcome = ExitRecord(
             key: key, cause: .lost, pid: record.started?.pid ?? 0,
             startedAt: record.started?.at ?? record.madeAt,
             endedAt: .now)
+        outcome.survivors = left.prefix(ExitRecord.survivorLimit).map { Survivor(pid: $0.pid, name: $0.name) }
         try? store.append(RunRecord.endingFrame(outcome), to: key)
         ended[key] = Ended(record: outcome)
     }

@@ -102,6 +102,23 @@ import WardenProtocol
         #expect(try await warden.end(of: long.key).pid == alive)
     }
 
+    @Test func `names what a job left behind that ended while no warden was there`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(
+            .shell("setsid sh -c 'echo up; exec sleep 1000' & exec sleep 1000"), run: UniqueID.v4())
+        warden.client.send(.start(order))
+        let dead = try await warden.start(of: order.key)
+        try await warden.output(of: order.key, contains: "up")
+        try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
+        try await warden.until { $0 == .disconnected }
+        kill(-dead, SIGKILL)
+        try await warden.comeBack(launching: true)
+        let lost = try await warden.end(of: order.key)
+        defer { for left in lost.survivors { kill(left.pid, SIGKILL) } }
+        #expect(lost.cause == .lost && lost.survivors.count == 1)
+        #expect(["sh", "sleep"].contains(lost.survivors.first?.name))
+    }
+
     @Test func `keeps the timeout of a job whose warden was killed`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("exec sleep 1000"), timeout: .seconds(1))
