@@ -78,12 +78,23 @@ import Testing
             jobs:
               gone: { schedule: manual, command: [no-such-program-anywhere] }
               nowhere: { schedule: manual, command: ["true"], cwd: /no/such/folder }
+              nobody: { schedule: manual, command: ["true"], user: nosuch }
             """)
         #expect(try await belfry.run("run", "gone", "--follow").code == 127)
         #expect(try await belfry.json("run", "show", "gone#1")["reason"].text == "notFound")
         #expect(try await belfry.run("watch", "gone#1").code == 127)
         #expect(try await belfry.run("run", "nowhere", "--follow").code == 125)
         #expect(try await belfry.json("run", "show", "nowhere#1")["reason"].text == "badDirectory")
+        #expect(try await belfry.run("run", "nobody", "--follow").code == 125)
+        let nobody = try await belfry.json("run", "show", "nobody#1")
+        #expect(nobody["reason"].text == "badUser")
+        #expect(nobody["live"]["message"].text == "this machine has no user \"nosuch\"")
+        for (run, why) in [
+            ("nowhere#1", "/no/such/folder: No such file or directory"),
+            ("nobody#1", "this machine has no user \"nosuch\""),
+        ] {
+            #expect(try await belfry.run("run", "show", run).lines.contains { $0.hasSuffix(why) })
+        }
     }
 
     @Test func `end a running job with all its processes`() async throws {

@@ -120,20 +120,34 @@ package actor LiveBoard {
     }
 
     /// Takes an ended run off the board and returns its last state.
+    ///
+    /// - Parameters:
+    ///   - run: its id.
+    ///   - state: where it is now.
+    ///   - reason: why.
+    ///   - elapsed: how long after its start that was, by a clock nobody sets; nil: not known.
+    ///   - text: what Belfry has to say of it; nil: the job's own last words stand.
+    ///   - now: the moment, where `elapsed` tells no better one.
+    /// - Returns: its last state; nil: it was not on the board.
     @discardableResult
     package func end(
-        _ run: String, _ state: RunState, reason: RunReason?, at now: Moment
+        _ run: String, _ state: RunState, reason: RunReason?, after elapsed: Duration? = nil,
+        saying text: String? = nil, at now: Moment
     ) -> LiveState? {
         guard var line = lines.removeValue(forKey: run) else { return nil }
         // The last words of a job that spoke too fast are still held back.
         for report in line.reader.finish() { _ = line.tracker.receive(report, from: .native, at: now) }
         for report in line.scanner.finish() { _ = line.tracker.receive(report, from: .text, at: now) }
-        _ = line.tracker.became(state, reason: reason, at: now)
+        let start = line.tracker.live.startedAt
+        let end = elapsed.flatMap { elapsed in start.map { $0 + elapsed } } ?? max(now, start ?? now)
+        _ = line.tracker.became(state, reason: reason, at: end)
+        var last = line.tracker.live
+        if let text { last.message = CleanText.line(text, limit: 300) }
         version += 1
-        ended.append((version, line.tracker.live))
+        ended.append((version, last))
         if ended.count > Self.endedKept { ended.removeFirst(ended.count - Self.endedKept) }
         watchers.tap()
-        return line.tracker.live
+        return last
     }
 
     // MARK: Watching

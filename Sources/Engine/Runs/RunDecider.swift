@@ -74,7 +74,8 @@ struct RunDecider {
         case .notFound: reason = .notFound
         case .notExecutable: reason = .notExecutable
         case .badFolder: reason = .badDirectory
-        case .badOrder, .tooLong, .badInput, .noSuchUser, .notPermitted:
+        case .noSuchUser: return end(run, RunOutcome(.failed, .badUser), at: now, detail: text)
+        case .badOrder, .tooLong, .badInput, .notPermitted:
             return end(run, RunOutcome(.failed, .spawnFailed), at: now, detail: text)
         case .badOutput, .exhausted, .other: reason = .spawnFailed
         case .stillAlive: return postponed(run, text: text, chance: chance, at: now)
@@ -86,7 +87,7 @@ struct RunDecider {
     func ended(_ run: RunRecord, _ record: ExitRecord, chance: RetryChance? = nil) -> RunStep {
         var outcome = RunOutcome(record)
         if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
-        var step = end(run, outcome, at: record.endedAt, record: record, chance: chance)
+        var step = end(run, outcome, at: record.end, record: record, chance: chance)
         step.effects.append(.acknowledge(record.key))
         return step
     }
@@ -124,6 +125,8 @@ struct RunDecider {
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
         detail: String = "", chance: RetryChance? = nil
     ) -> RunStep {
+        // The clock may have gone back since.
+        let now = max(now, record?.startedAt ?? run.startedAt ?? now)
         var attempt = AttemptRecord(run: run.id, n: run.attempt, state: outcome.state)
         attempt.reason = outcome.reason
         attempt.startedAt = record?.startedAt ?? (run.attempt == 1 ? run.startedAt : nil)

@@ -112,12 +112,16 @@ extension RunKeeper {
 
     /// The attempt is over: what only waits for the commit takes up no room, so that the next one shares it.
     ///
-    /// Returns the step with the run's last live state, which leaves the board now.
-    func closing(_ step: RunStep) async -> RunStep {
+    /// Returns the step with the run's last live state, which leaves the board now: with the sentence that tells why
+    /// it could not be started, and as long after its start as it took, where that is known.
+    func closing(
+        _ step: RunStep, after elapsed: Duration? = nil, saying text: String? = nil
+    ) async -> RunStep {
         var step = step
         let after = step.after
         guard after.state.isEnded || after.state == .queued else { return step }
-        let live = await board.end(after.id, after.state, reason: after.reason, at: clock.now)
+        let live = await board.end(
+            after.id, after.state, reason: after.reason, after: elapsed, saying: text, at: clock.now)
         if let live { step.changes.append(.saveLive(run: after.id, live)) }
         active[after.id]?.record = after
         active[after.id]?.isLeaving = true

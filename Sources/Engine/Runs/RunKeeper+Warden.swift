@@ -28,7 +28,8 @@ extension RunKeeper {
                 "a run could not be started", metadata: ["run.id": "\(run.name)", "reason": "\(text)"])
             let chance = await chance(of: run)
             steps.append(
-                await closing(decider.refused(run, refusal, text: text, chance: chance, at: now)))
+                await closing(
+                    decider.refused(run, refusal, text: text, chance: chance, at: now), saying: text))
         case .output(let key, _, let bytes):
             guard !isLeaving(key), active.known(key) != nil else { return }
             note(await board.scan(bytes, of: key.run, at: now), at: now, into: &steps)
@@ -48,7 +49,8 @@ extension RunKeeper {
             strays.forget(key)
             let isDone = record.cause == .exited && record.exitCode == 0
             let chance = isDone ? nil : await chance(of: run)
-            steps.append(await closing(decider.ended(run, record, chance: chance)))
+            steps.append(
+                await closing(decider.ended(run, record, chance: chance), after: record.elapsed))
         case .unknown(let key):
             // An answer to an earlier question says nothing of an attempt that was ordered since.
             guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else {

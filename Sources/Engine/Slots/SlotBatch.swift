@@ -113,7 +113,7 @@ struct SlotBatch {
         var run = RunRecord(
             id: makeID(), job: job.name, bot: job.policies.bot, kind: .scheduled, cause: cause, slot: slot,
             era: watermark.era, queuedAt: now, revision: job.revision)
-        run.lateness = slot.map { now - $0 }
+        run.lateness = slot.map { max(.zero, now - $0) }
         if notBefore > now {
             run.state = .scheduled
             run.reason = .spread

@@ -46,7 +46,7 @@ final class Spool {
         run.endedAt = Timestamp(.now)
         if case .ended(let record) = end {
             run.startedAt = Timestamp(record.startedAt)
-            run.endedAt = Timestamp(record.endedAt)
+            run.endedAt = Timestamp(record.end)
             run.exitCode = record.exitCode
             run.signal = record.signal
             run.cpuMs = record.cpu?.milliseconds

@@ -40,7 +40,10 @@ enum RunText {
             return parts.joined(separator: "; ")
         case .failed, .canceled, .lost:
             let isSaid = run.reason == .exitCode || run.reason == .signal
-            return [isSaid ? nil : run.reason?.words, end].compactMap { $0 }.joined(separator: "; ")
+            // What never began has only Belfry's words, which say more.
+            let sentence = run.startedAt == nil ? run.live?.message : nil
+            return [sentence ?? (isSaid ? nil : run.reason?.words), end].compactMap { $0 }
+                .joined(separator: "; ")
         default: return nil
         }
     }

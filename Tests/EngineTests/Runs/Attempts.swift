@@ -53,6 +53,23 @@ import Tracking
         }
     }
 
+    @Test func `says in its last state why it could not be started`() async throws {
+        try await RunScene.run { scene in
+            let spec = job("true").with { $0.directory = "/no/such/folder" }
+            let ended = try await scene.end(of: scene.queueStored(spec))
+            #expect(ended.reason == .badDirectory)
+            #expect(ended.live?.message == "/no/such/folder: No such file or directory")
+            let nobody = JobSpec.manual("nobody", "true").with {
+                $0.process = ProcessRules()
+                $0.process?.user = "no-such-user"
+            }
+            let refused = try await scene.end(of: scene.queueStored(nobody))
+            #expect(refused.reason == .badUser)
+            #expect(refused.live?.message == "this machine has no user \"no-such-user\"")
+            #expect(try await scene.events(of: refused).last?.detail == refused.live?.message)
+        }
+    }
+
     @Test func `is not when the command does not exist`() async throws {
         try await RunScene.run { scene in
             let spec = job("").with { $0.action = .command(["/no/such/program"]) }

@@ -62,6 +62,30 @@ import WardenProtocol
         #expect(both == "\(parts[0]) +started \(parts[1])")
     }
 
+    @Test func `ends as long after its start as it took, wherever the clock was set meanwhile`() throws {
+        func end(_ endedAt: Moment, _ elapsed: Duration?) -> [Moment?] {
+            var running = run(.running)
+            running.startedAt = at("10:00:01")
+            var ended = record(.exited, code: 0)
+            ended.endedAt = endedAt
+            ended.elapsed = elapsed
+            let step = decider.ended(running, ended)
+            let attempts = step.changes.compactMap { change -> Moment?? in
+                if case .putAttempt(let attempt) = change { attempt.endedAt } else { nil }
+            }
+            return [step.after.endedAt] + attempts
+        }
+        for clock in ["11:00:07", "09:00:07", "10:00:07"] {
+            #expect(end(at(clock), .seconds(6)) == [at("10:00:07"), at("10:00:07")])
+        }
+        // A warden that says nothing of it: at least not before the start.
+        #expect(end(at("09:00:07"), nil) == [at("10:00:01"), at("10:00:01")])
+        #expect(end(at("10:00:09"), nil) == [at("10:00:09"), at("10:00:09")])
+        var running = run(.running)
+        running.startedAt = at("10:00:01")
+        #expect(decider.vanished(running, at: at("09:00:00")).after.endedAt == at("10:00:01"))
+    }
+
     @Test(arguments: [
         (RunState.starting, "this boot", false, "queued"),
         (.starting, "this boot", true, "canceled:canceled +canceled"),
@@ -85,7 +109,7 @@ import WardenProtocol
         (.badFolder, "failed:badDirectory +failed"),
         (.badOutput, "failed:spawnFailed +failed"),
         (.tooLong, "failed:spawnFailed +failed"),
-        (.exhausted, "failed:spawnFailed +failed"),
+        (.exhausted, "failed:spawnFailed +failed"), (.noSuchUser, "failed:badUser +failed"),
     ])
     func `after it could not be started`(refusal: Refusal, expected: String) {
         let step = decider.refused(run(.starting), refusal, text: "why", at: at("10:00:01"))
