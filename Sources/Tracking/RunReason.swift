@@ -16,6 +16,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case lane
     /// Waits for others of its concurrency key.
     case concurrency
+    /// Waits because no warden answers that could start it.
+    case wardenAway
 
     // Ended by itself: completed, failed.
 
@@ -65,7 +67,7 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
 
     // Decided not to run: skipped. `canceled` runs never carry these.
 
-    /// The job was still at it.
+    /// The run before it had not ended: it was at work, or waited.
     case overlap
     /// The job was paused.
     case paused

@@ -64,7 +64,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noSuchMessage: ErrorRow(404, .notFound, exit: 4, "no such message", "belfry messages")
         case .noSuchOutboxEntry: ErrorRow(404, .notFound, exit: 4, "no such outbox entry", "belfry outbox")
         case .noOutput: ErrorRow(404, .notFound, exit: 4, "the run's output is not kept")
-        case .overlap: ErrorRow(409, .refused, exit: 5, "the job is still at it")
+        case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
         case .jobExists: ErrorRow(409, .refused, exit: 5, "a job of that name exists")
         case .runEnded: ErrorRow(409, .refused, exit: 5, "the run has ended")

@@ -34,7 +34,9 @@ extension DaemonHandler {
     /// Ready is who can read the ledger and reach the warden.
     func readiness() async throws(APIError) -> APIResponse {
         _ = try await reading { () async throws(LedgerError) in try await control.ledger.lastEvent() }
-        guard await control.runs.wardenProcess != nil else { throw APIError(.wardenAway) }
+        guard await control.runs.wardenProcess != nil, await !control.runs.isWardenSilent else {
+            throw APIError(.wardenAway)
+        }
         return .whole(status: 200, contentType: "text/plain", bytes: Array("ready\n".utf8))
     }
 

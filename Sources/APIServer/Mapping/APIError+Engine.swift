@@ -20,7 +20,7 @@ extension APIError {
                 hint: "Change it there, then: belfry reload")
         case .busy(let job, let runs):
             self.init(
-                .overlap, "\"\(job)\" is still at it (\(runs.joined(separator: ", ")))",
+                .overlap, "\"\(job)\" has a run that has not ended (\(runs.joined(separator: ", ")))",
                 hint: "Run it all the same with --force.")
         case .ended(let run, let state): self.init(.runEnded, "\(run) has ended (\(state))")
         case .notEnded(let run):

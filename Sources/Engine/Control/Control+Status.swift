@@ -50,6 +50,7 @@ extension Control {
             warden: await runs.wardenProcess, problems: [], tzdata: summary.tzdata)
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
+            + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
             + problems(of: summary) + houseFacts()
         // What fails before what may.
         status.problems = status.problems.filter { !$0.isWarning } + status.problems.filter(\.isWarning)
@@ -118,6 +119,17 @@ extension Control {
         return problems
     }
 
+    private func problems(ofSilent warden: Int32?) -> [EngineProblem] {
+        guard let warden else { return [] }
+        return [
+            EngineProblem(
+                kind: "wardenSilent",
+                message: "the warden (process \(warden)) does not answer; runs wait until it does",
+                hint: "see what it does with: ps -o pid,stat,wchan:30,cmd -p \(warden); "
+                    + "one that was stopped (T) goes on with: kill -CONT \(warden)")
+        ]
+    }
+
     private func problems(of summary: SlotSummary) -> [EngineProblem] {
         var problems = summary.faults.sorted { $0.key < $1.key }.map { name, fault in
             EngineProblem(
@@ -133,7 +145,8 @@ extension Control {
             problems.append(
                 EngineProblem(
                     kind: "clock",
-                    message: "the clock went back; slots before \(behind.iso8601) were decided already"))
+                    message: "the clock went back; slots before \(behind.iso8601) were decided already",
+                    hint: "they do not run again; if the clock is wrong now, set it: timedatectl"))
         }
         return problems
     }

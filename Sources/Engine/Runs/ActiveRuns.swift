@@ -20,6 +20,16 @@ struct ActiveRuns {
     /// Whether the warden has not yet said what became of one it was told to start.
     var isAnyUnheard: Bool { runs.values.contains { $0.isOrdered && !$0.isKnown && !$0.isLeaving } }
 
+    /// Whether the warden was asked or ordered something and has still to answer; how long an end takes is the
+    /// job's affair.
+    var isAnswerOwed: Bool {
+        runs.values.contains { run in
+            guard run.isOrdered, !run.isLeaving else { return false }
+            let isAsked = run.isAsked && run.record.endAsked == nil
+            return isAsked || !run.isKnown || run.record.state == .starting
+        }
+    }
+
     /// How many more may be started now.
     func room(within limits: RunLimits) -> Int {
         let left = left(of: limits)

@@ -25,7 +25,7 @@ extension RunKeeper {
         switch waiting.gates.first(where: { !gates.isOpen($0, for: run) })?.name {
         case .job: return .overlap
         case .key: return .concurrency
-        case nil: return active.obstacle(within: limits)
+        case nil: return hasWarden ? active.obstacle(within: limits) : .wardenAway
         }
     }
 

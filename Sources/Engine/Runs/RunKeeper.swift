@@ -40,6 +40,9 @@ package actor RunKeeper {
     /// What the ledger said when only another start can mend it.
     private var end: LedgerError?
     private var isConnected = false
+    /// Whether the warden answers what it is asked.
+    private var answers = AnswerWatch()
+    private var isSilenceTold = false
     /// Ended once it is recorded which runs of an earlier daemon have ended meanwhile.
     private var news: AsyncStream<Never>.Continuation?
     /// What wrapped commands brought along, by the cause of their runs.
@@ -74,6 +77,12 @@ package actor RunKeeper {
 
     /// How many runs the warden was told to start and that have not ended.
     package var running: Int { active.ordered }
+
+    /// Whether a warden is connected that does not answer; runs are not ordered from it meanwhile.
+    package var isWardenSilent: Bool { answers.isOverdue(at: clock.sinceBoot) }
+
+    /// Whether there is a warden to order runs from.
+    var hasWarden: Bool { isConnected && !isWardenSilent }
 
     // MARK: The loop
 
@@ -116,13 +125,16 @@ package actor RunKeeper {
             await connect()
             await settleOwed()
             var steps: [RunStep] = []
-            for event in inbox.takeAll() { await take(event, into: &steps) }
+            let events = inbox.takeAll()
+            for event in events { await take(event, into: &steps) }
+            listen(hasSpoken: !events.isEmpty)
             await look(into: &steps)
             if owed.isEmpty {
                 await heed(into: &steps)
-                if isConnected { await admit(into: &steps) } else { fresh = [:] }
+                if hasWarden { await admit(into: &steps) } else { fresh = [:] }
             }
             await commit(steps)
+            listen()
             if let end { throw end }
             tellNews()
             if unread.isEmpty || isTroubled {
@@ -144,7 +156,8 @@ package actor RunKeeper {
     /// When to go on without being rung for: nil while all is well and nobody's silence is due.
     private func nextTurn(_ look: Moment?) -> Moment? {
         var moments = [look].compactMap { $0 }
-        let instants = [isConnected ? nil : connectAt, delays.next].compactMap { $0 }
+        let answer = isWardenSilent ? nil : answers.deadline
+        let instants = [isConnected ? nil : connectAt, delays.next, answer].compactMap { $0 }
         moments += instants.map { clock.now + max(.zero, $0 - clock.sinceBoot) }
         if isTroubled { moments.append(clock.now + .seconds(1)) }
         return moments.min()
@@ -171,6 +184,22 @@ package actor RunKeeper {
             if patience == 1 {
                 logger.error("no warden answers; runs wait", metadata: ["reason": "\(error)"])
             }
+        }
+    }
+
+    /// Notes whether the warden owes an answer, and says so once when it gives none, and once when it does again.
+    ///
+    /// Nobody else is started in its place: it may go on, and then there would be two.
+    private func listen(hasSpoken: Bool = false) {
+        answers.look(
+            isOwed: isConnected && active.isAnswerOwed, hasSpoken: hasSpoken, at: clock.sinceBoot)
+        guard isWardenSilent != isSilenceTold else { return }
+        isSilenceTold = isWardenSilent
+        let process = Logger.Metadata.Value("\(wardenProcess ?? 0)")
+        if isSilenceTold {
+            logger.error("the warden does not answer; runs wait", metadata: ["warden.pid": process])
+        } else {
+            logger.notice("the warden is waited for no more", metadata: ["warden.pid": process])
         }
     }
 
