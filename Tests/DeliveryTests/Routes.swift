@@ -7,6 +7,7 @@ import Testing
         ("run.failed", RouteWord.failed), ("run.started", .started), ("run.lost", .lost),
         ("message.group", .message), ("question.asked", .question), ("question.answered", .question),
         ("channel.failing", .channel), ("config.reloaded", .config), ("ledger.full", .ledger),
+        ("clock.back", .clock),
         ("test", .test),
     ])
     func `names the type of an event`(_ type: String, _ word: RouteWord) {
@@ -34,6 +35,7 @@ import Testing
     @Test func `sends a lost run, and a full disk, where failures go when nothing else is said`() {
         #expect(routing.channels(for: "run.lost") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "ledger.full") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "clock.back") == ["hook", "desk", "pager"])
         let own = Routing(routes: routing.routes + [Route(when: [.lost], to: ["pager"])])
         #expect(own.channels(for: "run.lost") == ["pager"])
     }

@@ -40,6 +40,8 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     case config
     /// Every `ledger.` type.
     case ledger
+    /// Every `clock.` type.
+    case clock
     /// `test`.
     case test
 
@@ -53,6 +55,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         case ("channel", 2): self = .channel
         case ("config", 2): self = .config
         case ("ledger", 2): self = .ledger
+        case ("clock", 2): self = .clock
         case ("test", 1): self = .test
         default: return nil
         }
@@ -64,7 +67,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     private init?(run type: String) {
         guard let word = RouteWord(rawValue: type) else { return nil }
         switch word {
-        case .message, .question, .channel, .config, .ledger, .test: return nil
+        case .message, .question, .channel, .config, .ledger, .clock, .test: return nil
         case .started, .progress, .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped,
             .lost, .late, .slow, .stuck, .flapping:
             self = word

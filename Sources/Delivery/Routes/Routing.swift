@@ -28,9 +28,8 @@ package struct Routing: Hashable, Sendable {
 
     /// The channels told of an event of `type`, as `run.failed`, in the order of the routes.
     ///
-    /// A lost run without a route of its own goes where failures go, and so does trouble with a channel or with
-    /// the ledger;
-    /// a channel is never told of its own trouble.
+    /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
+    /// or the clock; a channel is never told of its own trouble.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
     ///   - troubled: the channel that the event is about.
@@ -38,7 +37,8 @@ package struct Routing: Hashable, Sendable {
     package func channels(for type: String, about troubled: String? = nil) -> [String] {
         guard let word = RouteWord(eventType: type) else { return [] }
         var names = told(word)
-        if names.isEmpty, word == .lost || word == .channel || word == .ledger { names = told(.failed) }
+        let isTrouble = [.lost, .channel, .ledger, .clock].contains(word)
+        if names.isEmpty, isTrouble { names = told(.failed) }
         return names.filter { $0 != troubled }
     }
 

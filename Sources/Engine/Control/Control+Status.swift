@@ -148,6 +148,14 @@ extension Control {
                     message: "the clock went back; slots before \(behind.iso8601) were decided already",
                     hint: "they do not run again; if the clock is wrong now, set it: timedatectl"))
         }
+        if let back = summary.setBack {
+            problems.append(
+                EngineProblem(
+                    kind: "clock",
+                    message: "the clock went back by \(back.text); times that come again run again",
+                    hint: "if the clock is right now, nothing needs to be done; else set it: timedatectl",
+                    isWarning: true))
+        }
         return problems
     }
 

@@ -24,6 +24,7 @@ extension ItemTurn {
         case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)
         case .configReloaded: tell(record, [])
         case .ledgerFull, .ledgerRestored: try takeLedgerNews(record)
+        case .clockBack: try takeClockNews(record)
         case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
             .questionAnswered:
             return
@@ -187,6 +188,16 @@ extension ItemTurn {
             ? "The disk is full. No job starts before there is room; what is missed is caught up then."
             : "There is room on the disk again; jobs start as planned."
         try say(text, in: "ledger", on: told)
+    }
+
+    /// A clock that went back far may be wrong now, or was before: a person must look.
+    private mutating func takeClockNews(_ record: EventRecord) throws(LedgerError) {
+        tell(record, [])
+        let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
+        guard !told.isEmpty else { return }
+        try say(
+            "The clock went back by \(record.event.detail). Jobs follow it: times that come again run again.",
+            in: "clock", on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.

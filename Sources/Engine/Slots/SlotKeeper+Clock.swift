@@ -47,7 +47,10 @@ extension SlotKeeper {
             let trusted = String(watermark.decidedUntil.microseconds)
             changes.append(.setFact(name: Self.trustedFact, value: trusted))
         }
+        let back = Duration.seconds((watermark.decidedUntil - now).milliseconds / 1000)
+        changes.append(.append(NewEvent(.clockBack, at: now, reason: "newEra", detail: back.text)))
         try await ledger.commit(changes)
+        setBack = (back, clock.sinceBoot)
         logger.warning("the clock went back; a new era begins", metadata: ["era": "\(next.era)"])
         watermark = next
         book.restart(after: now)

@@ -22,6 +22,8 @@ package actor SlotKeeper {
     package static let eraStep: Duration = .seconds(3 * 3600)
     /// A warden that says nothing must not keep slots from being decided.
     package static let newsLimit: Duration = .seconds(10)
+    /// So long status tells of a new era.
+    package static let eraNews: Duration = .seconds(86_400)
     /// The release of the zone data by which slots were decided last.
     static let tzdataFact = "tzdata"
 
@@ -49,6 +51,8 @@ package actor SlotKeeper {
     var seen: (now: Moment, slept: Duration)
     /// Whether slots wait because the clock is not to be believed yet.
     var isHeld = false
+    /// By how much the clock went back when the last era began, and when that was, since boot.
+    var setBack: (by: Duration, at: Duration)?
     /// The release of the zone data that slots follow.
     var tzdata: String?
     /// A release to follow from the next turn on; empty: one without a name.
@@ -126,7 +130,8 @@ package actor SlotKeeper {
         return SlotSummary(
             jobs: book.count, next: book.earliestAwake, faults: faults, active: census.count,
             tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 }, isHeld: isHeld,
-            behind: isBehind ? watermark.decidedUntil : nil)
+            behind: isBehind ? watermark.decidedUntil : nil,
+            setBack: setBack.flatMap { clock.sinceBoot - $0.at < Self.eraNews ? $0.by : nil })
     }
 
     private func ask<Answer: Sendable>(

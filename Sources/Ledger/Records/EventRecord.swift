@@ -78,5 +78,7 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     /// The ledger's disk is full: no run begins before there is room.
     case ledgerFull = "ledger.full"
     case ledgerRestored = "ledger.restored"
+    /// The clock went back so far that times of the day come again; the detail is by how much.
+    case clockBack = "clock.back"
     case test = "test"
 }

@@ -8,6 +8,28 @@ import TestSupport
 import Testing
 import Timeline
 
+@Suite(.timeLimit(.minutes(2))) struct `a clock that went back by hours` {
+    @Test func `is told where failures go, by webhook and as a message`() async throws {
+        let channels: [any Channel] = [
+            try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
+        ]
+        let routes = [Route(when: [.failed], to: ["hook", "desk"])]
+        try await Tower.run(channels: channels, routes: routes) { tower in
+            try await tower.ledger.commit([
+                .append(NewEvent(.clockBack, at: tower.clock.now, reason: "newEra", detail: "5h"))
+            ])
+            try await tower.told()
+            #expect(try await tower.entries(of: "hook").map(\.type) == ["clock.back"])
+            let shown = try await tower.shown(.thread(bot: "belfry", thread: "clock"))
+            guard case .messages(1, let last)? = shown?.content else {
+                Issue.record("not one message")
+                return
+            }
+            #expect(last.first?.text.contains("went back by 5h") == true)
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(2))) struct `a channel's trouble` {
     let curl: CurlMulti
     let channels: [any Channel]
