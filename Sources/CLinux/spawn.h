@@ -98,19 +98,23 @@ static inline int clinux_program_main(void *argument) {
 // clone3 with a stack for the child, which calls `body` on it and ends with what that returns.
 //
 // The C library has no call for it, and the child cannot share the parent's stack, whose frames it would write over.
-// Returns the child's id, or -1 with errno.
-static inline int clinux_clone_into(
+// A sanitizer takes the library's clone for a fork, and changes in the child what it keeps of the parent's thread.
+// Returns the child's id, or -1 with errno: ENOSYS or EPERM where only the older call is allowed.
+static inline int clinux_clone3(
     int control_group, char *stack, size_t size, int (*body)(void *), void *argument) {
     struct {
         uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
             set_tid_size, cgroup;
     } arguments;
     memset(&arguments, 0, sizeof arguments);
-    arguments.flags = 0x100 | 0x4000 | 0x200000000ULL;  // CLONE_VM, CLONE_VFORK, CLONE_INTO_CGROUP
+    arguments.flags = 0x100 | 0x4000;  // CLONE_VM, CLONE_VFORK
     arguments.exit_signal = SIGCHLD;
     arguments.stack = (uint64_t)(uintptr_t)stack;
     arguments.stack_size = size;
-    arguments.cgroup = (uint64_t)control_group;
+    if (control_group >= 0) {
+        arguments.flags |= 0x200000000ULL;  // CLONE_INTO_CGROUP
+        arguments.cgroup = (uint64_t)control_group;
+    }
     long result = -ENOSYS;
 #if defined(__x86_64__)
     register int (*function)(void *) __asm__("r12") = body;
@@ -167,11 +171,9 @@ static inline pid_t clinux_start_program(struct clinux_program *program) {
     program->failed_call = (const char *)0;
     program->failed_code = 0;
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int pid;
-    if (program->control_group >= 0)
-        pid = clinux_clone_into(
-            program->control_group, stack, sizeof stack, clinux_program_main, program);
-    else
+    int pid = clinux_clone3(
+        program->control_group, stack, sizeof stack, clinux_program_main, program);
+    if (pid < 0 && (errno == ENOSYS || errno == EPERM) && program->control_group < 0)
         pid = clone(
             clinux_program_main, stack + sizeof stack, 0x100 | 0x4000 | SIGCHLD, program);
     if (pid < 0) clinux_program_failed(program, "clone");
