@@ -84,9 +84,9 @@ let suites: [Target] = [
         swiftSettings: strict()),
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
-    suite("TrackingTests", ["Timeline", "Tracking"]),
-    suite("GroupingTests", ["Timeline", "Tracking", "Grouping"]),
-    suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery"]),
+    suite("TrackingTests", ["Timeline", "Tracking", "TestSupport"]),
+    suite("GroupingTests", ["Timeline", "Tracking", "Grouping", "TestSupport"]),
+    suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery", "TestSupport"]),
     suite(
         "LedgerTests",
         ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "TestSupport"]),
@@ -112,7 +112,7 @@ let suites: [Target] = [
     suite(
         "SettingsTests",
         ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Settings", "Host", "TestSupport"]),
-    suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView"]),
+    suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView", "TestSupport"]),
     suite(
         "APITests",
         [

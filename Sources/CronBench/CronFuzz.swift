@@ -13,7 +13,7 @@ package enum CronFuzz {
         let count = arguments.first.flatMap { Int($0) } ?? 1_000_000
         let seed = arguments.dropFirst().first.flatMap { UInt64($0) } ?? 1
         print("fuzz: \(count) rounds each, seed \(seed)")
-        var random = Random(state: seed)
+        var random = SeededNumbers(seed: seed)
         report("expressions", count) { expression(&random) }
         report("phrases", count) { phrase(&random) }
         report("schedules", count) { schedule(&random) }
@@ -27,38 +27,6 @@ package enum CronFuzz {
         CronGrowth.run()
     }
 
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-
-        mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
-
-        mutating func pick<Element>(_ choices: [Element]) -> Element { choices[below(choices.count)] }
-
-        /// A good text with a few bytes changed, inserted, doubled or removed, or random bytes altogether.
-        mutating func mutate(_ seeds: [String], _ alphabet: [UInt8]) -> String {
-            var bytes = below(10) == 0 ? [] : Array(pick(seeds).utf8)
-            for _ in 0..<below(bytes.isEmpty ? 60 : 5) {
-                let place = below(bytes.count + 1)
-                switch below(4) {
-                case 0 where place < bytes.count: bytes[place] = pick(alphabet)
-                case 1 where place < bytes.count: bytes.remove(at: place)
-                case 2 where !bytes.isEmpty:
-                    bytes.insert(contentsOf: bytes[..<place].suffix(below(9)), at: place)
-                default: bytes.insert(below(20) == 0 ? UInt8(below(256)) : pick(alphabet), at: place)
-                }
-            }
-            return String(decoding: bytes, as: UTF8.self)
-        }
-    }
-
     private static func report(_ name: String, _ count: Int, _ round: () -> Bool) {
         var accepted = 0
         let elapsed = ContinuousClock().measure {
@@ -70,7 +38,7 @@ package enum CronFuzz {
 
     private static let fields = Array("0123456789*/,-?LWH#+ \t@()CRON_TZ=".utf8) + Array("monjanSUNe".utf8)
 
-    private static func expression(_ random: inout Random) -> Bool {
+    private static func expression(_ random: inout SeededNumbers) -> Bool {
         let seeds =
             CronTables.expressions + [
                 "0 0 L-3W * MON#2", "H(0-9)/3 H * * FRI-SUN", "TZ=UTC @daily", "* * * * * * */2",
@@ -92,7 +60,7 @@ package enum CronFuzz {
         return !expression.words.isEmpty
     }
 
-    private static func phrase(_ random: inout Random) -> Bool {
+    private static func phrase(_ random: inout SeededNumbers) -> Bool {
         let words = [
             "every", "other", "at", "on", "in", "the", "of", "month", "monday", "friday", "9", "17:30", "6pm",
             "noon", ",", "and", "or", "last", "first", "second", "day", "15", "minutes", "between", "from",
@@ -114,7 +82,7 @@ package enum CronFuzz {
         }
     }
 
-    private static func schedule(_ random: inout Random) -> Bool {
+    private static func schedule(_ random: inout SeededNumbers) -> Bool {
         let seeds = [
             "cron zone=UTC gap=skip 30 2 * * *", "every 15m from 2026-01-01T00:00:00Z", "after 1h30m",
             "manual",
@@ -125,7 +93,7 @@ package enum CronFuzz {
         return (try? Schedule(text: schedule.text)) == schedule
     }
 
-    private static func time(_ random: inout Random) -> Bool {
+    private static func time(_ random: inout SeededNumbers) -> Bool {
         let text = random.mutate(
             ["2026-03-29T03:00:00.5+02:00", "1969-12-31T23:59:59Z", "1h30m", "90s", "2w3d"],
             Array("0123456789-+:.TZwdhmsu ".utf8))
@@ -136,7 +104,7 @@ package enum CronFuzz {
         return moment != nil || duration != nil
     }
 
-    private static func event(_ random: inout Random) -> Bool {
+    private static func event(_ random: inout SeededNumbers) -> Bool {
         let seeds = [
             "Mon..Fri *-*-* 09:30 Europe/Berlin", "*-*~01 00:00:00", "Sat,Sun 2026-1,3..5-* 0/6:00", "weekly",
         ]
@@ -151,7 +119,7 @@ package enum CronFuzz {
         }
     }
 
-    private static func crontab(_ random: inout Random) -> Bool {
+    private static func crontab(_ random: inout SeededNumbers) -> Bool {
         let seeds = [
             "SHELL=/bin/sh\n0 2 * * * root backup%a\\%b%c\n", "@daily x\n*/5 * * * MON-FRI cd / && y\n",
             "[Timer]\nOnCalendar=daily\n[Service]\nExecStart=/bin/x \\\n  y\n; z\n",
@@ -168,7 +136,7 @@ package enum CronFuzz {
         return lines.contains { $0.problem == nil }
     }
 
-    private static func rule(_ random: inout Random) -> Bool {
+    private static func rule(_ random: inout SeededNumbers) -> Bool {
         let seeds = [
             "CET-1CEST,M3.5.0,M10.5.0/3", "<-03>3<-02>,M3.5.0/-2,M10.5.0/-1", "EST5EDT4,J60,300/25:59:59",
         ]
@@ -179,7 +147,7 @@ package enum CronFuzz {
         return true
     }
 
-    private static func zone(_ files: [[UInt8]], _ random: inout Random) -> Bool {
+    private static func zone(_ files: [[UInt8]], _ random: inout SeededNumbers) -> Bool {
         guard !files.isEmpty else { return false }
         var bytes = random.pick(files)
         for _ in 0..<1 + random.below(6) {
@@ -201,5 +169,27 @@ package enum CronFuzz {
         // A release would not print the words of a precondition.
         print("fuzz: FAILED by \(text.debugDescription)")
         exit(1)
+    }
+}
+
+extension SeededNumbers {
+    fileprivate mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
+
+    fileprivate mutating func pick<Element>(_ choices: [Element]) -> Element { choices[below(choices.count)] }
+
+    /// A good text with a few bytes changed, inserted, doubled or removed, or random bytes altogether.
+    fileprivate mutating func mutate(_ seeds: [String], _ alphabet: [UInt8]) -> String {
+        var bytes = below(10) == 0 ? [] : Array(pick(seeds).utf8)
+        for _ in 0..<below(bytes.isEmpty ? 60 : 5) {
+            let place = below(bytes.count + 1)
+            switch below(4) {
+            case 0 where place < bytes.count: bytes[place] = pick(alphabet)
+            case 1 where place < bytes.count: bytes.remove(at: place)
+            case 2 where !bytes.isEmpty:
+                bytes.insert(contentsOf: bytes[..<place].suffix(below(9)), at: place)
+            default: bytes.insert(below(20) == 0 ? UInt8(below(256)) : pick(alphabet), at: place)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -179,7 +179,7 @@ private struct Mirror: APIHandler {
     @Test func `outlives clients that send anything at all`() async throws {
         try await whileServing(Mirror()) { client in
             try await blocking {
-                var random = SeededRandom(seed: 42)
+                var random = SeededGenerator(seed: 42)
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 for round in 0..<300 {
                     let socket = try UnixSocket(path: client.socket)

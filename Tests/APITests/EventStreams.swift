@@ -1,4 +1,5 @@
 import API
+import TestSupport
 import Testing
 
 @Suite struct `an event stream` {
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test func `survives random bytes`() throws {
-        var random = SeededRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<200 {
             var parser = ServerSentEventParser()
             for _ in 0..<10 {

@@ -1,5 +1,6 @@
 import API
 import APIClient
+import TestSupport
 import Testing
 
 @Suite struct `an answer` {
@@ -90,7 +91,7 @@ import Testing
     }
 
     @Test func `never breaks the parser, whatever it holds`() {
-        var random = SeededRandom(seed: 11)
+        var random = SeededGenerator(seed: 11)
         for round in 0..<3000 {
             var parser = HTTPAnswerParser()
             let heads = [

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `says so, whatever something that is no daemon answers`() async throws {
-        var random = SeededRandom(seed: 3)
+        var random = SeededGenerator(seed: 3)
         let beginnings = ["", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"]
         let answers = (0..<200).map { round in
             Array(beginnings[round % 3].utf8) + random.bytes(Int(random.next() % 200))

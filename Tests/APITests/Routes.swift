@@ -1,4 +1,5 @@
 import API
+import TestSupport
 import Testing
 
 @Suite struct `a route` {
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test func `never fails otherwise on random paths`() {
-        var random = SeededRandom(seed: 20_261_121)
+        var random = SeededGenerator(seed: 20_261_121)
         let pieces = ["/", "v1", "jobs", "runs", "a", "1", "logs", "%", "%4", "%41", "ü", "", "test", "read"]
         for _ in 0..<20_000 {
             let path = (0..<Int.random(in: 0..<8, using: &random)).map { _ in

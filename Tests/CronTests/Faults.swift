@@ -134,7 +134,7 @@ import Timeline
     /// Wherever a program reports a fault, the one who reads it learns what to write; only a number outside its limits
     /// says enough by the limits.
     @Test func `of any kind comes with its mend`() {
-        var maker = RandomExpressions(random: SeededGenerator(state: 12))
+        var maker = RandomExpressions(random: SeededGenerator(seed: 12))
         let alphabet = Array("0123456789*/,-?LWH#+ @CRTZ=MONabz.;é".utf8)
         var kinds: Set<CronFault.Kind> = []
         for _ in 0..<20_000 {

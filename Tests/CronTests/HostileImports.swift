@@ -25,7 +25,7 @@ import Timeline
     }
 
     @Test func `of crontabs are read whatever they are`() {
-        var maker = RandomExpressions(random: SeededGenerator(state: Self.seed))
+        var maker = RandomExpressions(random: SeededGenerator(seed: Self.seed))
         let seeds = [
             "SHELL=/bin/sh\n0 2 * * * root backup%a\\%b%c\n", "@daily x\n*/5 * * * MON-FRI cd / && y\n",
             "A = 'b c'\r\n# x\n17 *\t* * * www-data /usr/bin/php -q x.php > /dev/null 2>&1\n",
@@ -50,7 +50,7 @@ import Timeline
     }
 
     @Test func `of events are refused with a place, or mean an expression`() {
-        var maker = RandomExpressions(random: SeededGenerator(state: Self.seed))
+        var maker = RandomExpressions(random: SeededGenerator(seed: Self.seed))
         let seeds = [
             "Mon..Fri *-*-* 09:30 Europe/Berlin", "*-*~01 00:00:00", "Sat,Sun 2026-1,3..5-* 0/6:00:00",
             "weekly",
@@ -76,7 +76,7 @@ import Timeline
     }
 
     @Test func `of units are read whatever they are`() {
-        var maker = RandomExpressions(random: SeededGenerator(state: Self.seed))
+        var maker = RandomExpressions(random: SeededGenerator(seed: Self.seed))
         let seeds = ["[Timer]\nOnCalendar=daily\nOnCalendar=\n[Service]\nExecStart=/bin/x \\\n  y\n; z\n\\\n"]
         for _ in 0..<20_000 {
             let text = Self.mutate(seeds, &maker)

@@ -33,7 +33,7 @@ import Timeline
     @Test(arguments: zones) func `around the clock changes`(name: String) throws {
         let zone = name == "UTC" ? ZoneRules.utc : try SystemZones.zone(name)
         let seed: UInt64 = 20_261
-        var maker = RandomExpressions(random: SeededGenerator(state: seed ^ UInt64(name.utf8.count)))
+        var maker = RandomExpressions(random: SeededGenerator(seed: seed ^ UInt64(name.utf8.count)))
         for _ in 0..<50 {
             let text = maker.expression(seconds: false)
             let expression = try CronExpression(text, options: maker.options())

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `means what was read, for random texts and policies`() throws {
-        var maker = RandomExpressions(random: SeededGenerator(state: 72))
+        var maker = RandomExpressions(random: SeededGenerator(seed: 72))
         for _ in 0..<5000 { try expectSame(maker.expression(), maker.options()) }
     }
 

@@ -88,7 +88,7 @@ import Timeline
         let zones = try [
             "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Sydney", "America/Sao_Paulo",
         ].map(SystemZones.zone)
-        var maker = RandomExpressions(random: SeededGenerator(state: seed))
+        var maker = RandomExpressions(random: SeededGenerator(seed: seed))
         var questions = (0..<count).map { _ in
             Question(
                 text: maker.commonExpression(), zone: maker.pick(zones),

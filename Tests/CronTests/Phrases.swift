@@ -325,7 +325,7 @@ import Timeline
 
 @Suite struct `words and phrases` {
     @Test func `mean the same wherever the words can be read again`() throws {
-        var maker = RandomExpressions(random: SeededGenerator(state: 6))
+        var maker = RandomExpressions(random: SeededGenerator(seed: 6))
         let now = Moment(seconds: 1_774_429_620)
         var read = 0
         for _ in 0..<2000 {
@@ -357,7 +357,7 @@ import Timeline
             "hour", "hours", "weekdays", "december", "13th", "tomorrow", "if", "it", "is", "a", "past",
             "1h30m",
         ]
-        var random = SeededGenerator(state: 8)
+        var random = SeededGenerator(seed: 8)
         let now = Moment(seconds: 1_774_429_620)
         for _ in 0..<12_000 {
             let phrase = (0..<Int.random(in: 1...9, using: &random))

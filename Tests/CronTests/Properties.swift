@@ -14,7 +14,7 @@ import Timeline
         _ count: Int, seed: UInt64, _ body: (CronExpression, ZoneRules, Moment, Comment) throws -> Void
     ) throws {
         let zones = try Self.zones.map(SystemZones.zone) + [.utc]
-        var maker = RandomExpressions(random: SeededGenerator(state: seed))
+        var maker = RandomExpressions(random: SeededGenerator(seed: seed))
         for _ in 0..<count {
             let text = maker.expression()
             let expression = try CronExpression(text, options: maker.options())
@@ -71,7 +71,7 @@ import Timeline
 
     /// Checking reads every field with all care, parsing takes a short cut through plain ones.
     @Test func `means the same to a check as to a parse`() throws {
-        var maker = RandomExpressions(random: SeededGenerator(state: 9))
+        var maker = RandomExpressions(random: SeededGenerator(seed: 9))
         let alphabet = Array("0123456789*/,- 7L#\t".utf8)
         for round in 0..<6000 {
             var bytes = Array(maker.expression().utf8)
@@ -94,7 +94,7 @@ import Timeline
     }
 
     @Test func `never fires exactly when no day of 400 years matches`() throws {
-        var maker = RandomExpressions(random: SeededGenerator(state: 4))
+        var maker = RandomExpressions(random: SeededGenerator(seed: 4))
         for _ in 0..<1500 {
             let text = "0 0 \(maker.monthDay()) \(maker.field(1, 12, openIn: 2)) \(maker.weekday())"
             let expression = try CronExpression(text)
@@ -117,7 +117,7 @@ import Timeline
     }
 
     @Test func `ends for any bytes`() throws {
-        var random = SeededGenerator(state: 5)
+        var random = SeededGenerator(seed: 5)
         var good = 0
         let alphabet = Array("0123456789*/,-?LWH#+ \t@CRON_TZ=UTCMONJANabz.;\u{A0}é".utf8)
         for _ in 0..<25_000 {

@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `differ where the expressions do`() throws {
-        var maker = RandomExpressions(random: SeededGenerator(state: 10))
+        var maker = RandomExpressions(random: SeededGenerator(seed: 10))
         var said: [String: CronExpression] = [:]
         for text in Self.texts(&maker) + (0..<5000).map({ _ in maker.expression() }) {
             let expression = try CronExpression(text)

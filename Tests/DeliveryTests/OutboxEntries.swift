@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 import Testing
 import Timeline
 
@@ -154,7 +155,7 @@ extension OutboxEntry {
     }
 
     @Test func `never exceeds the longest there can be`() {
-        var random = Seeded(seed: 11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<5000 {
             let error = DeliveryError.retry(
                 Bool.random(using: &random) ? .throttled : .timeout,

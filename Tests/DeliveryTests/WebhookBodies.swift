@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import Grouping
+import TestSupport
 import Testing
 import Timeline
 import Tracking
@@ -52,7 +53,7 @@ private indirect enum Reread: Decodable, Equatable {
     }
 }
 
-private func makeJSON(_ random: inout Seeded, depth: Int) -> JSON {
+private func makeJSON(_ random: inout SeededGenerator, depth: Int) -> JSON {
     switch Int.random(in: 0..<(depth > 0 ? 7 : 5), using: &random) {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &random))
@@ -68,7 +69,7 @@ private func makeJSON(_ random: inout Seeded, depth: Int) -> JSON {
     }
 }
 
-private func makeText(_ random: inout Seeded) -> String {
+private func makeText(_ random: inout SeededGenerator) -> String {
     var text = ""
     for _ in 0..<Int.random(in: 0...8, using: &random) {
         let top: UInt32 = Bool.random(using: &random) ? 0x80 : 0x10FFFF
@@ -82,7 +83,7 @@ private func makeText(_ random: inout Seeded) -> String {
 @Suite struct `a JSON text` {
     @Test func `is read back as the same value`() throws {
         for seed in 1...400 {
-            var random = Seeded(seed: UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             let json = JSON.array([makeJSON(&random, depth: 3)])
             let reread = try JSONDecoder().decode(Reread.self, from: Data(json.bytes))
             #expect(reread == Reread(json), "seed \(seed): \(String(decoding: json.bytes, as: UTF8.self))")

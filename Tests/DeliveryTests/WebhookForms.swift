@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 import Testing
 
 @Suite struct `a webhook's address` {
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test func `is read or refused whatever it is`() {
-        var random = Seeded(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let alphabet = Array("https://[]:@.#?a1é\u{0} ")
         for _ in 0..<5000 {
             let tail = (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in

@@ -86,7 +86,7 @@ import Timeline
 
     @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
     func `loses and doubles no slot and no notice`(seed: UInt64) async throws {
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         let hook = try await Belfry.receiver()
         let belfry = try Belfry(
             """

@@ -1,4 +1,5 @@
 import Grouping
+import TestSupport
 import Testing
 
 @Suite struct `a preview` {
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func `stays within its limit for any text`() {
-        var random = Seeded(seed: 20_260_329)
+        var random = SeededGenerator(seed: 20_260_329)
         for _ in 0..<2000 {
             let scalars = (0..<Int.random(in: 0...40, using: &random)).compactMap { _ in
                 Unicode.Scalar(UInt32.random(in: 0...0x2FFF, using: &random))

@@ -1,11 +1,12 @@
 import Grouping
+import TestSupport
 import Testing
 import Timeline
 import Tracking
 
 /// Plays one random life of a job and compares each version with counts kept beside it.
 private struct Life {
-    var random: Seeded
+    var random: SeededGenerator
     let policy = JobPolicy(hears: Set(JobNews.allCases))
     var item = JobItem(job: "backup", bot: "ops")
     var now = Moment(seconds: 1_700_000_000)
@@ -15,7 +16,7 @@ private struct Life {
     var flushedAt: Moment?
     var faults: [String] = []
 
-    init(seed: UInt64) { random = Seeded(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func play(steps: Int) {
         for _ in 0..<steps {

@@ -1,4 +1,5 @@
 import Grouping
+import TestSupport
 import Testing
 import Timeline
 
@@ -30,14 +31,14 @@ private struct Model {
 
 /// Plays one random life of a thread and compares each version with the model.
 private struct Life {
-    var random: Seeded
+    var random: SeededGenerator
     let policy = ThreadPolicy(ringAgainAfter: .seconds(20))
     var item = ThreadItem(bot: "ops", thread: "main")
     var model = Model()
     var now = Moment(seconds: 1_700_000_000)
     var faults: [String] = []
 
-    init(seed: UInt64) { random = Seeded(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func play(steps: Int) {
         for step in 0..<steps {

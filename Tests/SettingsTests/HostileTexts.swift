@@ -1,4 +1,5 @@
 import Settings
+import TestSupport
 import Testing
 
 @Suite struct `a hostile text` {
@@ -40,7 +41,7 @@ import Testing
 
     @Test func `of random bytes is refused or read, never more`() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
@@ -51,7 +52,7 @@ import Testing
 
     @Test func `of random marks of YAML is refused or read, never more`() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let parts = [
             "jobs", "a", ": ", "- ", "? ", "{", "}", "[", "]", ",", "&x ", "*x", "!!int ", "\"", "'", "|\n",
             ">-\n",
@@ -68,7 +69,7 @@ import Testing
 
     @Test func `made of a good one by damage is refused or read, never more`() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let original = Array(Self.good.utf8)
         for _ in 0..<1000 {
             var bytes = original

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 import Tracking
@@ -61,7 +62,7 @@ import Tracking
 
     @Test func `shows exactly the last frame after any sequence of frames, lines and sizes`() {
         let seed = UInt64.random(in: 0 ... .max)
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<60 {
             var painter = TerminalPainter(plainColors)
             var screen = Screen(columns: 80, rows: 60)

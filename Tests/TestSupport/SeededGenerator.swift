@@ -1,8 +1,10 @@
-/// A small generator with a seed, so that a failing case can be run again.
-package struct SeededGenerator: RandomNumberGenerator {
-    package var state: UInt64
+/// Numbers that look random and come again with the same seed, so that a failing case can be run again.
+///
+/// - Source: SplitMix64, Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
 
-    package init(state: UInt64) { self.state = state }
+    package init(seed: UInt64) { state = seed }
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -11,4 +13,7 @@ package struct SeededGenerator: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    /// One of the numbers from 0 up to and without `limit`.
+    package mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 }

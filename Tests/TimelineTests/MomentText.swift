@@ -49,7 +49,7 @@ import Timeline
     }
 
     @Test func `reads back what it writes`() throws {
-        var random = SeededGenerator(state: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {
             let moment = Moment(microseconds: Int64(bitPattern: random.next()) / 32)
             #expect(try Moment(iso8601: moment.iso8601) == moment)

@@ -94,7 +94,7 @@ import Timeline
     @Test func `can be made of a POSIX rule`() throws {
         let rule = try ZoneRules(name: "rule", posix: "CET-1CEST,M3.5.0,M10.5.0/3")
         let berlin = try SystemZones.zone("Europe/Berlin")
-        var random = SeededGenerator(state: 3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<5000 {
             let moment = Moment(seconds: Int64.random(in: 1_000_000_000...9_000_000_000, using: &random))
             #expect(rule.offsetSeconds(at: moment) == berlin.offsetSeconds(at: moment))
@@ -137,7 +137,7 @@ import Timeline
 
     @Test func `survives bytes changed at random`() throws {
         let bytes = try SystemZones.bytes("America/New_York")
-        var random = SeededGenerator(state: 11)
+        var random = SeededGenerator(seed: 11)
         var refused = 0
         for _ in 0..<3000 {
             var broken = bytes

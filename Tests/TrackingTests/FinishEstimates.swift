@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 
@@ -25,7 +26,7 @@ import Timeline
 
     /// Replays runs of jobs of a kind, each with `past` runs before it, and looks 49 times at each.
     private func score(_ family: JobFamily, past: Int, seed: UInt64) -> Score {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var score = Score()
         for _ in 0..<5 {
             let habits = family.makeHabits(&generator)
@@ -98,7 +99,7 @@ import Timeline
     }
 
     @Test func `follows the shape of past runs when this one is three times slower`() {
-        var generator = SeededGenerator(state: 5)
+        var generator = SeededGenerator(seed: 5)
         let habits = JobFamily.Habits(family: .phases, total: 600, shares: [1, 6, 1, 2])
         let estimator = FinishEstimator(history: (0..<20).compactMap { _ in profile(habits.run(&generator)) })
         let times = habits.run(&generator).map { $0 * 3 }
@@ -110,7 +111,7 @@ import Timeline
     }
 
     @Test func `has no band before three runs can judge each other`() throws {
-        var generator = SeededGenerator(state: 9)
+        var generator = SeededGenerator(seed: 9)
         let habits = JobFamily.linear.makeHabits(&generator)
         let history = (0..<2).compactMap { _ in profile(habits.run(&generator)) }
         var trace = RunTrace()
@@ -134,7 +135,7 @@ import Timeline
     }
 
     @Test func `lies within its band, and neither is ever out of range`() {
-        var generator = SeededGenerator(state: 11)
+        var generator = SeededGenerator(seed: 11)
         let habits = JobFamily.bursty.makeHabits(&generator)
         let estimator = FinishEstimator(history: (0..<20).compactMap { _ in profile(habits.run(&generator)) })
         for progress in [1e-300, 1e-9, 0.001, 0.5, 0.999, 1.0.nextDown] {

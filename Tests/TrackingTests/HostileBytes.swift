@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 import Tracking
@@ -24,7 +25,7 @@ import Tracking
 
     @Test func `never make progress fall within a phase, leave 0...1, or say something unfit for a line`() {
         let seed = UInt64.random(in: 0 ... .max)
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<300 {
             var tracker = runningTracker()
             var scanner = OutputScanner()
@@ -61,7 +62,7 @@ import Tracking
 
     @Test func `never make a rising report fall, whichever door it comes through`() {
         let seed = UInt64.random(in: 0 ... .max)
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var tracker = runningTracker()
         for step in 0..<5000 {
             let before = tracker.live

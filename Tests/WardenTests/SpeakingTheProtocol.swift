@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timeline
 
@@ -98,7 +99,7 @@ import Timeline
     @Test func `answers random bytes with an error or with nothing, never with a crash`() {
         var generator = SystemRandomNumberGenerator()
         let seed = UInt64.random(in: 0 ... .max, using: &generator)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         for round in 0..<20_000 {
             // Half of them start as real frames, then a few bytes are changed.
             var bytes = round % 2 == 0 ? Self.commands[round / 2 % Self.commands.count].frame : []
@@ -140,18 +141,5 @@ import Timeline
         var frames: [(kind: UInt8, fields: ArraySlice<UInt8>)] = []
         while let frame = try buffer.next() { frames.append(frame) }
         return frames
-    }
-}
-
-/// A small generator whose seed can be printed and used again.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import Curl
 import Delivery
+import TestSupport
 import Testing
 import Timeline
 import WebhookChannel
@@ -8,7 +9,7 @@ import WebhookChannel
 @Suite struct `a random text` {
     /// `count` texts put together from `pieces`; the same for the same seed.
     private func texts(_ count: Int, seed: UInt64, from pieces: [String]) -> [String] {
-        var random = Seeded(seed: seed)
+        var random = SeededGenerator(seed: seed)
         return (0..<count).map { _ in
             (0..<Int.random(in: 0...9, using: &random)).map { _ in
                 pieces.randomElement(using: &random) ?? ""

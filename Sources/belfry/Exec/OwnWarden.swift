@@ -35,13 +35,17 @@ final class OwnWarden: ExecOffice {
         do {
             try PrivateFolder.make(SmallFile.parent(of: paths.runtime))
             try PrivateFolder.make(paths.runtime)
-            let program = try WardenProgram.path()
+            let program = try InstalledWarden.path()
             let folder = paths.state + "/spool"
             // Should we be killed, it writes down there how the run ended.
             pid = try WardenLaunch(executable: program, state: folder).start(directory: wardenDirectory)
             office = try ClientConnection(directory: wardenDirectory)
             let hello = try office.shakeHands()
             spool = Spool(folder: folder, request, id: id, name: name, warden: hello)
+        } catch let missing as InstalledWarden.Missing {
+            throw APIError(
+                .wardenAway, "\(missing)",
+                hint: "Install the three programs together, or start a daemon: belfryd")
         } catch let error as APIError {
             throw error
         } catch {

@@ -1,3 +1,4 @@
+import CronBench
 import Glibc
 import Host
 import Timeline

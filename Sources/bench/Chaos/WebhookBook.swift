@@ -1,3 +1,4 @@
+import CronBench
 import FoundationEssentials
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Ledger
+import TestSupport
 import Testing
 import Timeline
 import Tracking
@@ -124,7 +125,7 @@ import Tracking
 
     @Test(arguments: 0..<200)
     func `are all served, whatever comes and goes`(seed: Int) {
-        var numbers = Numbers(UInt64(seed))
+        var numbers = SeededGenerator(seed: UInt64(seed))
         var (lineup, gates) = (Lineup(), Gates())
         var (waiting, inside, served): (Set<String>, [Waiting], Set<String>) = ([], [], [])
         var gone: Set<String> = []
@@ -135,20 +136,20 @@ import Tracking
             }
         }
         for step in 0..<300 {
-            switch numbers.next(below: 4) {
+            switch numbers.below(4) {
             case 0, 1:
                 let joined = run(
-                    "r\(step)", of: "j\(numbers.next(below: 5))", bot: "b\(numbers.next(below: 3))",
-                    isForced: numbers.next(below: 6) == 0
+                    "r\(step)", of: "j\(numbers.below(5))", bot: "b\(numbers.below(3))",
+                    isForced: numbers.below(6) == 0
                 ) { spec in
-                    spec.overlap = numbers.next(below: 2) == 0 ? .allow : .queueAll
-                    spec.priority = numbers.next(below: 3)
-                    if numbers.next(below: 2) == 0 {
+                    spec.overlap = numbers.below(2) == 0 ? .allow : .queueAll
+                    spec.priority = numbers.below(3)
+                    if numbers.below(2) == 0 {
                         spec.concurrency = ConcurrencyKey(
-                            key: "k\(numbers.next(below: 2))", max: 1 + numbers.next(below: 2))
+                            key: "k\(numbers.below(2))", max: 1 + numbers.below(2))
                     }
                 }
-                lineup.join(joined, first: numbers.next(below: 5) == 0)
+                lineup.join(joined, first: numbers.below(5) == 0)
                 waiting.insert(joined.id)
             case 2:
                 if inside.count < 4, let next = lineup.next(through: gates) {
@@ -157,12 +158,12 @@ import Tracking
                     #expect(waiting.contains(next.id) && served.insert(next.id).inserted)
                     inside.append(next)
                 } else if !inside.isEmpty {
-                    leave(inside.remove(at: numbers.next(below: inside.count)))
+                    leave(inside.remove(at: numbers.below(inside.count)))
                 }
             default:
                 let some = waiting.subtracting(served).sorted()
-                guard !some.isEmpty, numbers.next(below: 3) == 0 else { continue }
-                let id = some[numbers.next(below: some.count)]
+                guard !some.isEmpty, numbers.below(3) == 0 else { continue }
+                let id = some[numbers.below(some.count)]
                 #expect((lineup.leave(id) != nil) == !gone.contains(id))
                 gone.insert(id)
             }
@@ -180,17 +181,5 @@ import Tracking
             }
         }
         #expect(served == waiting.subtracting(gone) && lineup.count == 0, "seed \(seed)")
-    }
-}
-
-/// Numbers that look random and are the same for a seed.
-struct Numbers {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-    mutating func next(below limit: Int) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int((state >> 33) % UInt64(limit))
     }
 }

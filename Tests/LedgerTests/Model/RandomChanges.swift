@@ -1,15 +1,16 @@
 import Delivery
 import Grouping
 import Ledger
+import TestSupport
 import Timeline
 import Tracking
 
 /// Lists of changes over a world so small that guards often hold and often fail.
 struct RandomChanges {
-    private var numbers: SeededNumbers
+    private var numbers: SeededGenerator
     private var made = 0
 
-    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
+    init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
     /// One to six changes that are possible, or nearly so, in `model`.
     mutating func list(for model: ModelLedger) -> [Change] {
