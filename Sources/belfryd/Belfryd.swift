@@ -14,6 +14,7 @@ struct Belfryd: AsyncParsableCommand {
             Examples:
               belfryd                               the daemon of this user
               belfryd --system                      the daemon of the machine
+              belfryd --drain                       waits for its runs when it is told to end
               belfryd --check --config belfry.yaml  says what is wrong in a configuration
               belfryd listen --port 8080            shows webhooks as they arrive
               belfryd backup belfry.sqlite          copies the ledger, also while a daemon runs
@@ -32,18 +33,21 @@ struct Belfryd: AsyncParsableCommand {
             "How much to log: trace, debug, info, notice, warning or error.", valueName: "level"))
     var logLevel = "info"
 
-    @Flag(help: .hidden)
+    @Flag(
+        help:
+            "At SIGTERM, start no more runs and wait until those under way have ended; a second one ends at once."
+    )
     var drain = false
 
     func run() async throws {
         if printing.json && !checking.check { throw ValidationError("--json goes with --check") }
-        if drain { throw Failure("belfryd: --drain is not in this version", code: 2) }
+        if drain && checking.check { throw ValidationError("--drain is for a daemon, not for --check") }
         Signals.ignoreBrokenPipes()
         let paths = places.paths
         if checking.check {
             try ConfigurationFiles(path: paths.config).check(asJSON: printing.json)
         } else {
-            try await Daemon(paths: paths, logger: Log.make(level: logLevel)).run()
+            try await Daemon(paths: paths, drains: drain, logger: Log.make(level: logLevel)).run()
         }
     }
 }

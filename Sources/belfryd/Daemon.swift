@@ -8,6 +8,8 @@ import Settings
 /// Wires everything together and runs it; decides nothing itself.
 struct Daemon {
     let paths: Paths
+    /// Whether it ends only when the runs that it started have.
+    let drains: Bool
     let logger: Logger
 
     /// Runs until told to stop.
@@ -25,7 +27,7 @@ struct Daemon {
         let parts = try await assemble(files)
         do {
             do {
-                try await parts.serve(paths: paths)
+                try await parts.serve(paths: paths, drains: drains)
             } catch {
                 // Closed in any case: a ledger whose disk failed to sync must not be synced on the way out.
                 await parts.close()

@@ -138,16 +138,19 @@ struct DaemonParts {
 
     /// Serves until a signal ends it.
     ///
-    /// SIGHUP reads the configuration anew.
-    func serve(paths: Paths) async throws {
+    /// SIGHUP reads the configuration anew. With `drains` the first signal to end stops the firing only, and the
+    /// end comes with that of the last run.
+    func serve(paths: Paths, drains: Bool) async throws {
         let access: APIListener.Access = paths.owner == .system ? .group(getegid()) : .owner
         let (isOpen, opened) = AsyncStream<Never>.makeStream()
+        let (drainIsAsked, askDrain) = AsyncStream<Never>.makeStream()
         let door = APIListener(
             path: paths.socket, access: access, connections: Daemon.connections,
             handler: DaemonHandler(control: control, identity: identity, spool: spool), logger: logger,
             ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
-            ("slots", control.slots.run), ("runs", control.runs.run), ("live board", control.board.run),
+            ("slots", { try await fire(until: drainIsAsked) }), ("runs", control.runs.run),
+            ("live board", control.board.run),
             ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run), ("sleep", sleep.run),
             ("house", house.run),
         ]
@@ -166,11 +169,16 @@ struct DaemonParts {
         configuration.maximumGracefulShutdownDuration = .seconds(4)
         let group = ServiceGroup(configuration: configuration)
         let signals = Task { [control, spool] in
+            var drainsFirst = drains
             for await signal in try Signals.stream() {
                 switch signal {
                 case .hangup:
                     await Self.reload(control, logger)
                     await spool.takeIn()
+                case .interrupt where drainsFirst, .terminate where drainsFirst:
+                    drainsFirst = false
+                    logger.notice("draining", metadata: ["signal": "\(signal)"])
+                    askDrain.finish()
                 case .interrupt, .terminate:
                     logger.notice("stopping", metadata: ["signal": "\(signal)"])
                     await group.triggerGracefulShutdown()
@@ -179,6 +187,19 @@ struct DaemonParts {
         }
         defer { signals.cancel() }
         try await group.run()
+    }
+
+    /// Decides slots until the daemon is asked to drain; returns then, when every run that was started has ended.
+    private func fire(until drainIsAsked: AsyncStream<Never>) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await control.slots.run() }
+            group.addTask { for await _ in drainIsAsked {} }
+            try await group.next()
+            group.cancelAll()
+            do { try await group.waitForAll() } catch is CancellationError {}
+        }
+        try Task.checkCancellation()
+        await control.runs.drain()
     }
 
     /// Puts the jobs of the files in force, says so once commands are taken, too, and stays until the end.

@@ -85,6 +85,22 @@ import Tracking
         #expect(LiveState(wire) == Samples.liveState)
     }
 
+    @Test func `of a live state falls in no phase for who has seen more`() {
+        let (seen, told) = (Samples.live, Samples.live.keepingProgress(of: nil))
+        var less = told
+        less.progress = (seen.progress ?? 0) / 2
+        #expect(less.keepingProgress(of: seen).progress == seen.progress)
+        #expect(less.keepingProgress(of: nil) == less && seen.keepingProgress(of: less) == seen)
+        for other in [\WireLive.phase, \.message] {
+            var next = less
+            next[keyPath: other] = "next"
+            #expect((next.keepingProgress(of: seen) == next) == (other == \.phase))
+        }
+        var again = less
+        again.attempt += 1
+        #expect(again.keepingProgress(of: seen) == again)
+    }
+
     @Test func `has the names of messages, items, entries and receipts`() throws {
         #expect(
             try JSONKeys.of(Samples.message) == [

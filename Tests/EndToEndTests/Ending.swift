@@ -34,6 +34,45 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
+    @Test func `waits for what is under way with --drain, and starts no more`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              long: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'echo up; read line < "$GATE"' }
+              often: { schedule: "* * * * * *", shell: "true" }
+            """, in: folder)
+        try await belfry.start(["--config", belfry.configPath, "--state", belfry.statePath, "--drain"])
+        let events = try belfry.feed("events")
+        try await belfry.run("run", "long")
+        _ = try await events.event("run.completed", of: "often")
+        _ = try await events.event("run.started", of: "long")
+        let process = try belfry.process()
+        process.signal(SIGTERM)
+        try await belfry.logged("draining")
+        #expect(try await belfry.run("run", "often").code == 1)
+        let problems = try await belfry.json("status")["problems"].list
+        #expect(problems.contains { $0["kind"].text == "draining" })
+        try gate.open()
+        #expect(await process.status() == 0)
+        #expect(try await events.event("run.completed", of: "long")["run"].text != nil)
+
+        // Nothing of it is left to wait for; a second signal would not have waited.
+        try await belfry.start(["--config", belfry.configPath, "--state", belfry.statePath, "--drain"])
+        #expect(try await belfry.json("run", "show", "long#1")["state"].text == "completed")
+        try await belfry.run("run", "long")
+        _ = try await events.event("run.started", of: "long")
+        let next = try belfry.process()
+        next.signal(SIGTERM)
+        try await belfry.logged("draining")
+        next.signal(SIGTERM)
+        #expect(await next.status() == 0)
+        try await belfry.start()
+        try gate.open()
+        _ = try await events.event("run.completed", of: "long")
+    }
+
     @Test func `does not let a second one near its state`() async throws {
         let belfry = try await Belfry.start()
         let pid = try #require(try await belfry.json("status")["pid"].integer)

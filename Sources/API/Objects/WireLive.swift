@@ -70,6 +70,18 @@ package struct WireLive: Hashable, Sendable, Codable {
         stale = live.isStale(at: now)
         seq = live.seq
     }
+
+    /// This state with no less progress than `earlier` had in the same attempt and phase.
+    ///
+    /// A daemon that was killed finds a state of up to a second before; who was watching has seen more.
+    package func keepingProgress(of earlier: WireLive?) -> WireLive {
+        guard let earlier, earlier.taskId == taskId, earlier.attempt == attempt, earlier.phase == phase,
+            let seen = earlier.progress, let told = progress, told < seen
+        else { return self }
+        var kept = self
+        kept.progress = seen
+        return kept
+    }
 }
 
 extension LiveState {

@@ -52,6 +52,13 @@ extension Control {
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
             + problems(of: summary) + houseFacts()
+        if await runs.isDraining {
+            status.problems.append(
+                EngineProblem(
+                    kind: "draining",
+                    message: "no run is started any more; the daemon ends when those under way have ended",
+                    hint: "a second SIGTERM ends it now; the runs go on in the warden"))
+        }
         // What fails before what may.
         status.problems = status.problems.filter { !$0.isWarning } + status.problems.filter(\.isWarning)
         return status

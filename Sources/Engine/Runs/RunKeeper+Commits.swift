@@ -89,6 +89,7 @@ extension RunKeeper {
         guard let entry = active[id] else { return }
         active[id] = nil
         leave(id, keepsTurn ? entry.places.filter { $0 != .job(entry.record.job) } : entry.places)
+        noteDrained()
         ring()
     }
 

@@ -72,6 +72,10 @@ package actor RunKeeper {
         self.news = news
     }
 
+    /// Whether no run is started any more, because the daemon ends when those under way have.
+    package private(set) var isDraining = false
+    private var drained: AsyncStream<Never>.Continuation?
+
     /// How many runs are started, or about to be.
     package var count: Int { active.count }
 
@@ -131,7 +135,7 @@ package actor RunKeeper {
             await look(into: &steps)
             if owed.isEmpty {
                 await heed(into: &steps)
-                if hasWarden { await admit(into: &steps) } else { fresh = [:] }
+                if hasWarden, !isDraining { await admit(into: &steps) } else { fresh = [:] }
             }
             await commit(steps)
             listen()
@@ -161,6 +165,20 @@ package actor RunKeeper {
         moments += instants.map { clock.now + max(.zero, $0 - clock.sinceBoot) }
         if isTroubled { moments.append(clock.now + .seconds(1)) }
         return moments.min()
+    }
+
+    /// Starts no more runs, and returns once those that were started have ended; what waits goes on waiting.
+    package func drain() async {
+        isDraining = true
+        guard active.count > 0 else { return }
+        let (end, ending) = AsyncStream<Never>.makeStream()
+        drained = ending
+        for await _ in end {}
+    }
+
+    /// A run has left the keeper's hands.
+    func noteDrained() {
+        if isDraining, active.count == 0 { drained?.finish() }
     }
 
     /// Another turn, at once.

@@ -10,6 +10,8 @@ final class LiveScreen {
     private let traits: TerminalTraits
     private let zone: ZoneRules
     private var states: [String: LiveState] = [:]
+    /// What was shown last of each run that has not ended.
+    private var shown: [String: WireLive] = [:]
     private var ended: Set<String> = []
     private var permanent: [FrameLine] = []
     private var painter: TerminalPainter
@@ -27,7 +29,9 @@ final class LiveScreen {
     var patience: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
 
     /// Takes a live state in; `detail` says more of an end than its reason does.
-    func show(_ wire: WireLive, detail: String? = nil) throws {
+    func show(_ told: WireLive, detail: String? = nil) throws {
+        let wire = told.keepingProgress(of: shown[told.taskId])
+        shown[told.taskId] = told.state.isEnded ? nil : wire
         switch traits.progress {
         case .json: StandardOutput.print(try WireCoding.text(wire))
         case .quiet: break

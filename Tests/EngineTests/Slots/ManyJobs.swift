@@ -31,7 +31,7 @@ import Tracking
     func `have their slots in order, whatever was added, moved, held and taken away before`(_ seed: UInt64)
         async throws
     {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         try await SlotScene.run(at: Daily.now) { scene in
             var jobs: [String: Daily] = [:]
             for _ in 0..<60 {
