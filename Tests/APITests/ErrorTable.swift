@@ -1,4 +1,6 @@
 import API
+import APIServer
+import Engine
 import Testing
 
 @Suite struct `the table of errors` {
@@ -26,6 +28,10 @@ import Testing
         let rows = ErrorCode.allCases.map(\.row).filter { $0.kind == kind }
         #expect(!rows.isEmpty)
         #expect(rows.allSatisfy { $0.exitCode == exitCode })
+    }
+
+    @Test func `has a code for what an engine that stops refuses`() {
+        #expect(APIError(EngineError.stopping).code == .stopping)
     }
 
     @Test func `says the contract's example as the contract does`() throws {

@@ -96,7 +96,9 @@ import Testing
 
     @Test func `of belfryd ends with 2, too`() async throws {
         let belfry = try Belfry()
-        for words in [["--nonsense"], ["--drain", "--check"], ["--log-level", "loud"], ["listen", "--port", "70000"]] {
+        for words in [
+            ["--nonsense"], ["--drain", "--check"], ["--log-level", "loud"], ["listen", "--port", "70000"],
+        ] {
             let answer = try await belfry.run("belfryd", words)
             #expect(answer.code == 2)
             #expect(!answer.errors.isEmpty)

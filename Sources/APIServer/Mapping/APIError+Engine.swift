@@ -47,7 +47,8 @@ extension APIError {
         case .changedMeanwhile(let name):
             self.init(.changedMeanwhile, "somebody changed \"\(name)\" at the same time", hint: "Try again.")
         case .ledger(let error): self.init(error)
-        case .stopping: self.init(.stopping)
+        // Spelt out: the short form is this initializer again.
+        case .stopping: self.init(ErrorCode.stopping)
         }
     }
 
