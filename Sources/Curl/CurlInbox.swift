@@ -26,9 +26,8 @@ final class CurlInbox: Sendable {
 
     /// The handle, for the one call that any thread may make on it.
     @safe
-    private struct Waker: @unchecked Sendable {
-        // SAFE: curl_multi_wakeup is the function libcurl allows from every thread, and it is only called
-        // under the lock that `stop` takes before the handle is freed.
+    private struct Waker: @unchecked Sendable {  // SAFE: libcurl allows its one call from every thread,
+        // and it is only made under the lock that `stop` takes before the handle is freed.
         let multi: UnsafeMutableRawPointer
 
         func wake() { unsafe _ = curl_multi_wakeup(multi) }

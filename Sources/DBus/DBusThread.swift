@@ -19,8 +19,7 @@ final class DBusThread: SerialExecutor {
     private let thread = Atomic<UInt>(0)
 
     /// What is polled beside the inbox.
-    // SAFE: read and written on this thread only; `attach` checks it.
-    private nonisolated(unsafe) var link: BusLink?
+    private nonisolated(unsafe) var link: BusLink?  // SAFE: touched on this thread only; `attach` checks it.
 
     /// Starts the thread; it runs until ``stop()``.
     init() throws(DBusError) {

@@ -82,8 +82,8 @@ extension WorkerPool: SchedulingExecutor {
 
 /// A thread's place to sleep.
 @safe private final class Worker: Sendable {
-    // SAFE: a semaphore is made for many threads, and its place in memory never changes.
-    nonisolated(unsafe) private let semaphore: UnsafeMutablePointer<sem_t>
+    nonisolated(unsafe) private let semaphore: UnsafeMutablePointer<sem_t>  // SAFE: made for many threads,
+    // and its place in memory never changes.
 
     init() {
         unsafe semaphore = .allocate(capacity: 1)

@@ -74,16 +74,10 @@ struct DaemonParts {
             machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }),
             news: news)
         let warden = try WardenClient(directory: paths.warden)
-        let wardenProgram: String
-        do {
-            wardenProgram = try InstalledWarden.path()
-        } catch let missing as InstalledWarden.Missing {
-            throw Failure("belfryd: \(missing)", mend: "install the three programs together")
-        }
         boot = try Machine.bootID()
         let places = RunPlaces(
             outputFolder: paths.state + "/output", socket: paths.socket,
-            warden: WardenLaunch(executable: wardenProgram, state: paths.state),
+            warden: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state),
             boot: boot)
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
@@ -117,6 +111,14 @@ struct DaemonParts {
         self.warden = warden
         self.curl = curl
         self.logger = logger
+    }
+
+    private static func wardenProgram() throws -> String {
+        do {
+            return try InstalledWarden.path()
+        } catch let missing as InstalledWarden.Missing {
+            throw Failure("belfryd: \(missing)", mend: "install the three programs together")
+        }
     }
 
     private static func watch(_ zones: Zones, _ logger: Logger) -> FolderWatch? {

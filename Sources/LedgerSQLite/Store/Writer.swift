@@ -4,9 +4,8 @@ import Ledger
 import Synchronization
 
 /// The one who writes: takes lists from the queue, commits them together, and answers.
-// SAFE: unchecked, because everything but the counter is touched only on the writer connection's serial
-// queue, where GRDB runs `prepare`, `work` and `finish`.
-final class Writer: @unchecked Sendable {
+final class Writer: @unchecked Sendable {  // SAFE: all but the counter is touched on one serial queue only,
+    // that of the writer's connection, where GRDB runs `prepare`, `work` and `finish`.
     private let path: String
     private let feed: CommitFeed
     private let followers: Followers

@@ -33,7 +33,7 @@ struct JobBook: Sendable {
     }
 
     /// What is kept of a job besides its name and its slot: by the place of these.
-    private struct Row: Sendable {
+    struct Row: Sendable {
         var open: OpenSpan?
         var isPaused: Bool
         var origin: JobOrigin
@@ -42,14 +42,14 @@ struct JobBook: Sendable {
         var policies: UInt32
     }
 
-    private var queue = SlotQueue()
-    private var rows: [Row] = []
-    private var schedules = Interned<Schedule>()
-    private var policies = Interned<SlotPolicies>()
+    private(set) var queue = SlotQueue()
+    private(set) var rows: [Row] = []
+    private(set) var schedules = Interned<Schedule>()
+    private(set) var policies = Interned<SlotPolicies>()
     /// The rules that slots follow, by the zone's name.
     private var zones: [String: ZoneRules] = [:]
     /// See ``Entry/chain``; by name.
-    private var chains: [String: String] = [:]
+    private(set) var chains: [String: String] = [:]
 
     /// How many jobs there are.
     var count: Int { rows.count }
@@ -207,7 +207,7 @@ struct JobBook: Sendable {
 
     // MARK: Zones
 
-    private func rules(of schedule: Schedule) -> ZoneRules {
+    func rules(of schedule: Schedule) -> ZoneRules {
         schedule.zoneName.flatMap { zones[$0] } ?? .utc
     }
 
@@ -248,46 +248,4 @@ struct JobBook: Sendable {
         let isInZone = (0..<schedules.count).map { schedules[UInt32($0)].zoneName == zone }
         return rows.indices.filter { isInZone[Int(rows[$0].schedule)] }
     }
-}
-
-// What is asked of all jobs at once.
-
-extension JobBook {
-    /// The names of the jobs of files, in no order.
-    var namesOfFiles: [String] { rows.indices.filter { rows[$0].origin == .file }.map { queue.name(at: $0) } }
-
-    /// The names of the jobs whose schedule is `schedule`, in their order.
-    func names(on schedule: Schedule) -> [String] {
-        guard let wanted = schedules.place(of: schedule) else { return [] }
-        return rows.indices.filter { rows[$0].schedule == wanted }.map { queue.name(at: $0) }.sorted()
-    }
-
-    /// How many jobs each bot has.
-    var countsOfBots: [String: Int] {
-        (0..<UInt32(policies.count)).reduce(into: [:]) { counts, place in
-            let jobs = policies.uses(of: place)
-            if jobs > 0 { counts[policies[place].bot, default: 0] += jobs }
-        }
-    }
-
-    /// The schedules of jobs whose runs start with their slots and that are not paused, each with how many jobs.
-    var crowds: [(schedule: Schedule, zone: ZoneRules, jobs: Int)] {
-        var counts = [Int](repeating: 0, count: schedules.count)
-        for row in rows where isPrompt(row) { counts[Int(row.schedule)] += 1 }
-        return counts.indices.filter { counts[$0] > 0 }.map { place in
-            let schedule = schedules[UInt32(place)]
-            return (schedule, rules(of: schedule), counts[place])
-        }
-    }
-
-    /// How many of those jobs have a slot in the second `second` after the epoch.
-    func crowd(inSecond second: Int64) -> Int {
-        let onTime = crowds.filter { $0.schedule.hasSlot(inSecond: second, in: $0.zone) }.map(\.jobs)
-        let chained = chains.keys.count { name in
-            queue.place(of: name).map { isPrompt(rows[$0]) && queue.slot(at: $0)?.seconds == second } ?? false
-        }
-        return onTime.reduce(chained, +)
-    }
-
-    private func isPrompt(_ row: Row) -> Bool { !row.isPaused && policies[row.policies].spread == .zero }
 }
