@@ -4,8 +4,9 @@ import Host
 /// A program that a bench measures against: its output in a pipe, its complaints dropped.
 final class BenchProcess {
     /// It could not be started, or ended as it should not.
-    struct Failed: Error {
+    struct Failed: Error, CustomStringConvertible {
         var program: String
+        var description: String { "\(program) can't be run; install the Debian package that has it" }
     }
 
     private let program: String
