@@ -79,8 +79,10 @@ enum WebhookBench {
     }
 
     private static func report(_ name: String, _ figure: Double, floor: Double) {
-        print("\(name): \(Int(figure))/s, bare socket \(Int(floor))/s, ratio \(Int(figure / floor * 100)) %; "
-            + "to reach, many at once: 12000/s")
+        let ratio = Int(figure / floor * 100)
+        print(
+            "\(name): \(Int(figure))/s, bare socket \(Int(floor))/s, ratio \(ratio) %; limit >= 12000/s, many at once"
+        )
     }
 }
 
