@@ -18,7 +18,7 @@ final class DaemonOffice: ExecOffice {
         self.client = client
         self.request = request
         self.request.id = UniqueID.v7(at: .now)
-        let status: WireStatus = try client.ask(.status)
+        let status = try Self.status(client)
         guard let warden = status.warden else {
             let problem = status.problems.first { $0.kind == "noWarden" }
             throw APIError(.wardenAway, problem?.message, hint: problem?.hint.map { "Mend: \($0)" })
@@ -29,6 +29,18 @@ final class DaemonOffice: ExecOffice {
                 hint: "Restart it; its runs go on.")
         }
         wardenDirectory = directory
+    }
+
+    /// The daemon's status, once it has a warden.
+    ///
+    /// One that was just started, or whose warden was just lost, has one in a moment; after 3 s it is as it is.
+    private static func status(_ client: DaemonClient) throws(APIError) -> WireStatus {
+        for _ in 0..<30 {
+            let status: WireStatus = try client.ask(.status)
+            if status.warden != nil { return status }
+            usleep(100_000)
+        }
+        return try client.ask(.status)
     }
 
     var name: String { run?.name ?? request.name ?? CommandName.of(request.command.first ?? "") }
