@@ -42,8 +42,7 @@ struct SlotBatch {
         let runsAny = decisions.contains { if case .run = $0 { true } else { false } }
         let others = runsAny && policies.overlap.touchesOthers ? census.runs(of: name) : []
         let rows = decisions.reduce(2 * others.count) { if case .run = $1 { $0 + 1 } else { $0 + 2 } }
-        // Two more are the watermark and the mark of where a decision stops.
-        guard decided.isEmpty || count + rows + 2 <= SlotKeeper.batch else { return false }
+        guard decided.isEmpty || count + rows <= SlotKeeper.batch else { return false }
         var open = entry.open
         var pace: Duration?
         for decision in decisions {

@@ -16,7 +16,7 @@ package actor SlotKeeper {
         case boot(String, CheckedContinuation<Result<Void, EngineError>, Never>)
     }
 
-    /// At most this many rows in one transaction, edits and their events aside.
+    /// At most this many rows in one transaction: edits, their events, the watermark and its mark aside.
     package static let batch = 10_000
     /// A clock that went back further than this begins a new era: wall time may repeat.
     package static let eraStep: Duration = .seconds(3 * 3600)
