@@ -25,14 +25,20 @@ package enum UniqueID {
     }
 
     private static func text(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(0x2D) }
-            text.append(hexDigit(byte >> 4))
-            text.append(hexDigit(byte & 0x0F))
+        // SAFE: writes exactly the 36 bytes that the string has room for.
+        unsafe String(unsafeUninitializedCapacity: 36) { text in
+            var place = 0
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    unsafe text[place] = 0x2D
+                    place += 1
+                }
+                unsafe text[place] = hexDigit(byte >> 4)
+                unsafe text[place + 1] = hexDigit(byte & 0x0F)
+                place += 2
+            }
+            return place
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {

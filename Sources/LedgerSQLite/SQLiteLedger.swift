@@ -34,6 +34,7 @@ package final class SQLiteLedger: Ledger {
                         PRAGMA synchronous = FULL;
                         PRAGMA wal_autocheckpoint = 0;
                         PRAGMA journal_size_limit = 67108864;
+                        PRAGMA cache_size = -8192;
                         """)
                 try Schema.migrate(database, path: path)
                 try writer.prepare(in: database)

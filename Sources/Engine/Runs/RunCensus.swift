@@ -1,3 +1,4 @@
+package import Ledger
 import Synchronization
 
 /// How many runs of each job have not ended: a count of ledger rows, kept so that no decision must ask for it.
@@ -6,8 +7,53 @@ import Synchronization
 /// beginning before it: an end may be on its way before the one who began the run goes on.
 /// Also where those who change a run's row leave a note, after the commit, for the keeper of runs to look at it.
 package final class RunCensus: Sendable {
+    /// The runs of one job: mostly one, which needs no set.
+    private enum Runs {
+        case none
+        case one(String)
+        case many(Set<String>)
+
+        var ids: Set<String> {
+            switch self {
+            case .none: []
+            case .one(let id): [id]
+            case .many(let ids): ids
+            }
+        }
+
+        var count: Int {
+            switch self {
+            case .none: 0
+            case .one: 1
+            case .many(let ids): ids.count
+            }
+        }
+
+        mutating func insert(_ id: String) {
+            switch self {
+            case .none: self = .one(id)
+            case .one(let first): if first != id { self = .many([first, id]) }
+            case .many(var ids):
+                self = .none
+                ids.insert(id)
+                self = .many(ids)
+            }
+        }
+
+        mutating func remove(_ id: String) {
+            switch self {
+            case .none: break
+            case .one(let only): if only == id { self = .none }
+            case .many(var ids):
+                self = .none
+                ids.remove(id)
+                self = .many(ids)
+            }
+        }
+    }
+
     private struct State {
-        var active: [String: Set<String>] = [:]
+        var active: [String: Runs] = [:]
         var notes: [String] = []
     }
 
@@ -17,16 +63,18 @@ package final class RunCensus: Sendable {
 
     package init() {}
 
-    /// Counts a run that was queued.
-    package func began(run: String, of job: String) {
-        state.withLock { _ = $0.active[job, default: []].insert(run) }
+    /// Counts runs that are queued, or are about to be.
+    package func began(_ runs: [RunRecord]) {
+        state.withLock { state in
+            for run in runs { state.active[run.job, default: .none].insert(run.id) }
+        }
     }
 
     /// No longer counts a run.
     package func ended(run: String, of job: String) {
         state.withLock { state in
             state.active[job]?.remove(run)
-            if state.active[job]?.isEmpty == true { state.active[job] = nil }
+            if state.active[job]?.count == 0 { state.active[job] = nil }
         }
         if !isBusy(job) { bells.withLock { $0.removeValue(forKey: job) }?() }
     }
@@ -49,7 +97,7 @@ package final class RunCensus: Sendable {
 
     /// The ids of the job's runs that have not ended.
     package func runs(of job: String) -> Set<String> {
-        state.withLock { $0.active[job] ?? [] }
+        state.withLock { $0.active[job]?.ids ?? [] }
     }
 
     /// The rows of these runs were made or changed by somebody else than the keeper of runs.

@@ -16,18 +16,24 @@ struct SlotBatch {
     private(set) var caughtUp: Int
     /// The earlier runs of those jobs that give way, or are to end.
     private(set) var touched: [(run: String, job: String)] = []
+    /// The cause of the last run: most of a batch share their slot.
+    private var cause: (slot: Moment, text: String)?
     private var words: [Change] = []
     private var spans: [Change] = []
     private var events: [Change] = []
 
     /// Decides slots after `watermark` up to `until`.
     ///
-    /// `now` is what the clock shows, or `until` where that is later; `caughtUp` jobs catch up already.
-    init(watermark: Watermark, until: Moment, now: Moment, caughtUp: Int = 0) {
+    /// `now` is what the clock shows, or `until` where that is later; `caughtUp` jobs catch up already, and about
+    /// `jobs` are to be decided.
+    init(watermark: Watermark, until: Moment, now: Moment, caughtUp: Int = 0, jobs: Int = 0) {
         self.watermark = watermark
         self.until = until
         self.now = max(now, until)
         self.caughtUp = caughtUp
+        let room = min(jobs, SlotKeeper.batch)
+        runs.reserveCapacity(room)
+        decided.reserveCapacity(room)
     }
 
     /// How many rows it has.
@@ -55,8 +61,7 @@ struct SlotBatch {
                     pace = own
                     start = max(start, now + own)
                 }
-                let cause = entry.chain ?? RunCause.slot(slot, era: watermark.era)
-                addRun(of: entry, by: cause, slot: slot, notBefore: start, makeID: makeID)
+                addRun(of: entry, by: entry.chain ?? cause(of: slot), slot: slot, notBefore: start, makeID: makeID)
                 open = nil
             case .pass(let first, let last, let count, let state, let reason):
                 open = addSpan(
@@ -88,10 +93,13 @@ struct SlotBatch {
     /// `reached` is the watermark after it, and `cut` where it stops when more must follow; `clears` an earlier
     /// one.
     func changes(reached: Watermark, cut: SlotCut?, clears: Bool, joining extra: [Change]) -> [Change] {
-        var changes: [Change] = [.moveWatermark(from: watermark, to: reached)]
+        var changes: [Change] = []
+        changes.reserveCapacity(count + extra.count + 2)
+        changes.append(.moveWatermark(from: watermark, to: reached))
         if cut != nil || clears { changes.append(.setFact(name: SlotCut.fact, value: cut?.text)) }
-        changes += runs.map { .insertRun($0, orIgnore: true) }
-        return changes + words + spans + events + extra
+        for run in runs { changes.append(.insertRun(run, orIgnore: true)) }
+        for more in [words, spans, events, extra] { changes += more }
+        return changes
     }
 
     private func decide(_ entry: JobBook.Entry, isBusy: Bool) -> [SlotDecider.Decision] {
@@ -104,6 +112,13 @@ struct SlotBatch {
         return decider.decide(
             SlotTimes(entry.schedule, in: entry.rules), after: next - .microseconds(1), through: until,
             at: now)
+    }
+
+    private mutating func cause(of slot: Moment) -> String {
+        if let cause, cause.slot == slot { return cause.text }
+        let text = RunCause.slot(slot, era: watermark.era)
+        cause = (slot, text)
+        return text
     }
 
     private mutating func addRun(

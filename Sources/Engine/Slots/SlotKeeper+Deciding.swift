@@ -26,8 +26,9 @@ extension SlotKeeper {
         guard !due.isEmpty || !extra.isEmpty || cut != nil else { return }
         var caughtUp = 0
         repeat {
-            var batch = SlotBatch(watermark: watermark, until: until, now: now, caughtUp: caughtUp)
-            while let name = due.first, add(name, to: &batch) { due.removeFirst() }
+            var batch = SlotBatch(
+                watermark: watermark, until: until, now: now, caughtUp: caughtUp, jobs: due.count)
+            fill(&batch, from: &due)
             do throws(LedgerError) {
                 try await commit(batch, isLast: due.isEmpty, joining: due.isEmpty ? extra : [])
             } catch {
@@ -39,16 +40,28 @@ extension SlotKeeper {
         } while !due.isEmpty
     }
 
-    /// Whether the batch has taken the job's slots, or the job has none to decide.
-    private func add(_ name: String, to batch: inout SlotBatch) -> Bool {
-        guard let entry = book[name] else { return true }
-        if entry.chain != nil, census.isBusy(name) {
-            // Somebody ran it by hand: the next run comes after the end of that one.
-            book.unchain(name)
-            unchained.insert(name)
-            return true
+    /// Decides jobs in their order until the batch is full.
+    private func fill(_ batch: inout SlotBatch, from due: inout ArraySlice<String>) {
+        var late: [String] = []
+        var count = 0
+        // Nothing changes it meanwhile; a look at it is not one at the actor each time.
+        let book = book
+        for name in due {
+            if let entry = book[name] {
+                if entry.chain != nil, census.isBusy(name) {
+                    // Somebody ran it by hand: the next run comes after the end of that one.
+                    late.append(name)
+                } else if !batch.add(entry, census: census, makeID: makeID) {
+                    break
+                }
+            }
+            count += 1
         }
-        return batch.add(entry, census: census, makeID: makeID)
+        due.removeFirst(count)
+        for name in late {
+            self.book.unchain(name)
+            unchained.insert(name)
+        }
     }
 
     /// Commits a batch; the watermark follows with the last one of a decision.
@@ -59,7 +72,7 @@ extension SlotKeeper {
         if isLast { reached.decidedUntil = max(batch.until, watermark.decidedUntil) }
         let next = isLast ? nil : batch.decided.last.map { SlotCut(until: batch.until, job: $0.job) }
         // Counted before they can be seen: a run may end before this task goes on.
-        for run in batch.runs { census.began(run: run.id, of: run.job) }
+        census.began(batch.runs)
         do throws(LedgerError) {
             let commit = try await ledger.commit(
                 batch.changes(reached: reached, cut: next, clears: cut != nil, joining: extra))

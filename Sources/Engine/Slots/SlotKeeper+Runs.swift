@@ -16,7 +16,7 @@ extension SlotKeeper {
             let decided = try await batch.decide(
                 book: book, census: census, ledger: ledger, era: watermark.era, makeID: makeID, at: now)
             if decided.runs.isEmpty { return decided.answer(Commit(lastEvent: 0)) }
-            for run in decided.runs { census.began(run: run.id, of: run.job) }
+            census.began(decided.runs)
             do throws(LedgerError) {
                 let commit = try await ledger.commit(decided.changes)
                 tell(commit, made: decided.runs, touched: decided.touched)

@@ -84,10 +84,9 @@ package actor SlotKeeper {
         cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
         tzdata = try await ledger.fact(named: Self.tzdataFact)
         try await readJobs()
-        for run in try await ledger.activeRuns() {
-            census.began(run: run.id, of: run.job)
-            if run.state == .scheduled { wait(for: run, at: now) }
-        }
+        let active = try await ledger.activeRuns()
+        census.began(active)
+        for run in active where run.state == .scheduled { wait(for: run, at: now) }
     }
 
     // MARK: What others ask

@@ -1,29 +1,46 @@
-import Cron
+package import Cron
 package import Timeline
 
 /// The slots of one schedule, asked for by stretches of time and not one by one.
 ///
 /// A month of a job that runs each second is decided by three questions.
 package struct SlotTimes {
-    /// The first slot after a moment.
-    package var next: (Moment) -> Moment?
-    /// The last slot at or before a moment.
-    package var last: (Moment) -> Moment?
-    /// How many slots there are after the one moment and up to the other.
-    package var count: (_ after: Moment, _ through: Moment) -> Int
-
-    /// Those of a list, which rises.
-    package init(_ slots: [Moment]) {
-        next = { moment in slots.first { $0 > moment } }
-        last = { moment in slots.last { $0 <= moment } }
-        count = { after, through in slots.count { after < $0 && $0 <= through } }
+    private enum Source {
+        case list([Moment])
+        case schedule(Schedule, ZoneRules)
     }
 
+    private let source: Source
+
+    /// Those of a list, which rises.
+    package init(_ slots: [Moment]) { source = .list(slots) }
+
     /// Those of a schedule.
-    init(_ schedule: Schedule, in rules: ZoneRules) {
-        next = { schedule.nextSlot(after: $0, in: rules) }
-        last = { schedule.lastSlot(through: $0, in: rules) }
-        count = { schedule.slotCount(after: $0, through: $1, in: rules) }
+    package init(_ schedule: Schedule, in rules: ZoneRules) { source = .schedule(schedule, rules) }
+
+    /// The first slot after a moment.
+    func next(_ moment: Moment) -> Moment? {
+        switch source {
+        case .list(let slots): slots.first { $0 > moment }
+        case .schedule(let schedule, let rules): schedule.nextSlot(after: moment, in: rules)
+        }
+    }
+
+    /// The last slot at or before a moment.
+    func last(_ moment: Moment) -> Moment? {
+        switch source {
+        case .list(let slots): slots.last { $0 <= moment }
+        case .schedule(let schedule, let rules): schedule.lastSlot(through: moment, in: rules)
+        }
+    }
+
+    /// How many slots there are after the one moment and up to the other.
+    func count(_ after: Moment, _ through: Moment) -> Int {
+        switch source {
+        case .list(let slots): slots.count { after < $0 && $0 <= through }
+        case .schedule(let schedule, let rules):
+            schedule.slotCount(after: after, through: through, in: rules)
+        }
     }
 
     /// The slots of a stretch, earliest first.

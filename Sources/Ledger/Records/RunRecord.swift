@@ -48,13 +48,13 @@ package struct RunRecord: Hashable, Sendable {
     package var maxRssKb: Int64?
     /// What it left behind; nil: nothing.
     package var survivors: [LeftProcess]?
-    package var process: ProcessMark?
+    @Apart package var process: ProcessMark?
     /// The job's revision it executes.
     package var revision: Int
     /// The spec itself, for a run that belongs to no stored job (`belfry exec`).
-    package var spec: JobSpec?
+    @Apart package var spec: JobSpec?
     /// Where it was when last saved.
-    package var live: LiveState?
+    @Apart package var live: LiveState?
 
     package init(
         id: String, job: String, bot: String, kind: RunKind, cause: String, slot: Moment? = nil,

@@ -7,8 +7,11 @@ import GRDB
 final class Ordinals {
     private let ended: Prepared
     private let open: Prepared
+    private let past: Prepared
     /// The next ordinal of each job that has an open run, and of some that had one lately.
     private var next: [String: Int] = [:]
+    /// Whether ``next`` has every job that ever had a run: then one it lacks needs no question.
+    private var isComplete = false
     /// What the transaction gave, with what was known before.
     private var journal: [(job: String, before: Int?)] = []
     /// How many jobs are remembered before those without an open run are forgotten.
@@ -27,13 +30,25 @@ final class Ordinals {
         open = try Prepared(
             "SELECT job, max(ordinal) + 1 FROM run INDEXED BY run_open WHERE state < 20 GROUP BY job",
             in: database)
+        past = try Prepared(
+            """
+            WITH RECURSIVE seen (job) AS (
+                SELECT min(job) FROM run INDEXED BY run_ended WHERE state >= 20
+                UNION ALL
+                SELECT (SELECT min(job) FROM run INDEXED BY run_ended WHERE state >= 20 AND job > seen.job)
+                FROM seen WHERE seen.job IS NOT NULL
+            )
+            SELECT job FROM (SELECT job FROM ordinal LIMIT ?1)
+            UNION SELECT job FROM (SELECT job FROM seen WHERE job IS NOT NULL LIMIT ?1)
+            """, in: database)
         try reload()
+        try remember()
     }
 
     /// The ordinal the next run of `job` gets.
     func next(of job: String) throws(StoreFailure) -> Int {
         if let next = next[job] { return next }
-        return try nextAfterEnded(of: job)
+        return isComplete ? 1 : try nextAfterEnded(of: job)
     }
 
     /// A run of `job` was inserted under `ordinal`.
@@ -56,6 +71,16 @@ final class Ordinals {
         if next.count > room { try? reload() }
     }
 
+    /// Remembers all jobs that ever had a run, unless they are many.
+    ///
+    /// - Complexity: O(jobs) seeks, however many runs they have.
+    private func remember() throws(StoreFailure) {
+        let jobs = try past.all({ $0.put(Self.leastRoom + 1) }, { row in row.text() })
+        guard jobs.count <= Self.leastRoom else { return }
+        for job in jobs where next[job] == nil { next[job] = try nextAfterEnded(of: job) }
+        isComplete = next.count <= room
+    }
+
     private func reload() throws(StoreFailure) {
         var fresh: [String: Int] = [:]
         for (job, next) in try open.all({ _ in }, { row in (row.text(), row.int()) }) {
@@ -63,6 +88,7 @@ final class Ordinals {
             fresh[job] = max(next, try nextAfterEnded(of: job))
         }
         next = fresh
+        isComplete = false
         room = max(Self.leastRoom, 2 * fresh.count)
     }
 

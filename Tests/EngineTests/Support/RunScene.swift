@@ -28,7 +28,7 @@ struct RunScene {
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
         let client = try WardenClient(directory: home.folder.file("w"))
         let census = RunCensus()
-        for run in try await ledger.activeRuns() { census.began(run: run.id, of: run.job) }
+        census.began(try await ledger.activeRuns())
         let places = RunPlaces(
             outputFolder: home.folder.file("state/output"), socket: home.folder.file("socket"),
             warden: launches ? try home.launch() : nil, boot: try Machine.bootID())
@@ -88,7 +88,7 @@ struct RunScene {
 
     private func insert(_ run: RunRecord) async throws -> RunRecord {
         var run = run
-        census.began(run: run.id, of: run.job)
+        census.began([run])
         let commit = try await ledger.commit([.insertRun(run, orIgnore: false)])
         census.note([run.id])
         run.ordinal = commit.ordinals[run.id] ?? 0
