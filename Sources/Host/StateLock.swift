@@ -25,6 +25,9 @@ package final class StateLock: Sendable {
         try file.writeAll(Array("\(getpid())\n".utf8)[...])
     }
 
+    /// A child that is about to exec may still share the descriptor: closing it alone would leave it locked.
+    deinit { flock(file.raw, LOCK_UN) }
+
     private static func lock(_ path: String, of folder: String) throws(HostError) -> Descriptor {
         let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
         guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else {

@@ -24,6 +24,16 @@ import Testing
         #expect(StateLock.holder(folder.file("lock")) == getpid())
     }
 
+    @Test func `is free when its owner is gone, also where a child is about to exec`() throws {
+        let folder = try TemporaryFolder()
+        let lock = try StateLock(folder: folder.path)
+        let child = try ForkGap(sharing: folder.file("lock"))
+        #expect(child.count == 1)
+        _ = consume lock
+        _ = try StateLock(folder: folder.path)
+        _ = consume child
+    }
+
     @Test func `tells who holds it now, and not who held it once`() throws {
         let folder = try TemporaryFolder()
         #expect(try StateLock.liveHolder(folder: folder.path) == nil)

@@ -58,6 +58,21 @@ import Testing
         await second.close()
     }
 
+    @Test(arguments: [true, false])
+    func `is taken when the one before it is gone, also where a child is about to exec`(
+        isClosed: Bool
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("ledger.db")
+        var first: SQLiteLedger? = try SQLiteLedger(path: path)
+        let child = try ForkGap(sharing: path + "-lock")
+        #expect(child.count == 1)
+        if isClosed { await first?.close() }
+        first = nil
+        await (try SQLiteLedger(path: path)).close()
+        _ = consume child
+    }
+
     @Test func `is refused when its pages are damaged`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("ledger.db")
