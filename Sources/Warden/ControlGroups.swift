@@ -59,6 +59,17 @@ struct ControlGroups {
         return true
     }
 
+    /// A process that an earlier attempt of the run left in its group.
+    func process(leftBy run: String) -> Int32? {
+        for group in left {
+            guard let name = group.path.split(separator: "/").last,
+                RunKey(description: String(name))?.run == run, let process = group.processes.first
+            else { continue }
+            return process
+        }
+        return nil
+    }
+
     /// Removes what could not be removed before; a process that was left behind has ended.
     mutating func tidy() {
         for group in left where group.remove() { left.remove(group) }

@@ -46,9 +46,12 @@ struct ProcessTree {
         let me = getpid()
         // An older process cannot be a member: its ids only look alike because they were used again.
         let candidates = processes.filter { $0.startTime >= leaderStartTime && $0.pid != me }
+        // Another process bears the number now: no session and no group of that name is the run's any more.
+        let isReused = processes.contains { $0.pid == leader && $0.startTime != leaderStartTime }
         var found: Set<Int32> = []
-        for entry in candidates where grouped.contains(entry.pid) || isRoot(entry, isMarked) {
-            found.insert(entry.pid)
+        for entry in candidates {
+            let isIn = grouped.contains(entry.pid) || !isReused && isBeside(entry)
+            if isIn || isRoot(entry, isMarked) { found.insert(entry.pid) }
         }
         var grew = !found.isEmpty
         while grew {
@@ -63,9 +66,13 @@ struct ProcessTree {
         return members
     }
 
+    private func isBeside(_ entry: ProcessEntry) -> Bool {
+        entry.session == leader || entry.group == leader
+    }
+
     private func isRoot(_ entry: ProcessEntry, _ isMarked: (Int32) -> Bool) -> Bool {
         if entry.pid == leader { return entry.startTime == leaderStartTime }
-        return entry.session == leader || entry.group == leader || seen.contains(Identity(entry))
+        return seen.contains(Identity(entry))
             || (!entry.isZombie && (reaper == nil || entry.parent == reaper) && isMarked(entry.pid))
     }
 }

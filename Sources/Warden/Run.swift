@@ -13,6 +13,8 @@ final class Run {
         var instant: Duration
         var cpu: Duration?
         var maxResidentKiB: Int?
+        /// Whether a warden saw it end, so that the moment is true.
+        var wasSeen = true
     }
 
     let key: RunKey
@@ -29,7 +31,7 @@ final class Run {
     /// Nil for a run whose warden was killed: it can be watched and ended, but
     /// its pipes are gone and nobody will be told its exit code.
     var pipes: RunPipes?
-    /// Tells when a run of another warden has ended.
+    /// Tells when a process of a run of another warden has ended: its first one, then any that is left.
     var orphan: ProcessHandle?
     /// Its record; what happens is written behind what is there.
     ///
@@ -77,14 +79,14 @@ final class Run {
         var record = ExitRecord(
             key: key, cause: .exited, exitCode: exit.code, signal: exit.signal, pid: pid,
             startedAt: startedAt,
-            endedAt: exit.at, elapsed: exit.instant - startedInstant, cpu: exit.cpu,
+            endedAt: exit.at, elapsed: exit.wasSeen ? exit.instant - startedInstant : nil, cpu: exit.cpu,
             maxResidentKiB: exit.maxResidentKiB, outputBytes: pipes?.output.count ?? 0, survivors: survivors)
         switch ladder.cause {
         case .timeout: record.cause = .timeout
         case .canceled(let reason):
             record.cause = .canceled
             record.cancelReason = reason
-        case nil where pipes == nil: record.cause = .lost
+        case .lost: record.cause = .lost
         case nil where wasAskedToEnd && exit.code != 0:
             record.cause = .canceled
             record.cancelReason = "signal"

@@ -1,6 +1,7 @@
 import WardenProtocol
 
-/// How a run is ended: asked at its timeout or on a cancel, killed after its grace, given up on at last.
+/// How a run is ended: asked at its timeout, on a cancel or when it is lost, killed after its grace, given up on at
+/// last.
 ///
 /// Times are since boot. A pure value: it is told what happened and says what to do.
 struct StopLadder: Hashable {
@@ -18,6 +19,8 @@ struct StopLadder: Hashable {
     enum Cause: Hashable {
         case timeout
         case canceled(String)
+        /// Its first process has ended, and nobody knows how.
+        case lost
     }
 
     enum Action: Hashable {
@@ -57,6 +60,14 @@ struct StopLadder: Hashable {
     mutating func cancel(_ reason: String, at now: Duration) -> Action? {
         guard case .running = rung else { return nil }
         return begin(.canceled(reason), at: now)
+    }
+
+    /// The run's first process ended unseen: what it left behind is ended, too.
+    ///
+    /// The first cause stands.
+    mutating func lose(at now: Duration) -> Action? {
+        guard case .running = rung else { return nil }
+        return begin(.lost, at: now)
     }
 
     /// Time has passed.

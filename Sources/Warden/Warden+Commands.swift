@@ -161,8 +161,8 @@ extension Warden {
         let alive = ((try? ProcessTable.all()) ?? []).first {
             !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
         }
-        guard let alive else { return }
-        throw StartRefused(.stillAlive, "process \(alive.pid) of an earlier attempt still lives")
+        guard let alive = alive?.pid ?? groups.process(leftBy: key.run) else { return }
+        throw StartRefused(.stillAlive, "process \(alive) of an earlier attempt still lives")
     }
 
     private func makeRecord(_ record: RunRecord) throws(StartRefused) -> Descriptor {

@@ -20,14 +20,37 @@ extension Warden {
         for run in runs.values where run.exit != nil && run.ladder.isStopping { settle(run, .sinceBoot) }
     }
 
-    /// A run of a warden that was killed has ended; how is not known.
+    /// A process of a run of a warden that was killed has ended: its first one, or one that this left behind.
     func orphanEnded(_ key: RunKey) {
         guard let run = runs[key], let handle = run.orphan else { return }
         unwatch(handle.raw)
         run.orphan = nil
         let now = Duration.sinceBoot
-        run.exit = Run.Exit(at: .now, instant: now)
+        if run.exit == nil { run.exit = Run.Exit(at: .now, instant: now) }
+        lose(run, now)
+    }
+
+    /// The first process of the run has ended, how is not known: nothing of it may go on beside what is done next
+    /// in its place, another attempt or the next slot.
+    func lose(_ run: Run, _ now: Duration) {
+        switch run.ladder.lose(at: now) {
+        case .terminate: run.tree.terminate()
+        case .kill: run.tree.kill()
+        case .giveUp, nil: break
+        }
         settle(run, now)
+    }
+
+    /// Waits for one of them: they are nobody's children here, and no signal tells of their end.
+    private func watch(anyOf left: [ProcessEntry], of run: Run) {
+        guard run.pipes == nil, run.orphan == nil else { return }
+        for process in left {
+            guard let handle = try? ProcessHandle(pid: process.pid, startTime: process.startTime),
+                (try? watch(handle.raw, .orphan(run.key))) != nil
+            else { continue }
+            run.orphan = handle
+            return
+        }
     }
 
     private func leaderEnded(_ run: Run, _ status: Int32, _ usage: rusage) {
@@ -51,7 +74,7 @@ extension Warden {
             // One that was forked while the others were asked is asked now, not only killed later.
             let isAsking = if case .asked = run.ladder.rung { true } else { false }
             survivors = isAsking ? run.tree.terminate() : run.tree.look()
-            if !survivors.isEmpty, run.ladder.rung != .given { return }
+            if !survivors.isEmpty, run.ladder.rung != .given { return watch(anyOf: survivors, of: run) }
             drainOutput(of: run, rounds: 64)
         } else {
             // Somebody may still hold the pipe: its last words are waited for, briefly.

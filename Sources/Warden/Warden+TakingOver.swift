@@ -25,38 +25,71 @@ extension Warden {
     }
 
     /// A run without an outcome is lost; when it still lives, only once that is over.
+    ///
+    /// Where only what it left behind still lives, that is ended first.
     private func takeOver(_ record: RunRecord) {
-        let key = record.key
-        let mark = "BELFRY_RUN_ID=\(key.run)"
-        if record.bootID == bootID, let alive = living(record, mark: mark),
+        let mark = "BELFRY_RUN_ID=\(record.key.run)"
+        guard record.bootID == bootID else { return lose(record) }
+        if let alive = living(record, mark: mark),
             let handle = try? ProcessHandle(pid: alive.pid, startTime: alive.startTime)
         {
-            let run = Run(
-                key: key, pid: alive.pid, startTime: alive.startTime, startedAt: alive.at,
-                startedInstant: alive.instant,
-                ladder: StopLadder(startedAt: alive.instant, timeout: record.timeout, grace: record.grace),
-                tree: ProcessTree(
+            let run = orphan(
+                record, alive,
+                ProcessTree(
                     leader: alive.pid, startTime: alive.startTime, mark: mark, reaper: nil,
                     group: record.group))
             run.orphan = handle
-            runs[key] = run
-            if (try? watch(handle.raw, .orphan(key))) != nil { return }
-            runs[key] = nil
+            if (try? watch(handle.raw, .orphan(record.key))) != nil { return }
+            run.orphan = nil
         }
-        var left: [ProcessEntry] = []
-        if record.bootID == bootID {
-            // The first process is gone, and its id may be another's; what it started may not be.
-            var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
+        let (tree, left) = leftovers(of: record, mark: mark)
+        guard let first = left.first else { return lose(record) }
+        let started =
+            record.started
+            ?? RunRecord.Started(
+                pid: first.pid, startTime: first.startTime, at: record.madeAt, instant: .sinceBoot)
+        let run = orphan(record, started, tree)
+        let now = Duration.sinceBoot
+        run.exit = Run.Exit(at: .now, instant: now, wasSeen: false)
+        lose(run, now)
+    }
+
+    /// What still runs of a run whose first process is gone: that one's number may be another's by now.
+    private func leftovers(of record: RunRecord, mark: String) -> (ProcessTree, [ProcessEntry]) {
+        var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
+        var left = tree.look()
+        if let started = record.started,
+            left.contains(where: { $0.session == started.pid || $0.group == started.pid })
+        {
+            // One of them keeps the number: the session, or the group, is the run's still, with all in it.
+            tree = ProcessTree(
+                leader: started.pid, startTime: started.startTime, mark: mark, reaper: nil,
+                group: record.group)
             left = tree.look()
         }
+        return (tree, left)
+    }
+
+    /// A run of a warden that was killed, from now on one of ours.
+    private func orphan(_ record: RunRecord, _ started: RunRecord.Started, _ tree: ProcessTree) -> Run {
+        let run = Run(
+            key: record.key, pid: started.pid, startTime: started.startTime, startedAt: started.at,
+            startedInstant: started.instant,
+            ladder: StopLadder(startedAt: started.instant, timeout: record.timeout, grace: record.grace),
+            tree: tree)
+        runs[record.key] = run
+        return run
+    }
+
+    /// Nothing of it runs any more, and nobody knows how it ended.
+    private func lose(_ record: RunRecord) {
+        runs[record.key] = nil
         if let group = record.group { _ = groups.remove(group) }
-        var outcome = ExitRecord(
-            key: key, cause: .lost, pid: record.started?.pid ?? 0,
-            startedAt: record.started?.at ?? record.madeAt,
-            endedAt: .now)
-        outcome.survivors = left.prefix(ExitRecord.survivorLimit).map { Survivor(pid: $0.pid, name: $0.name) }
-        try? store.append(RunRecord.endingFrame(outcome), to: key)
-        ended[key] = Ended(record: outcome)
+        let outcome = ExitRecord(
+            key: record.key, cause: .lost, pid: record.started?.pid ?? 0,
+            startedAt: record.started?.at ?? record.madeAt, endedAt: .now)
+        try? store.append(RunRecord.endingFrame(outcome), to: record.key)
+        ended[record.key] = Ended(record: outcome)
     }
 
     /// The run's first process if it still runs.

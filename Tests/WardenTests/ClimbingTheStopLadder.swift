@@ -37,6 +37,17 @@ import Testing
         #expect(ladder.deadline == .seconds(14))
     }
 
+    @Test func `asks and kills what a lost run left, and is not needed by one that is ended already`() {
+        var lost = StopLadder(startedAt: .zero, timeout: .seconds(5), grace: .seconds(10))
+        #expect(lost.lose(at: .seconds(1)) == .terminate)
+        #expect(lost.cause == .lost && lost.isStopping)
+        #expect(lost.advance(to: .seconds(11)) == .kill)
+        var late = StopLadder(startedAt: .zero, timeout: .seconds(5), grace: .seconds(10))
+        #expect(late.advance(to: .seconds(5)) == .terminate)
+        #expect(late.lose(at: .seconds(6)) == nil)
+        #expect(late.cause == .timeout)
+    }
+
     @Test func `kills at once without a grace`() {
         var ladder = StopLadder(startedAt: .zero, timeout: nil, grace: .zero)
         #expect(ladder.cancel("requested", at: .seconds(1)) == .kill)

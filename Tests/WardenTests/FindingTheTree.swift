@@ -67,4 +67,12 @@ import Testing
         ]
         #expect(members(&tree, table) == [])
     }
+
+    @Test func `never has the session of a stranger that was given the leader's id`() {
+        var tree = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
+        let child = process(102, parent: 1, group: 100, session: 100, at: 99)
+        #expect(members(&tree, [child]) == [102])
+        var other = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
+        #expect(members(&other, [process(100, parent: 1, group: 100, session: 100, at: 98), child]) == [])
+    }
 }

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import WardenProtocol
 
+@testable import Warden
+
 @Suite(.timeLimit(.minutes(1))) struct `a control group` {
     @Test func `is found where cgroup2 is mounted, also beside the older hierarchies`() {
         let mounts = """
@@ -96,5 +98,49 @@ import WardenProtocol
         warden.client.send(.cancel(order.key, reason: "requested"))
         #expect(try await warden.end(of: order.key).cause == .canceled)
         #expect(group.processes.isEmpty)
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `is emptied of what a lost run left, whatever that did to hide`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let order = warden.order(
+            .shell("(setsid env -i sh -c 'echo $$ > left; exec sleep 1000' &); exec sleep 1000"))
+        warden.client.send(.start(order))
+        let leader = try await warden.start(of: order.key)
+        let left = try await warden.processes(named: ["left"])
+        let group = try warden.group(of: order.key)
+        try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
+        try await warden.until { $0 == .disconnected }
+        kill(leader, SIGKILL)
+        try await warden.comeBack(launching: true)
+        let lost = try await warden.end(of: order.key)
+        #expect(lost.cause == .lost && lost.survivors.isEmpty)
+        #expect(left.allSatisfy { !ProcessTable.isAlive(pid: $0.pid, startTime: $0.startTime) })
+        #expect(unsafe access(group.path, F_OK) != 0)
+    }
+
+    @Test(.enabled(if: WardenAtWork.hasControlGroups))
+    func `keeps the next attempt from starting while somebody is in it`() async throws {
+        let warden = try await WardenAtWork.inControlGroup()
+        let order = warden.order(
+            .shell(
+                """
+                (setsid env -i sh -c 'echo $$ > left; exec sleep 1000' &)
+                until [ -s left ]; do :; done
+                """))
+        #expect(try await warden.run(order).survivors.count == 1)
+        let left = try await warden.processes(named: ["left"])
+        var again = order
+        again.key.attempt = 2
+        warden.client.send(.start(again))
+        try await warden.until { event in
+            guard case .refused(again.key, let refusal, _) = event else { return false }
+            return refusal == .stillAlive
+        }
+        for process in left { kill(process.pid, SIGKILL) }
+        let group = try warden.group(of: order.key)
+        #expect(try await Shell.run("while [ -e \(group.path) ]; do sleep 0.01; done") == 0)
+        again.work = .shell("exit 6")
+        #expect(try await warden.run(again).exitCode == 6)
     }
 }

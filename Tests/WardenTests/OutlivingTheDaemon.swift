@@ -102,33 +102,86 @@ import WardenProtocol
         #expect(try await warden.end(of: long.key).pid == alive)
     }
 
-    @Test func `names what a job left behind that ended while no warden was there`() async throws {
+    @Test func `ends what a lost job left behind, and only then tries it again`() async throws {
         let warden = try await WardenAtWork()
+        // One that bears the run's id, one of its session that does not, and one that will not go when asked.
         let order = warden.order(
-            .shell("setsid sh -c 'echo up; exec sleep 1000' & exec sleep 1000"), run: UniqueID.v4())
+            .shell(
+                """
+                (setsid sh -c 'echo $$ > marked; exec sleep 1000' &)
+                (env -i sleep 1000 & echo $! > bare)
+                trap '' TERM
+                (sleep 1000 & echo $! > deaf)
+                trap - TERM
+                echo up
+                exec sleep 1000
+                """), run: UniqueID.v4(), grace: .milliseconds(50))
         warden.client.send(.start(order))
         let dead = try await warden.start(of: order.key)
         try await warden.output(of: order.key, contains: "up")
+        let left = try await warden.processes(named: ["marked", "bare", "deaf"])
         try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
         try await warden.until { $0 == .disconnected }
-        kill(-dead, SIGKILL)
+        kill(dead, SIGKILL)
         try await warden.comeBack(launching: true)
         let lost = try await warden.end(of: order.key)
-        defer { for left in lost.survivors { kill(left.pid, SIGKILL) } }
-        #expect(lost.cause == .lost && lost.survivors.count == 1)
-        #expect(["sh", "sleep"].contains(lost.survivors.first?.name))
+        #expect(lost.cause == .lost && lost.pid == dead && lost.elapsed == nil)
+        #expect(lost.survivors.isEmpty)
+        #expect(left.allSatisfy { !ProcessTable.isAlive(pid: $0.pid, startTime: $0.startTime) })
+        var again = order
+        again.key.attempt = 2
+        again.work = .shell("exit 6")
+        warden.client.send(.acknowledge(order.key))
+        #expect(try await warden.run(again).exitCode == 6)
+    }
+
+    @Test func `ends what a lost job left behind that ended before its eyes`() async throws {
+        let warden = try await WardenAtWork()
+        let order = warden.order(
+            .shell(
+                """
+                trap '' TERM
+                (setsid sh -c 'echo $$ > left; echo up; exec sleep 1000' &)
+                mkfifo go; read line < go
+                """), run: UniqueID.v4(), grace: .milliseconds(50))
+        warden.client.send(.start(order))
+        try await warden.start(of: order.key)
+        try await warden.output(of: order.key, contains: "up")
+        let left = try await warden.processes(named: ["left"])
+        try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
+        try await warden.until { $0 == .disconnected }
+        try await warden.comeBack(launching: true)
+        try await warden.start(of: order.key)
+        #expect(
+            try await Shell.run("until [ -p go ]; do sleep 0.01; done; echo > go", in: warden.folder.path)
+                == 0)
+        let lost = try await warden.end(of: order.key)
+        #expect(lost.cause == .lost && lost.survivors.isEmpty)
+        #expect(left.allSatisfy { !ProcessTable.isAlive(pid: $0.pid, startTime: $0.startTime) })
     }
 
     @Test func `keeps the timeout of a job whose warden was killed`() async throws {
-        let warden = try await WardenAtWork()
-        let order = warden.order(.shell("exec sleep 1000"), timeout: .seconds(1))
-        warden.client.send(.start(order))
-        let pid = try await warden.start(of: order.key)
-        try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
-        try await warden.until { $0 == .disconnected }
-        try await warden.comeBack(launching: true)
-        #expect(try await warden.end(of: order.key).cause == .timeout)
-        #expect(ProcessTable.entry(pid)?.isZombie ?? true)
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("w/runs"))
+        let job = try ChildProcess("sleep", ["1000"])
+        let record = RunRecord(
+            key: RunKey(run: UniqueID.v4(), attempt: 1), bootID: try Machine.bootID(), madeAt: .now,
+            timeout: .milliseconds(1), grace: .seconds(10))
+        let begun = RunRecord.Started(
+            pid: job.pid, startTime: try #require(ProcessTable.entry(job.pid)).startTime, at: .now,
+            instant: .sinceBoot)
+        try SmallFile.replace(
+            folder.file("w/runs/\(record.key)"), with: record.makingFrame + begun.frame)
+        let client = try WardenClient(directory: folder.file("w"))
+        let hello = try await client.connect(
+            launching: WardenLaunch(executable: try BuiltProgram.path("belfry-warden"), tiedTo: getpid()))
+        defer { kill(hello.pid, SIGKILL) }
+        for await event in client.events {
+            guard case .ended(let ended) = event else { continue }
+            #expect(ended.cause == .timeout && ended.pid == job.pid)
+            break
+        }
+        #expect(!ProcessTable.isAlive(pid: begun.pid, startTime: begun.startTime))
     }
 
     @Test func `reports a job as lost whose record does not even name its process`() async throws {

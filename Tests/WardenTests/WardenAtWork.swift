@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import WardenProtocol
 
+@testable import Warden
+
 /// A real warden process in a folder of its own, and a daemon's client of it.
 ///
 /// Ends with everything it started.
@@ -126,6 +128,17 @@ final class WardenAtWork {
             guard case .output(key, _, let bytes) = event else { return false }
             printed += bytes
             return String(decoding: printed, as: UTF8.self).contains(text)
+        }
+    }
+
+    /// The processes whose ids the job writes to these files of its folder.
+    func processes(named files: [String]) async throws -> [ProcessTree.Identity] {
+        for file in files {
+            #expect(try await Shell.run("until [ -s \(file) ]; do sleep 0.01; done", in: folder.path) == 0)
+        }
+        return try files.map { file in
+            let pid = try #require(Int32(SmallFile.text(folder.file(file))))
+            return ProcessTree.Identity(try #require(ProcessTable.entry(pid)))
         }
     }
 
