@@ -9,6 +9,8 @@ struct ActiveRun {
     var spec: JobSpec?
     /// Where it counts while it is under way.
     var places: [Gate.Name]
+    /// The clocks when it began to wait; nil: an earlier daemon saw that.
+    var since: ClockReading?
     /// Whether the warden was told to start it.
     var isOrdered: Bool
     /// Whether the warden spoke of it since the connection was made.
@@ -19,8 +21,9 @@ struct ActiveRun {
     var isLeaving = false
 
     /// A run that the next commit will claim.
-    init(claiming record: RunRecord, _ spec: JobSpec, places: [Gate.Name]) {
+    init(claiming record: RunRecord, _ spec: JobSpec, places: [Gate.Name], since: ClockReading?) {
         self.record = record
+        self.since = since
         self.spec = spec
         self.places = places
         isOrdered = false

@@ -55,13 +55,16 @@ struct RunDecider {
 
     // MARK: What the warden says
 
-    /// The warden says that a `starting` run was started.
-    func started(_ run: RunRecord, pid: Int32, startTime: UInt64, at moment: Moment) -> RunStep {
+    /// The warden says that a `starting` run was started; `clockChange` is how far the clock was set since it began
+    /// to wait.
+    func started(
+        _ run: RunRecord, pid: Int32, startTime: UInt64, at moment: Moment, clockChange: Duration = .zero
+    ) -> RunStep {
         var move = RunMove(run, from: [.starting], to: .running)
         move.process = ProcessMark(pid: pid, startTime: startTime, boot: boot)
         var attempt = AttemptRecord(run: run.id, n: run.attempt, state: .running)
         attempt.startedAt = moment
-        let told = begin(run, at: moment, &move)
+        let told = begin(run, at: moment, clockChange, &move)
         return RunStep(run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told)
     }
 
@@ -84,10 +87,13 @@ struct RunDecider {
     }
 
     /// Its process has ended.
-    func ended(_ run: RunRecord, _ record: ExitRecord, chance: RetryChance? = nil) -> RunStep {
+    func ended(
+        _ run: RunRecord, _ record: ExitRecord, chance: RetryChance? = nil, clockChange: Duration = .zero
+    ) -> RunStep {
         var outcome = RunOutcome(record)
         if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
-        var step = end(run, outcome, at: record.end, record: record, chance: chance)
+        var step = end(
+            run, outcome, at: record.end, record: record, chance: chance, clockChange: clockChange)
         step.effects.append(.acknowledge(record.key))
         return step
     }
@@ -123,7 +129,7 @@ struct RunDecider {
 
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
-        detail: String = "", chance: RetryChance? = nil
+        detail: String = "", chance: RetryChance? = nil, clockChange: Duration = .zero
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
@@ -137,7 +143,7 @@ struct RunDecider {
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)
-        var told = record.map { begin(run, at: $0.startedAt, &move) } ?? []
+        var told = record.map { begin(run, at: $0.startedAt, clockChange, &move) } ?? []
         if let next {
             move.nextAttempt = run.attempt + 1
             move.notBefore = next
@@ -170,10 +176,12 @@ struct RunDecider {
     }
 
     /// What is told and noted when the run's first attempt starts; nothing at the later ones.
-    private func begin(_ run: RunRecord, at moment: Moment, _ move: inout RunMove) -> [Change] {
+    private func begin(
+        _ run: RunRecord, at moment: Moment, _ clockChange: Duration, _ move: inout RunMove
+    ) -> [Change] {
         guard run.startedAt == nil else { return [] }
         move.startedAt = moment
-        move.queueDelay = max(.zero, moment - run.queuedAt)
+        move.queueDelay = max(.zero, moment - run.queuedAt - clockChange)
         return [event(.runStarted, run, at: moment)]
     }
 

@@ -62,7 +62,7 @@ extension RunKeeper {
 
     /// The run waits, for its turn or for its moment; one that had its turn before goes first.
     private func queue(_ run: RunRecord) async throws(LedgerError) {
-        let waiting = Waiting(run, try await spec(of: run))
+        let waiting = Waiting(run, try await spec(of: run), since: ClockReading(of: clock))
         // It has been at work: the others of its job go on waiting for its end.
         if run.attempt > 1 { gates.enter(.job(run.job), run.id) }
         let now = clock.now
@@ -89,12 +89,12 @@ extension RunKeeper {
         do throws(LedgerError) {
             let unknown = turn.map(\.id).filter { fresh[$0] == nil }
             for run in unknown.isEmpty ? [] : try await ledger.runs(ids: unknown) { fresh[run.id] = run }
-            var plans: [(run: RunRecord, spec: JobSpec?, places: [Gate.Name])] = []
+            var plans: [(run: RunRecord, spec: JobSpec?, waiting: Waiting)] = []
             for waiting in turn {
                 guard let run = fresh[waiting.id] else { continue }
-                plans.append((run, try await spec(of: run), waiting.places))
+                plans.append((run, try await spec(of: run), waiting))
             }
-            for plan in plans { claim(plan.run, plan.spec, places: plan.places, into: &steps) }
+            for plan in plans { await claim(plan.run, plan.spec, plan.waiting, into: &steps) }
         } catch {
             for run in turn.reversed() {
                 leave(run.id, run.places)
@@ -105,8 +105,9 @@ extension RunKeeper {
     }
 
     private func claim(
-        _ run: RunRecord, _ spec: JobSpec?, places: [Gate.Name], into steps: inout [RunStep]
-    ) {
+        _ run: RunRecord, _ spec: JobSpec?, _ waiting: Waiting, into steps: inout [RunStep]
+    ) async {
+        let places = waiting.places
         guard run.state == .queued, run.endAsked == nil else {
             // It was changed since it began to wait.
             leave(run.id, places)
@@ -117,13 +118,16 @@ extension RunKeeper {
             fault = "the daemon ended before it began; run the command again"
         } else if let spec {
             let step = decider.claim(run)
-            active[run.id] = ActiveRun(claiming: step.after, spec, places: places)
+            active[run.id] = ActiveRun(claiming: step.after, spec, places: places, since: waiting.since)
             return steps.append(step)
         } else {
             fault = "revision \(run.revision) of its job is not in the ledger"
         }
         leave(run.id, places)
-        steps.append(decider.unstartable(run, text: fault, at: clock.now))
+        let now = clock.now
+        // Who follows the run, or asks later, reads why.
+        await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
+        steps.append(await closing(decider.unstartable(run, text: fault, at: now), saying: fault))
     }
 
     /// What the run executes; nil when no such revision was ever stored.

@@ -21,7 +21,10 @@ extension RunKeeper {
                 await board.become(.running, reason: nil, of: key.run, at: now)
             }
             guard run.state == .starting else { return }
-            add(decider.started(run, pid: pid, startTime: startTime, at: moment), to: &steps)
+            let clocks = clockChange(since: key.run)
+            add(
+                decider.started(run, pid: pid, startTime: startTime, at: moment, clockChange: clocks),
+                to: &steps)
         case .refused(let key, let refusal, let text):
             guard !isLeaving(key), let run = active.known(key) else { return }
             logger.warning(
@@ -50,7 +53,9 @@ extension RunKeeper {
             let isDone = record.cause == .exited && record.exitCode == 0
             let chance = isDone ? nil : await chance(of: run)
             steps.append(
-                await closing(decider.ended(run, record, chance: chance), after: record.elapsed))
+                await closing(
+                    decider.ended(run, record, chance: chance, clockChange: clockChange(since: key.run)),
+                    after: record.elapsed))
         case .unknown(let key):
             // An answer to an earlier question says nothing of an attempt that was ordered since.
             guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else {
@@ -94,6 +99,11 @@ extension RunKeeper {
     private func add(_ step: RunStep, to steps: inout [RunStep]) {
         active[step.run.id]?.record = step.after
         steps.append(step)
+    }
+
+    /// How far the clock on the wall was set since the run began to wait, as far as this daemon saw.
+    private func clockChange(since run: String) -> Duration {
+        active[run]?.since?.change(until: ClockReading(of: clock)) ?? .zero
     }
 
     /// Whether the attempt's end is about to be committed, so that it is too late for all else.

@@ -73,9 +73,7 @@ extension SlotKeeper {
 }
 
 extension WaitingRuns.Entry {
-    /// The change by which the run is queued.
-    ///
-    /// Its moment stays beside it: how long it waits in the queue counts from there.
+    /// The change by which the run is queued; its moment stays beside it.
     fileprivate var start: Change {
         var move = RunMove(run: run, from: [.scheduled], attempt: attempt, to: .queued)
         move.notBefore = notBefore

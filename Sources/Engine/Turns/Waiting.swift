@@ -14,9 +14,12 @@ struct Waiting: Hashable {
     ///
     /// In this order it leaves: others of its key have waited longer than its job's next run.
     let places: [Gate.Name]
+    /// The clocks when it began to wait.
+    let since: ClockReading?
 
     /// `spec` is what it executes; nil when nobody knows any more: then it waits for nothing.
-    init(_ run: RunRecord, _ spec: JobSpec?) {
+    init(_ run: RunRecord, _ spec: JobSpec?, since: ClockReading? = nil) {
+        self.since = since
         id = run.id
         job = run.job
         bot = run.bot

@@ -149,4 +149,19 @@ import WardenProtocol
             words(decider.unstartable(queued, text: "gone", at: at("10:00:01")))
                 == "failed:spawnFailed +failed")
     }
+
+    @Test func `tells how long it waited by the clock that nobody set`() throws {
+        func waited(_ clockChange: Duration) -> Duration? {
+            decider.started(
+                run(.starting), pid: 7, startTime: 9, at: at("10:00:30"), clockChange: clockChange
+            ).after.queueDelay
+        }
+        #expect(waited(.zero) == .seconds(30))
+        // Half an hour ahead, or back, since it was queued.
+        #expect(waited(.seconds(-1800)) == .seconds(1830))
+        #expect(waited(.seconds(20)) == .seconds(10))
+        #expect(waited(.seconds(1800)) == .zero)
+        let quick = decider.ended(run(.starting), record(.exited, code: 0), clockChange: .seconds(-60))
+        #expect(quick.after.queueDelay == .seconds(61))
+    }
 }

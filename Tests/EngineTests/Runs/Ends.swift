@@ -2,6 +2,7 @@ import Engine
 import Host
 import Ledger
 import LedgerSQLite
+import TestSupport
 import Testing
 import Timeline
 import Tracking
@@ -68,7 +69,10 @@ import WardenProtocol
             scene.census.note([orphan.id])
             let run = try await scene.end(of: orphan)
             #expect(run.state == .failed && run.reason == .spawnFailed)
-            #expect(try await scene.events(of: run).first?.detail.contains("revision 4") == true)
+            let said = "revision 4 of its job is not in the ledger"
+            #expect(try await scene.events(of: run).first?.detail == said)
+            #expect(run.live?.message == said && run.live?.state == .failed)
+            #expect(await scene.board.states().isEmpty)
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)
         }
     }
@@ -81,6 +85,26 @@ import WardenProtocol
             let events = try await scene.events(of: run)
             #expect(events.map(\.type) == [.runStarted, .runFailed])
             #expect(events.last?.reason == "timeout")
+        }
+    }
+
+    @Test func `that waits while the clock is set has waited no longer, and no less, for that`()
+        async throws
+    {
+        try await RunScene.run(limits: RunLimits(running: 1)) { scene in
+            let first = try await scene.queue("mkfifo go; read line < go")
+            try await scene.run(first) { $0.state == .running }
+            let second = try await scene.queue("true")
+            // One that is looked at after it, and ends by that.
+            let third = try await scene.queue("true")
+            try await scene.keeper.cancel(third.id)
+            _ = try await scene.end(of: third)
+            // The warden's clock does not follow: to it, the run begins an hour later.
+            scene.clock.set(to: scene.clock.now - .seconds(3600))
+            let go = "until [ -p go ]; do sleep 0.01; done; echo > go"
+            #expect(try await Shell.run(go, in: scene.home.folder.file("work")) == 0)
+            let waited = try #require(try await scene.end(of: second).queueDelay)
+            #expect(waited >= .seconds(3600))
         }
     }
 
