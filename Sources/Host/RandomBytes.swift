@@ -2,30 +2,28 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Random bytes from the kernel.
+/// Random numbers from the kernel.
 package enum RandomBytes {
     /// What one call of the kernel brought and nobody has had yet.
-    private static let store = Mutex<[UInt8]>([])
+    private static let store = Mutex<[UInt64]>([])
+    /// The most that `getrandom` never gives a part of only, in words.
+    private static let most = 256 / 8
 
-    /// `count` bytes, at most 256, that nobody can guess.
+    /// Sixteen bytes that nobody can guess.
     ///
-    /// Asked for many at a time, which costs the kernel hardly more than a few; no byte is given out twice. A process
-    /// that forks without `exec` must not use it on both sides: ours never do.
-    package static func make(_ count: Int) -> [UInt8] {
-        precondition(count <= most, "getrandom may return less than asked above \(most) bytes")
-        return store.withLock { store in
-            if store.count < count { store = fetch() }
-            defer { store.removeLast(count) }
-            return Array(store.suffix(count))
+    /// Asked for many at a time, which costs the kernel hardly more than a few; none is given out twice. A process that
+    /// forks without `exec` must not use it on both sides: ours never do.
+    package static func pair() -> (UInt64, UInt64) {
+        store.withLock { store in
+            if store.count < 2 { store = fetch() }
+            return (store.removeLast(), store.removeLast())
         }
     }
 
-    private static let most = 256
-
     /// The corresponding C function is `getrandom`, which cannot fail for so few once the machine is up.
-    private static func fetch() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: most)
-        while unsafe getrandom(&bytes, most, 0) != most {}
-        return bytes
+    private static func fetch() -> [UInt64] {
+        var words = [UInt64](repeating: 0, count: most)
+        while unsafe getrandom(&words, most * 8, 0) != most * 8 {}
+        return words
     }
 }

@@ -6,36 +6,34 @@ package enum UniqueID {
     ///
     /// - Source: RFC 9562, section 5.7, with method 3 of 6.2 (the sub-millisecond fraction).
     package static func v7(at moment: Moment) -> String {
-        var bytes = RandomBytes.make(16)
         let milliseconds = UInt64(max(0, moment.milliseconds))
-        for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: milliseconds >> (40 - 8 * index)) }
         let fraction = UInt64(max(0, moment.microseconds) % 1000) * 4096 / 1000
-        bytes[6] = 0x70 | UInt8(fraction >> 8)
-        bytes[7] = UInt8(truncatingIfNeeded: fraction)
-        bytes[8] = 0x80 | (bytes[8] & 0x3F)
-        return text(bytes)
+        return text(milliseconds << 16 | 0x7000 | fraction, variant(RandomBytes.pair().1))
     }
 
     /// A version 4 id: 122 random bits.
     package static func v4() -> String {
-        var bytes = RandomBytes.make(16)
-        bytes[6] = 0x40 | (bytes[6] & 0x0F)
-        bytes[8] = 0x80 | (bytes[8] & 0x3F)
-        return text(bytes)
+        let (high, low) = RandomBytes.pair()
+        return text(high & ~0xF000 | 0x4000, variant(low))
     }
 
-    private static func text(_ bytes: [UInt8]) -> String {
+    /// With the two bits that say how the rest is to be read.
+    ///
+    /// - Source: RFC 9562, section 4.1.
+    private static func variant(_ low: UInt64) -> UInt64 { low & ~(0b11 << 62) | 0b10 << 62 }
+
+    private static func text(_ high: UInt64, _ low: UInt64) -> String {
         // SAFE: writes exactly the 36 bytes that the string has room for.
         unsafe String(unsafeUninitializedCapacity: 36) { text in
             var place = 0
-            for (index, byte) in bytes.enumerated() {
-                if index == 4 || index == 6 || index == 8 || index == 10 {
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
                     unsafe text[place] = 0x2D
                     place += 1
                 }
-                unsafe text[place] = hexDigit(byte >> 4)
-                unsafe text[place + 1] = hexDigit(byte & 0x0F)
-                place += 2
+                let word = index < 16 ? high : low
+                unsafe text[place] = hexDigit(UInt8(truncatingIfNeeded: word >> (60 - 4 * (index & 15))) & 0xF)
+                place += 1
             }
             return place
         }

@@ -12,6 +12,12 @@ extension SQLiteLedger {
         }
     }
 
+    package func slotJobs(after name: String, limit: Int) async throws(LedgerError) -> [SlotJob] {
+        try await read { database throws(StoreFailure) in
+            try SlotJobRows.jobs(after: name, limit: limit, in: database)
+        }
+    }
+
     package func jobs(named names: some Sequence<String> & Sendable) async throws(LedgerError) -> [JobRecord]
     {
         try await read { database throws(StoreFailure) in try JobRows.jobs(named: names, in: database) }

@@ -1,4 +1,5 @@
 package import Cron
+import Ledger
 import Timeline
 
 extension SlotKeeper {

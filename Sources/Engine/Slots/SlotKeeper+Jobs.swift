@@ -36,7 +36,7 @@ extension SlotKeeper {
         }
         for (edit, record) in plan.steps {
             switch edit {
-            case .add, .revise, .put: enter(record)
+            case .add, .revise, .put: enter(SlotJob(record))
             case .remove:
                 book.remove(record.name)
                 unchained.remove(record.name)
@@ -67,27 +67,26 @@ extension SlotKeeper {
     func readJobs() async throws(LedgerError) {
         var last = ""
         while true {
-            let records = try await ledger.jobs(after: last, limit: Self.page)
-            for record in records { enter(record) }
-            guard records.count == Self.page, let end = records.last?.name else { return }
+            let jobs = try await ledger.slotJobs(after: last, limit: Self.page)
+            for job in jobs { enter(job) }
+            guard jobs.count == Self.page, let end = jobs.last?.name else { return }
             last = end
         }
     }
 
-    func enter(_ record: JobRecord) {
-        let isDone = cut.map { record.name <= $0.job } ?? false
+    func enter(_ job: SlotJob) {
+        let isDone = cut.map { job.name <= $0.job } ?? false
         let decided = isDone ? cut?.until : nil
         var schedule = Schedule.manual
         var rules = ZoneRules.utc
-        faults[record.name] = nil
+        faults[job.name] = nil
         do throws(EngineError) {
-            (schedule, rules) = try record.spec.schedule.read(
-                seed: record.name, since: record.since, zones: zones)
+            (schedule, rules) = try job.schedule.read(seed: job.name, since: job.since, zones: zones)
         } catch {
-            note(error, of: record.name)
+            note(error, of: job.name)
         }
-        book.put(record, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil)
-        rechain(record.name)
+        book.put(job, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil)
+        rechain(job.name)
     }
 
     /// Why a job can't be scheduled.

@@ -28,7 +28,7 @@ extension SlotKeeper {
                 }
             }
         }
-        for record in faulty { enter(record) }
+        for record in faulty { enter(SlotJob(record)) }
         if tzdata != nil {
             logger.notice(
                 "zone data changed",

@@ -9,6 +9,8 @@ package import Tracking
 package protocol JobReading: Sendable {
     /// The first `limit` jobs that were not removed and whose names come after `name`, by name.
     func jobs(after name: String, limit: Int) async throws(LedgerError) -> [JobRecord]
+    /// The same of what their slots need, which takes a tenth of the time.
+    func slotJobs(after name: String, limit: Int) async throws(LedgerError) -> [SlotJob]
     /// The jobs of these names that were not removed, in no order.
     func jobs(named names: some Sequence<String> & Sendable) async throws(LedgerError) -> [JobRecord]
     func job(named name: String) async throws(LedgerError) -> JobRecord?

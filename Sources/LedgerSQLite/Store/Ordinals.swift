@@ -51,6 +51,13 @@ final class Ordinals {
         return isComplete ? 1 : try nextAfterEnded(of: job)
     }
 
+    /// About `count` runs come in one list.
+    func expect(_ count: Int) {
+        guard count > 64 else { return }
+        next.reserveCapacity(next.count + count)
+        journal.reserveCapacity(journal.count + count)
+    }
+
     /// A run of `job` was inserted under `ordinal`.
     func give(_ ordinal: Int, to job: String) {
         journal.append((job, next.updateValue(ordinal + 1, forKey: job)))

@@ -214,6 +214,7 @@ final class Writer: @unchecked Sendable {  // SAFE: all but the counter is touch
         var commit = Commit(lastEvent: lastEvent)
         let given = ordinals.given
         if changes.count > 64 { commit.ordinals.reserveCapacity(changes.count) }
+        ordinals.expect(changes.count)
         if !isFirst { try savepoint.open.run() }
         var index = 0
         do {

@@ -34,6 +34,33 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `is read alike when only its slots are of interest`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            var grid = JobRecord.sample("grid")
+            grid.spec.schedule = ScheduleSpec(kind: .every, text: "15m", zone: "UTC", anchor: at(5))
+            grid.spec.schedule.made = at(7)
+            grid.spec.bot = "ops \"ü\""
+            grid.spec.spread = .seconds(600)
+            var cron = JobRecord.sample("cron")
+            cron.spec.schedule = ScheduleSpec(
+                kind: .cron, text: "0 2 * * *", zone: "Europe/Berlin", gap: "skip", fold: "both")
+            cron.spec.overlap = .queueOne
+            cron.spec.catchUp = CatchUpPolicy(mode: .all, within: .seconds(7 * 86_400), burst: 12)
+            cron.origin = .file
+            cron.revision = 3
+            let plain = JobRecord.sample("plain")
+            try await ledger.commit([
+                .putJob(grid, replacing: nil), .putJob(cron, replacing: nil), .putJob(plain, replacing: nil),
+                .pauseJob(name: "grid", Pause(since: at(9), note: "for now")),
+            ])
+            let jobs = try await ledger.jobs()
+            #expect(jobs.map(\.name) == ["cron", "grid", "plain"])
+            #expect(try await ledger.slotJobs(after: "", limit: .max) == jobs.map { SlotJob($0) })
+            #expect(try await ledger.slotJobs(after: "cron", limit: 1).map(\.name) == ["grid"])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `is put only over the revision that was read`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             await expectFenced(ledger, [.putJob(.sample("backup"), replacing: 1)])

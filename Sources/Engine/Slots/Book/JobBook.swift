@@ -74,22 +74,22 @@ struct JobBook: Sendable {
     /// Puts a job in force, in place of one of its name; its next slot is the first after `moment`.
     ///
     /// `rules` are those of its zone, which holds on to those that it has already: see ``follow(_:after:)``.
-    mutating func put(_ record: JobRecord, schedule: Schedule, rules: ZoneRules, after moment: Moment) {
+    mutating func put(_ job: SlotJob, schedule: Schedule, rules: ZoneRules, after moment: Moment) {
         if let zone = schedule.zoneName, zones[zone] == nil { zones[zone] = rules }
         var row = Row(
-            open: nil, isPaused: record.pause != nil, origin: record.origin,
-            revision: UInt32(clamping: record.revision), schedule: schedules.take(schedule),
-            policies: policies.take(SlotPolicies(record.spec)))
-        if let place = queue.place(of: record.name) {
+            open: nil, isPaused: job.isPaused, origin: job.origin,
+            revision: UInt32(clamping: job.revision), schedule: schedules.take(schedule),
+            policies: policies.take(job.policies))
+        if let place = queue.place(of: job.name) {
             row.open = rows[place].open
             release(rows[place])
             rows[place] = row
         } else {
-            _ = queue.add(record.name)
+            _ = queue.add(job.name)
             rows.append(row)
         }
         compact()
-        advance(record.name, after: moment, joining: row.open)
+        advance(job.name, after: moment, joining: row.open)
     }
 
     /// Takes a job out of force.
