@@ -31,8 +31,8 @@ package enum UniqueID {
                     unsafe text[place] = 0x2D
                     place += 1
                 }
-                let word = index < 16 ? high : low
-                unsafe text[place] = hexDigit(UInt8(truncatingIfNeeded: word >> (60 - 4 * (index & 15))) & 0xF)
+                let digits = (index < 16 ? high : low) >> (60 - 4 * (index & 15))
+                unsafe text[place] = hexDigit(UInt8(truncatingIfNeeded: digits) & 0xF)
                 place += 1
             }
             return place

@@ -61,7 +61,8 @@ struct SlotBatch {
                     pace = own
                     start = max(start, now + own)
                 }
-                addRun(of: entry, by: entry.chain ?? cause(of: slot), slot: slot, notBefore: start, makeID: makeID)
+                let cause = entry.chain ?? self.cause(of: slot)
+                addRun(of: entry, by: cause, slot: slot, notBefore: start, makeID: makeID)
                 open = nil
             case .pass(let first, let last, let count, let state, let reason):
                 open = addSpan(

@@ -58,6 +58,7 @@ package struct SlotDecider: Sendable {
         }
         // Up to, and not with, the moment that is on time.
         let late = now - Self.onTime - .microseconds(1)
+        if late <= start { return inTurn(times.all(after: start, through: end)) }
         var caughtUp: [Moment] = []
         switch catchUp.mode {
         case .none:
@@ -90,6 +91,7 @@ package struct SlotDecider: Sendable {
     /// the other, and where one may run it is the newest.
     private func inTurn(_ slots: [Moment]) -> [Decision] {
         guard let newest = slots.last else { return [] }
+        if slots.count == 1, !isBusy { return [.run(newest)] }
         if catchUp.mode == .all, !isBusy { return slots.map { .run($0) } }
         switch overlap {
         case .allow, .queueAll: return slots.map { .run($0) }

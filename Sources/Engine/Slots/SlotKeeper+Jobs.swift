@@ -63,15 +63,21 @@ extension SlotKeeper {
         }
     }
 
-    /// Puts all jobs of the ledger in force.
+    /// Puts all jobs of the ledger in force, each part while the next one is read.
     func readJobs() async throws(LedgerError) {
-        var last = ""
-        while true {
-            let jobs = try await ledger.slotJobs(after: last, limit: Self.page)
+        var jobs = try await ledger.slotJobs(after: "", limit: Self.page)
+        while jobs.count == Self.page, let last = jobs.last?.name {
+            let next = Task { [ledger] () async -> Result<[SlotJob], LedgerError> in
+                do throws(LedgerError) {
+                    return .success(try await ledger.slotJobs(after: last, limit: Self.page))
+                } catch {
+                    return .failure(error)
+                }
+            }
             for job in jobs { enter(job) }
-            guard jobs.count == Self.page, let end = jobs.last?.name else { return }
-            last = end
+            jobs = try await next.value.get()
         }
+        for job in jobs { enter(job) }
     }
 
     func enter(_ job: SlotJob) {

@@ -108,9 +108,9 @@ extension RunRows {
     private static let insertion = """
         INSERT INTO run (
             id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
-            queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
-            max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, live_attempt, live_seq, token, forced,
-            end_asked, survivors)
+            queued_at, lateness, revision, token, forced,
+            started_at, ended_at, exit_code, signal, queue_delay, output_bytes, cpu, max_rss_kb, pid,
+            pid_start, pid_boot, spec, live, live_attempt, live_seq, end_asked, survivors)
         VALUES (
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (cause, job) DO NOTHING
@@ -134,11 +134,16 @@ extension RunRows {
         row.put(run.retryOf)
         row.put(run.notBefore)
         row.put(run.queuedAt)
+        row.put(run.lateness)
+        row.put(run.revision)
+        row.put(run.token)
+        row.put(run.isForced)
+        // The rest stays NULL in a run that only waits: nearly every one that is inserted.
+        if run.isOnlyDecided { return }
         row.put(run.startedAt)
         row.put(run.endedAt)
         row.put(run.exitCode)
         row.put(run.signal)
-        row.put(run.lateness)
         row.put(run.queueDelay)
         row.put(run.outputBytes)
         row.put(run.cpu)
@@ -146,13 +151,10 @@ extension RunRows {
         row.put(run.process.map { Int64($0.pid) })
         row.put(run.process.map { Int64(bitPattern: $0.startTime) })
         row.put(run.process?.boot)
-        row.put(run.revision)
         row.put(spec)
         row.put(live)
         row.put(run.live?.attempt)
         row.put(run.live?.seq)
-        row.put(run.token)
-        row.put(run.isForced)
         row.put(run.endAsked)
         row.put(survivors)
     }
@@ -199,5 +201,18 @@ extension RunRows {
     private static func text(of survivors: [LeftProcess]?) throws(StoreFailure) -> String? {
         guard let survivors else { return nil }
         return try JSONText.encode(survivors)
+    }
+}
+
+extension RunRecord {
+    /// Whether nothing is known of it but that it is to be done.
+    fileprivate var isOnlyDecided: Bool {
+        switch state {
+        case .scheduled, .queued:
+            startedAt == nil && endedAt == nil && exitCode == nil && signal == nil && queueDelay == nil
+                && outputBytes == nil && cpu == nil && maxRssKb == nil && process == nil && spec == nil
+                && live == nil && endAsked == nil && survivors == nil
+        default: false
+        }
     }
 }

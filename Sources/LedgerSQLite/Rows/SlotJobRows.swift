@@ -15,7 +15,8 @@ enum SlotJobRows {
         WHERE name > ? ORDER BY name LIMIT ?
         """
 
-    static func jobs(after name: String, limit: Int, in database: Database) throws(StoreFailure) -> [SlotJob] {
+    static func jobs(after name: String, limit: Int, in database: Database) throws(StoreFailure) -> [SlotJob]
+    {
         // Most jobs say the same here; it is decoded once.
         var known: [String: SlotPolicies] = [:]
         return try Prepared(query, in: database).all({

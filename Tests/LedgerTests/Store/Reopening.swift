@@ -43,6 +43,35 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `keeps counting for more jobs than it remembers`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let jobs = (0..<16_400).map { "job-\($0)" }
+        let first = try backend.open(in: folder)
+        try await first.commit(jobs.map { .run($0, job: $0, slot: 1) })
+        try await first.commit(jobs.map { .move($0, from: [.queued], to: .completed) })
+        await first.close()
+        let second = try backend.open(in: folder)
+        let commit = try await second.commit(
+            [.run("new", job: "new", slot: 1)] + jobs.map { .run($0 + "b", job: $0, slot: 2) })
+        #expect(commit.ordinals["new"] == 1)
+        #expect(jobs.allSatisfy { commit.ordinals[$0 + "b"] == 2 })
+        await second.close()
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps counting for a job whose runs are gone`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let first = try backend.open(in: folder)
+        try await first.commit([
+            .run("r1", slot: 1), .move("r1", from: [.queued], to: .completed), .removeRun(id: "r1"),
+        ])
+        await first.close()
+        let second = try backend.open(in: folder)
+        #expect(try await second.commit([.run("r2", slot: 2)]).ordinals == ["r2": 2])
+        await second.close()
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `refuses whatever comes later`(_ backend: LedgerBackend) async throws {
         let folder = try TemporaryFolder()
         let ledger = try backend.open(in: folder)
