@@ -26,9 +26,11 @@ struct SleepWatch {
         self.logger = logger
     }
 
-    /// Listens until cancelled; a bus that is not there, or goes, is tried again, ever more rarely.
+    /// Listens until cancelled; a bus that goes is tried again soon, and then ever more rarely.
+    ///
+    /// One that was never there is hardly going to come: it is older than any daemon, or the machine has none.
     func run() async throws {
-        var pause: Duration = .seconds(1)
+        var pause: Duration = .seconds(60)
         while true {
             do throws(DBusError) {
                 let bus = try await DBusConnection.connect(to: address, deadline: Self.deadline)
