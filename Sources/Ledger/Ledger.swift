@@ -59,16 +59,32 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
 package struct Commit: Hashable, Sendable {
     /// The number of the newest event in the ledger after this commit; 0 when there is none.
     package var lastEvent: Int64
-    /// The ordinal given to each run this commit inserted, by run id.
-    ///
-    /// A run that was there already by the same cause is absent.
-    package var ordinals: [String: Int]
+    /// The runs this commit inserted, in that order; a run that was there already by the same cause is absent.
+    package var inserted: [Inserted]
     /// The ids of the runs that this commit passed over.
     package var passedOver: Set<String>
 
-    package init(lastEvent: Int64, ordinals: [String: Int] = [:], passedOver: Set<String> = []) {
+    /// A run by its id, and the ordinal it was given.
+    package struct Inserted: Hashable, Sendable {
+        package var run: String
+        package var ordinal: Int
+
+        package init(_ run: String, _ ordinal: Int) {
+            self.run = run
+            self.ordinal = ordinal
+        }
+    }
+
+    package init(lastEvent: Int64, inserted: [Inserted] = [], passedOver: Set<String> = []) {
         self.lastEvent = lastEvent
-        self.ordinals = ordinals
+        self.inserted = inserted
         self.passedOver = passedOver
+    }
+
+    /// The ordinals of ``inserted``, by run id.
+    ///
+    /// - Complexity: O(inserted), each time.
+    package var ordinals: [String: Int] {
+        Dictionary(inserted.map { ($0.run, $0.ordinal) }) { _, newer in newer }
     }
 }

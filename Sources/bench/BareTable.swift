@@ -3,11 +3,13 @@ import GRDBSQLite
 /// SQLite without us, with the same durability: a transaction of ten thousand rows in plain C calls.
 @safe final class BareTable {
     /// What a row holds.
-    enum Width: String {
+    enum Width {
         /// A job, a slot and a state, the two first unique together.
         case narrow
         /// What a decided run holds, its id unique as well.
         case wide
+        /// The very same as a decided run, with all its indexes: in the file of a ledger that nobody has open.
+        case run
     }
 
     /// What the library refused.
@@ -19,28 +21,38 @@ import GRDBSQLite
     private let insertion: OpaquePointer?
     private let width: Width
 
-    /// Makes the table in a new file at `path`.
+    /// Makes the table in a new file at `path`, unless it is that of a ledger.
     init(path: String, width: Width) throws {
         self.width = width
         var database: OpaquePointer?
         try Self.check(unsafe sqlite3_open(path, &database))
         unsafe self.database = database
-        let (columns, values) =
+        let (creation, insertion) =
             switch width {
             case .narrow:
                 (
-                    "job TEXT, slot INTEGER, state INTEGER, UNIQUE (slot, job)",
-                    "(job, slot, state) VALUES (?1, ?2, 1)"
+                    Self.table("job TEXT, slot INTEGER, state INTEGER, UNIQUE (slot, job)"),
+                    "row (job, slot, state) VALUES (?1, ?2, 1)"
+                )
+            case .run:
+                (
+                    "",
+                    """
+                    run (id, job, ordinal, bot, kind, cause, slot, era, state, attempt, queued_at, lateness,
+                        revision, token, forced)
+                    VALUES (?3, ?1, 1, 'belfry', 'scheduled', ?4, ?2, 0, 1, 1, ?2, 0, 1, 0, 0)
+                    """
                 )
             case .wide:
                 (
+                    Self.table(
+                        """
+                        job TEXT, slot INTEGER, state INTEGER, id TEXT UNIQUE, ordinal INTEGER, bot TEXT,
+                            kind TEXT, cause TEXT, era INTEGER, attempt INTEGER, queued INTEGER,
+                            revision INTEGER, UNIQUE (cause, job)
+                        """),
                     """
-                    job TEXT, slot INTEGER, state INTEGER, id TEXT UNIQUE, ordinal INTEGER, bot TEXT,
-                        kind TEXT, cause TEXT, era INTEGER, attempt INTEGER, queued INTEGER,
-                        revision INTEGER, UNIQUE (cause, job)
-                    """,
-                    """
-                    (job, slot, state, id, ordinal, bot, kind, cause, era, attempt, queued, revision)
+                    row (job, slot, state, id, ordinal, bot, kind, cause, era, attempt, queued, revision)
                     VALUES (?1, ?2, 1, ?3, 1, 'belfry', 'scheduled', ?4, 0, 1, ?2, 1)
                     """
                 )
@@ -48,14 +60,17 @@ import GRDBSQLite
         try Self.check(
             unsafe sqlite3_exec(
                 database,
-                """
-                PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-                CREATE TABLE row (number INTEGER PRIMARY KEY, \(columns));
-                """, nil, nil, nil))
-        var insertion: OpaquePointer?
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
+                    + creation,
+                nil, nil, nil))
+        var statement: OpaquePointer?
         try Self.check(
-            unsafe sqlite3_prepare_v2(database, "INSERT INTO row " + values, -1, &insertion, nil))
-        unsafe self.insertion = insertion
+            unsafe sqlite3_prepare_v2(database, "INSERT INTO " + insertion, -1, &statement, nil))
+        unsafe self.insertion = statement
+    }
+
+    private static func table(_ columns: String) -> String {
+        "CREATE TABLE row (number INTEGER PRIMARY KEY, \(columns));"
     }
 
     deinit {
@@ -69,7 +84,7 @@ import GRDBSQLite
         for (job, id) in zip(jobs, ids) {
             bind(job, at: 1)
             unsafe sqlite3_bind_int64(insertion, 2, slot)
-            if width == .wide {
+            if width != .narrow {
                 bind(id, at: 3)
                 bind(cause, at: 4)
             }

@@ -52,7 +52,7 @@ enum LedgerBench {
             let start = clock.now
             let commit = try await ledger.commit(list)
             times.ours.append(clock.now - start)
-            guard commit.ordinals.count == rows else { return print("  not every slot became a run") }
+            guard commit.inserted.count == rows else { return print("  not every slot became a run") }
             // They end before the next minute, as runs do.
             try await ledger.commit(
                 ids.map { .moveRun(RunMove(run: $0, from: [.queued], attempt: 1, to: .completed)) })

@@ -26,7 +26,10 @@ struct RequestBatch {
 
         /// Tells every caller.
         func answer(_ commit: Commit) {
-            for (outcome, caller) in answers { caller.resume(returning: .success(outcome.numbered(commit))) }
+            let ordinals = commit.ordinals
+            for (outcome, caller) in answers {
+                caller.resume(returning: .success(outcome.numbered(by: ordinals)))
+            }
         }
     }
 
@@ -87,10 +90,10 @@ struct RequestBatch {
 
 extension RequestOutcome {
     /// The same with the ordinals that the ledger gave.
-    fileprivate func numbered(_ commit: Commit) -> RequestOutcome {
+    fileprivate func numbered(by ordinals: [String: Int]) -> RequestOutcome {
         func numbered(_ run: RunRecord) -> RunRecord {
             var run = run
-            if let ordinal = commit.ordinals[run.id] { run.ordinal = ordinal }
+            if let ordinal = ordinals[run.id] { run.ordinal = ordinal }
             return run
         }
         switch self {

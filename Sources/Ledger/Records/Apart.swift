@@ -10,6 +10,9 @@ package struct Apart<Value: Hashable & Sendable>: Hashable, Sendable {
 
     package init() {}
 
+    /// Whether there is one; asked without a copy of it.
+    package var projectedValue: Bool { if case .there = place { true } else { false } }
+
     package var wrappedValue: Value? {
         get { if case .there(let value) = place { value } else { nil } }
         set { place = newValue.map { .there($0) } ?? .none }

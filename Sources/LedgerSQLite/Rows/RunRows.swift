@@ -210,8 +210,8 @@ extension RunRecord {
         switch state {
         case .scheduled, .queued:
             startedAt == nil && endedAt == nil && exitCode == nil && signal == nil && queueDelay == nil
-                && outputBytes == nil && cpu == nil && maxRssKb == nil && process == nil && spec == nil
-                && live == nil && endAsked == nil && survivors == nil
+                && outputBytes == nil && cpu == nil && maxRssKb == nil && !$process && !$spec && !$live
+                && endAsked == nil && survivors == nil
         default: false
         }
     }

@@ -32,7 +32,8 @@ struct StationRows {
         case .moveWatermark(let old, let new): try slots.moveWatermark(from: old, to: new)
         case .recordSpan(let span, let follows): try slots.record(span, follows: follows)
         case .insertRun(let run, let orIgnore):
-            if let ordinal = try runs.insert(run, orIgnore: orIgnore) { commit.ordinals[run.id] = ordinal }
+            let ordinal = try runs.insert(run, orIgnore: orIgnore)
+            if let ordinal { commit.inserted.append(Commit.Inserted(run.id, ordinal)) }
         case .moveRun(let move): try runs.move(move)
         case .passOver(let run, let event):
             guard try runs.passOver(run, at: event.at) else { return }

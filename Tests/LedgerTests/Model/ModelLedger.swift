@@ -40,7 +40,9 @@ struct ModelLedger {
         next.passedOver = []
         for (index, change) in changes.enumerated() {
             do {
-                if let run = try next.apply(change) { commit.ordinals[run.id] = run.ordinal }
+                if let run = try next.apply(change) {
+                    commit.inserted.append(Commit.Inserted(run.id, run.ordinal))
+                }
             } catch {
                 return .failure(RefusedAt(index: index))
             }
