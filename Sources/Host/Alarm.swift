@@ -54,7 +54,7 @@ final class Alarm: Sendable {
             state.waiting[ticket] = (moment, sleeper)
             if wasSet {
                 state.clockWasSet = true
-                arm(Moment(microseconds: 1), &state)
+                fire(&state)
             } else if state.armed.map({ moment < $0 }) ?? true {
                 arm(moment, &state)
             }
@@ -80,7 +80,7 @@ final class Alarm: Sendable {
     func close() {
         let waiting = sleepers.withLock { state in
             state.isClosed = true
-            arm(Moment(microseconds: 1), &state)
+            fire(&state)
             defer { state.waiting = [:] }
             return state.waiting
         }
@@ -126,8 +126,9 @@ final class Alarm: Sendable {
 
     /// Arms the timer for `moment`, or for an earlier look at the clocks.
     ///
-    /// When the clock was set since the last look the kernel says so once, here or in
-    /// the read; here the timer is set to fire at once, so that the thread wakes everybody.
+    /// When the clock was set since the last look the kernel says so once, here or in the read; here the timer is set
+    /// to fire at once, so that the thread wakes everybody. So it is when the kernel does not take the moment, as a
+    /// library that stands in for the clock may turn it into one before 1970.
     private func arm(_ moment: Moment, _ state: inout Sleepers) {
         let moment = min(moment, Moment.now + Self.longestNap)
         state.armed = moment
@@ -136,10 +137,17 @@ final class Alarm: Sendable {
         let microseconds = max(1, moment.microseconds)
         setting.it_value.tv_sec = Int(microseconds / 1_000_000)
         setting.it_value.tv_nsec = Int(microseconds % 1_000_000) * 1000
-        if unsafe timerfd_settime(timer.raw, flags, &setting, nil) != 0, errno == ECANCELED {
+        if unsafe timerfd_settime(timer.raw, flags, &setting, nil) != 0 {
             state.clockWasSet = true
-            setting.it_value = timespec(tv_sec: 0, tv_nsec: 1)
-            unsafe timerfd_settime(timer.raw, flags, &setting, nil)
+            fire(&state)
         }
+    }
+
+    /// Makes the timer fire at once, whatever any clock shows.
+    private func fire(_ state: inout Sleepers) {
+        state.armed = Moment(microseconds: 1)
+        var setting = itimerspec()
+        setting.it_value = timespec(tv_sec: 0, tv_nsec: 1)
+        unsafe timerfd_settime(timer.raw, 0, &setting, nil)
     }
 }
