@@ -21,14 +21,37 @@ extension Doctor {
                         ? "restart it: systemctl restart belfry-warden"
                         : "restart it when belfry status shows no runs of it"))
         }
-        if let status, let limit = Self.descriptorLimit(status.pid), limit < 128 {
-            found.append(
-                problem(
-                    "fewDescriptors", "belfryd may open only \(limit) files",
-                    "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit"))
-        }
-        return found
+        return found + limitFindings()
     }
+
+    /// What keeps a daemon from starting, or runs from beginning: each needs some descriptors of the warden.
+    private func limitFindings() -> [WireProblem] {
+        let mend = "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit"
+        if status == nil, let limit = try? Machine.descriptorLimit(), limit < Self.descriptorsOfDaemon {
+            return [
+                warning(
+                    "fewDescriptors",
+                    "what is started from here may open only \(limit) files; belfryd needs "
+                        + "\(Self.descriptorsOfDaemon)",
+                    mend)
+            ]
+        }
+        guard let warden = status?.warden, let limit = Self.descriptorLimit(warden.pid) else { return [] }
+        let runs = max(0, (limit - 64) / 7)
+        guard runs < Self.runsAtOnce else { return [] }
+        return [
+            warning(
+                "fewDescriptors",
+                "belfry-warden (pid \(warden.pid)) may open only \(limit) files: no more than \(runs) runs fit at "
+                    + "once, and others fail",
+                mend)
+        ]
+    }
+
+    /// What a daemon asks for at its start.
+    private static let descriptorsOfDaemon = 128
+    /// How many runs there may be at once.
+    private static let runsAtOnce = 64
 
     /// Whether the file a process was started from is gone from its place; not, where this user can't see it.
     ///

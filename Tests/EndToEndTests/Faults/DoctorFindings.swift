@@ -123,6 +123,22 @@ import Testing
         #expect(try await findings(belfry).kinds.contains("diskFull"))
     }
 
+    @Test func `tells how few files may be open, here or in the warden`() async throws {
+        let belfry = try Belfry(job)
+        let doctor = ["--nofile=64", try BuiltProgram.path("belfry"), "doctor", "--json"]
+        let away = try await belfry.run("/usr/bin/prlimit", doctor)
+        #expect(away.code == 3)
+        let few = try away.json().list.filter { $0["kind"].text == "fewDescriptors" }
+        #expect(few.first?["message"].text?.contains("only 64 files; belfryd needs 128") == true)
+        #expect(try await !findings(belfry).kinds.contains("fewDescriptors"))
+        try await belfry.start(through: ["/usr/bin/prlimit", "--nofile=160"])
+        let narrow = try await belfry.run("doctor", "--json").json().list.filter {
+            $0["kind"].text == "fewDescriptors"
+        }
+        #expect(narrow.first?["message"].text?.contains("no more than 13 runs fit at once") == true)
+        try await belfry.stop()
+    }
+
     @Test func `tells programs that were replaced under their processes`() async throws {
         let folder = try TemporaryFolder()
         let bin = folder.file("bin")
