@@ -40,7 +40,8 @@ extension SlotKeeper {
     /// The record with where the book stands; nil when the job is not in force yet, or not any more.
     private func scheduled(_ record: JobRecord) -> ScheduledJob? {
         guard let entry = book[record.name] else { return nil }
-        let read = try? record.spec.schedule.read(seed: record.name, since: record.since, zones: zones)
+        let read = try? record.spec.schedule.read(
+            seed: record.name, since: record.since, begunBy: clock.now, zones: zones)
         let (schedule, rules) = read ?? (.manual, .utc)
         return ScheduledJob(
             record: record, schedule: schedule, rules: rules, next: entry.next, fault: faults[record.name])

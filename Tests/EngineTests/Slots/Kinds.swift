@@ -1,3 +1,4 @@
+import Cron
 import Engine
 import Ledger
 import LedgerSQLite
@@ -32,6 +33,35 @@ import Tracking
             try await scene.sleeps(until: at("11:00:00"))
             #expect(try await scene.slots(of: "grid") == [at("10:45:00")])
             #expect(try await scene.spans(of: "grid") == ["skipped superseded 10:15:00-10:30:00 x2"])
+        }
+    }
+
+    @Test func `that was made while the clock was years ahead runs once it is right again`() async throws {
+        let folder = try TemporaryFolder()
+        let wrong = try Moment(iso8601: "2098-01-01T00:00:30Z")
+        try await SlotScene.run(in: folder, at: wrong) { scene in
+            try await scene.put(.timed("grid", .every, "15m"))
+            #expect(try await scene.keeper.entry("grid")?.next == wrong + .seconds(900))
+            scene.clock.set(to: at("10:00:00"))
+            try await scene.settled()
+            #expect(try await scene.keeper.entry("grid")?.next == at("10:00:30"))
+        }
+        try await SlotScene.run(in: folder, at: at("10:07:00")) { scene in
+            try await scene.settled()
+            #expect(try await scene.slots(of: "grid") == [at("10:00:30")])
+            let entry = try #require(try await scene.keeper.entry("grid"))
+            #expect(entry.next == at("10:15:30"))
+            // What people read counts from a moment that has been.
+            #expect(entry.schedule == .every(.seconds(900), anchor: at("10:00:30")))
+        }
+    }
+
+    @Test func `begins in the future where somebody wrote that`() async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            var spec = JobSpec.timed("grid", .every, "1h")
+            spec.schedule.anchor = at("12:20:00")
+            try await scene.put(spec)
+            #expect(try await scene.keeper.entry("grid")?.next == at("12:20:00"))
         }
     }
 
