@@ -39,6 +39,8 @@ struct clinux_program {
     const struct clinux_limit *limits;
     int limit_count;
     const char *oom_score;       // null: the parent's
+    // Set by `clinux_start_program`: the signals, by bit, whose defaults the child brings back itself.
+    uint64_t unusual_signals;
     // Set when the program was not started.
     const char *failed_call;
     int failed_code;
@@ -59,7 +61,9 @@ static inline int clinux_program_main(void *argument) {
     struct sigaction usual;
     memset(&usual, 0, sizeof usual);
     usual.sa_handler = SIG_DFL;
-    for (int number = 1; number <= 64; number++) sigaction(number, &usual, (struct sigaction *)0);
+    for (int number = 1; number <= 64; number++)
+        if (program->unusual_signals >> (number - 1) & 1)
+            sigaction(number, &usual, (struct sigaction *)0);
 
     if (setsid() < 0) return clinux_program_failed(program, "setsid");
     for (int place = 0; place < program->descriptor_count; place++) {
@@ -95,11 +99,30 @@ static inline int clinux_program_main(void *argument) {
     return clinux_program_failed(program, "execve");
 }
 
+// The signals this process ignores, by bit: what it was started with, and SIGPIPE, which is all it may ignore itself.
+//
+// Looked at once: the kernel answers for one signal at a time.
+static inline uint64_t clinux_ignored_signals(void) {
+    static uint64_t known = 0;
+    uint64_t ignored = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (ignored) return ignored;
+    ignored = 1ULL << (SIGPIPE - 1);
+    for (int number = 1; number <= 64; number++) {
+        struct sigaction now;
+        if (sigaction(number, (struct sigaction *)0, &now) == 0 && now.sa_handler == SIG_IGN)
+            ignored |= 1ULL << (number - 1);
+    }
+    __atomic_store_n(&known, ignored, __ATOMIC_RELAXED);
+    return ignored;
+}
+
 // clone3 with a stack for the child, which calls `body` on it and ends with what that returns.
 //
 // The C library has no call for it, and the child cannot share the parent's stack, whose frames it would write over.
 // A sanitizer takes the library's clone for a fork, and changes in the child what it keeps of the parent's thread.
-// Returns the child's id, or -1 with errno: ENOSYS or EPERM where only the older call is allowed.
+// Handlers are gone in the child; what was ignored still is.
+// Returns the child's id, or -1 with errno: ENOSYS or EPERM where only the older call is allowed, EINVAL where the
+// kernel is too old for what is asked of it.
 static inline int clinux_clone3(
     int control_group, char *stack, size_t size, int (*body)(void *), void *argument) {
     struct {
@@ -107,7 +130,7 @@ static inline int clinux_clone3(
             set_tid_size, cgroup;
     } arguments;
     memset(&arguments, 0, sizeof arguments);
-    arguments.flags = 0x100 | 0x4000;  // CLONE_VM, CLONE_VFORK
+    arguments.flags = 0x100 | 0x4000 | 0x100000000ULL;  // CLONE_VM, CLONE_VFORK, CLONE_CLEAR_SIGHAND
     arguments.exit_signal = SIGCHLD;
     arguments.stack = (uint64_t)(uintptr_t)stack;
     arguments.stack_size = size;
@@ -170,12 +193,15 @@ static inline pid_t clinux_start_program(struct clinux_program *program) {
     sigfillset(&all);
     program->failed_call = (const char *)0;
     program->failed_code = 0;
+    program->unusual_signals = clinux_ignored_signals();
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int pid = clinux_clone3(
         program->control_group, stack, sizeof stack, clinux_program_main, program);
-    if (pid < 0 && (errno == ENOSYS || errno == EPERM) && program->control_group < 0)
+    if (pid < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL) && program->control_group < 0) {
+        program->unusual_signals = ~0ULL;
         pid = clone(
             clinux_program_main, stack + sizeof stack, 0x100 | 0x4000 | SIGCHLD, program);
+    }
     if (pid < 0) clinux_program_failed(program, "clone");
     pthread_sigmask(SIG_SETMASK, &before, (sigset_t *)0);
     if (!program->failed_call) return pid;

@@ -57,7 +57,7 @@ import WardenProtocol
     }
 
     @Test func `inherits no descriptor, blocked signal or ignored signal`() async throws {
-        let warden = try await WardenAtWork()
+        let warden = try await WardenAtWork(scene: ["trap '' HUP USR2 ALRM"])
         let order = warden.order(
             .shell(
                 """
