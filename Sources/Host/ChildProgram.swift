@@ -8,7 +8,7 @@ package struct ChildProgram: Sendable {
     /// Its arguments, the first one being its own name.
     package var arguments: [String]
     /// Its whole environment.
-    package var environment: [String: String]
+    package var environment: ChildEnvironment
     /// The folder it starts in; nil for this process's own.
     package var folder: String?
     /// What becomes its descriptors 0, 1, 2 and so on; it inherits no other.
@@ -32,7 +32,7 @@ package struct ChildProgram: Sendable {
 
     /// Describes the program; starts nothing.
     package init(
-        path: String, arguments: [String], environment: [String: String], folder: String? = nil,
+        path: String, arguments: [String], environment: ChildEnvironment, folder: String? = nil,
         descriptors: [Descriptor]
     ) {
         self.path = path
@@ -40,6 +40,16 @@ package struct ChildProgram: Sendable {
         self.environment = environment
         self.folder = folder
         self.descriptors = descriptors
+    }
+
+    /// As ``init(path:arguments:environment:folder:descriptors:)``, with these variables and no others.
+    package init(
+        path: String, arguments: [String], environment: [String: String], folder: String? = nil,
+        descriptors: [Descriptor]
+    ) {
+        self.init(
+            path: path, arguments: arguments, environment: ChildEnvironment(environment), folder: folder,
+            descriptors: descriptors)
     }
 
     /// Starts it and returns its process id, which is also its session and process group.
@@ -63,11 +73,13 @@ package struct ChildProgram: Sendable {
             places.append(source)
         }
         let bounds = limits.map { clinux_limit(resource: UInt64($0.key), most: $0.value) }
-        let variables = environment.map { $0.key + "=" + $0.value }
+        var own = CStrings([path, folder ?? "", oomScore.map(String.init) ?? ""])
+        var words = CStrings(arguments)
+        var variables = environment.lines
         var failure: HostError?
-        let pid = unsafe withStrings([path, folder ?? "", oomScore.map(String.init) ?? ""]) { own in
-            unsafe withStrings(arguments) { arguments in
-                unsafe withStrings(variables) { variables in
+        let pid = unsafe own.withPointers { own in
+            unsafe words.withPointers { arguments in
+                unsafe variables.withPointers { variables in
                     unsafe places.withUnsafeBufferPointer { places in
                         unsafe bounds.withUnsafeBufferPointer { bounds in
                             var program = unsafe clinux_program()
@@ -100,27 +112,5 @@ package struct ChildProgram: Sendable {
         _ = consume parked
         if let failure { throw failure }
         return pid
-    }
-
-    /// The strings as C wants them: pointers into one block, ended by a null pointer.
-    private func withStrings(
-        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Int32
-    ) -> Int32 {
-        var block: [UInt8] = []
-        var offsets: [Int] = []
-        for string in strings {
-            offsets.append(block.count)
-            block.append(contentsOf: string.utf8)
-            block.append(0)
-        }
-        return unsafe block.withUnsafeMutableBytes { bytes in
-            let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            var pointers = unsafe offsets.map { offset in unsafe base.map { unsafe $0 + offset } }
-            unsafe pointers.append(nil)
-            return unsafe pointers.withUnsafeBufferPointer { list in
-                guard let first = list.baseAddress else { return -1 }
-                return unsafe body(first)
-            }
-        }
     }
 }

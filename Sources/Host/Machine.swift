@@ -74,6 +74,11 @@ package enum Machine {
         return Int(clamping: limit.rlim_cur)
     }
 
+    /// How many ticks a second has in which the kernel counts when processes started.
+    ///
+    /// The corresponding C function is `sysconf(_SC_CLK_TCK)`.
+    package static var ticksPerSecond: Int { max(1, sysconf(Int32(_SC_CLK_TCK))) }
+
     /// Whether the kernel believes the wall clock to be in step with a time source.
     ///
     /// The corresponding C function is `adjtimex`.

@@ -33,17 +33,6 @@ package enum ProcessTable {
         return entries
     }
 
-    /// The ids of this process's own children, also adopted ones, zombies included.
-    ///
-    /// - Source: proc(5), `/proc/pid/task/tid/children`; nil where the kernel does not offer it.
-    package static func children() -> [Int32]? {
-        let pid = getpid()
-        guard let text = try? SmallFile.text("/proc/\(pid)/task/\(pid)/children", limit: 1 << 20) else {
-            return nil
-        }
-        return text.split(separator: " ").compactMap { Int32($0) }
-    }
-
     /// Whether the environment the process was started with has the entry `NAME=value`.
     ///
     /// False also when it may not be looked at.

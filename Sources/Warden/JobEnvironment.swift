@@ -1,3 +1,4 @@
+import Host
 import WardenProtocol
 
 /// What a job finds in its environment.
@@ -21,15 +22,19 @@ enum JobEnvironment {
     ///
     /// The run's id is always in it: by it a process that left its session is recognised.
     static func make(
-        from scrubbed: [String: String], for order: StartOrder, notifySocket: String
-    ) -> [String: String] {
-        var environment = order.attachment == nil ? scrubbed : [:]
-        environment["PATH"] = scrubbed["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-        environment["BELFRY_ATTEMPT"] = String(order.key.attempt)
-        environment.merge(order.environment) { _, new in new }
-        environment["BELFRY_RUN_ID"] = order.key.run
-        environment["NOTIFY_SOCKET"] = notifySocket
-        environment["PROGRESS_FD"] = "3"
+        from scrubbed: ChildEnvironment.Shared, for order: StartOrder, notifySocket: String
+    ) -> ChildEnvironment {
+        var environment = ChildEnvironment(
+            order.environment, sharing: order.attachment == nil ? scrubbed : nil)
+        if environment["PATH"] == nil {
+            environment.own["PATH"] = scrubbed.values["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        }
+        if environment.own["BELFRY_ATTEMPT"] == nil {
+            environment.own["BELFRY_ATTEMPT"] = String(order.key.attempt)
+        }
+        environment.own["BELFRY_RUN_ID"] = order.key.run
+        environment.own["NOTIFY_SOCKET"] = notifySocket
+        environment.own["PROGRESS_FD"] = "3"
         return environment
     }
 }

@@ -28,7 +28,7 @@ extension RunStarter {
     ///
     /// All else is the warden's user's own: where its session is, where its programs are, its tokens.
     func variables(of account: Account) -> [String: String] {
-        let common = environment.filter {
+        let common = environment.values.filter {
             ["LANG", "LANGUAGE", "TZ"].contains($0.key) || $0.key.hasPrefix("LC_")
         }
         return common.merging(

@@ -16,17 +16,18 @@ struct RunStarter {
     /// How much sooner than the warden the kernel should choose a job when memory runs out.
     private static let oomScore = 200
 
-    let environment: [String: String]
+    let environment: ChildEnvironment.Shared
     private let oomScore: Int?
     private let notifyFolder: String
     private let nothing: Descriptor
     private var lastSocket = 0
+    private var ticks = StartTicks(perSecond: Machine.ticksPerSecond)
 
     /// `keeping` are the ids of wardens that still finish their runs.
     init(
         directory: String, environment: [String: String], keeping others: Set<String>
     ) throws(HostError) {
-        self.environment = JobEnvironment.scrubbed(environment)
+        self.environment = ChildEnvironment.Shared(JobEnvironment.scrubbed(environment))
         notifyFolder = directory + "/n"
         nothing = try Descriptor.open("/dev/null", O_RDWR)
         let own = (try? SmallFile.text("/proc/self/oom_score_adj")).flatMap { Int($0) }
@@ -50,7 +51,7 @@ struct RunStarter {
         let account = try account(order)
         lastSocket += 1
         let notifyPath = "\(notifyFolder)/\(getpid()).\(String(lastSocket, radix: 36))"
-        let base = account.map(variables) ?? environment
+        let base = account.map { ChildEnvironment.Shared(variables(of: $0)) } ?? environment
         var child = ChildProgram(
             path: "/bin/sh", arguments: [],
             environment: JobEnvironment.make(from: base, for: order, notifySocket: notifyPath),
@@ -76,8 +77,10 @@ struct RunStarter {
         }
         do throws(StartRefused) {
             try addInput(order, to: &pipes, for: &child)
+            let before = Duration.sinceBoot
             let pid = try begin(child)
-            return Started(pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0, pipes: pipes)
+            let tick = ticks.tick(from: before, to: .sinceBoot) { ProcessTable.entry(pid)?.startTime }
+            return Started(pid: pid, startTime: tick, pipes: pipes)
         } catch {
             unsafe unlink(notifyPath)
             OutputLog(path: order.output.path).remove()
@@ -206,26 +209,30 @@ struct RunStarter {
         guard order.output.path.hasPrefix("/") else {
             throw StartRefused(.badOutput, "\(order.output.path) is not an absolute path")
         }
-        var texts = [order.output.path, order.folder ?? "", order.user ?? ""]
+        try check(order.output.path, order.folder, order.user)
         if case .file(let path) = order.stdin {
             guard path.hasPrefix("/") else {
                 throw StartRefused(.badInput, "\(path) is not an absolute path")
             }
-            texts.append(path)
+            try check(path)
         }
         switch order.work {
         case .command(let words):
             guard words.first?.isEmpty == false else { throw StartRefused(.badOrder, "no command") }
-            texts += words
-        case .shell(let text): texts.append(text)
+            for word in words { try check(word) }
+        case .shell(let text): try check(text)
         }
         for (name, value) in order.environment {
-            guard !name.isEmpty, !name.contains("=") else {
+            guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")) else {
                 throw StartRefused(.badOrder, "\"\(name)\" cannot name a variable")
             }
-            texts += [name, value]
+            try check(name, value)
         }
-        guard !texts.contains(where: { $0.utf8.contains(0) }) else {
+    }
+
+    /// C ends a text at its first NUL.
+    private func check(_ texts: String?...) throws(StartRefused) {
+        for case let text? in texts where text.utf8.contains(0) {
             throw StartRefused(.badOrder, "a text with a NUL in it")
         }
     }

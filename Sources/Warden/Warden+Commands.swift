@@ -132,8 +132,12 @@ extension Warden {
         let begun = RunRecord.Started(
             pid: run.pid, startTime: run.startTime, at: run.startedAt, instant: now)
         try? record.writeAll(begun.frame[...])
-        watchPipes(of: run)
         tell(run.startedMessage)
+        if attachment == nil, run.pipes?.input == nil, run.pipes?.terminal == nil {
+            fresh.append(run)
+        } else {
+            watchPipes(of: run)
+        }
         if let attachment { join(attachment, to: run) }
     }
 
@@ -182,13 +186,21 @@ extension Warden {
         return held + 2 * leftovers.count + lastWords.count + 64 <= descriptorLimit
     }
 
+    /// Waits for what the runs that this round started write, unless they have ended meanwhile.
+    func watchFresh() {
+        guard !fresh.isEmpty else { return }
+        collectChildren()
+        for run in fresh where runs[run.key] === run { watchPipes(of: run) }
+        fresh = []
+    }
+
     private func watchPipes(of run: Run) {
         guard let pipes = run.pipes else { return }
         for stream in OutputStream.allCases {
             if let pipe = pipes[pipe: stream] { try? watch(pipe.raw, .output(run.key, stream)) }
         }
         if let pipe = pipes.progressPipe { try? watch(pipe.raw, .progress(run.key)) }
-        try? watch(pipes.notifySocket.raw, .notify(run.key))
+        if !isWatched(pipes.notifySocket.raw) { try? watch(pipes.notifySocket.raw, .notify(run.key)) }
         run.pipes?.input?.flush()
         if run.pipes?.input?.isClosed == true { run.pipes?.input = nil }
         watchInput(of: run)

@@ -88,10 +88,17 @@ extension Warden {
     }
 
     /// Cheaper than reading the whole process table after every run.
+    ///
+    /// Whoever left the run's group has a parent in it, or was handed to the subreaper.
     private func mayHaveSurvivors(_ run: Run) -> Bool {
-        if run.pipes == nil || kill(-run.pid, 0) == 0 { return true }
-        if let group = run.tree.group, !groups.remove(group) { return true }
-        guard let children = ProcessTable.children() else { return true }
+        if run.pipes == nil { return true }
+        if let group = run.tree.group {
+            guard groups.remove(group) else { return true }
+            run.tree.group = nil
+        } else if kill(-run.pid, 0) == 0 {
+            return true
+        }
+        guard let children = children?.read() else { return true }
         return children.contains { keys[$0] == nil }
     }
 

@@ -41,8 +41,12 @@ package final class Warden {
     var starter: RunStarter
     var groups: ControlGroups
     var ownSize = OwnSize()
+    /// Nil where the kernel does not list them.
+    let children = ChildList()
     var runs: [RunKey: Run] = [:]
     var keys: [Int32: RunKey] = [:]
+    /// Runs of this round whose pipes nobody waits for yet: those that are short have ended when it has.
+    var fresh: [Run] = []
     var ended: [RunKey: Ended] = [:]
     var leftovers: [UInt64: (pipe: Descriptor, output: LeftoverOutput)] = [:]
     /// What those who were attached to runs that ended have not read yet.
@@ -121,6 +125,7 @@ package final class Warden {
             if isOver(now) { break }
             arm()
             for ready in try poll.wait() { serve(ready) }
+            watchFresh()
             if isCut { break }
         }
         saveOutcomes()

@@ -5,16 +5,23 @@ package enum NotifyDatagrams {
     /// The longest datagram that is taken; longer ones are dropped.
     package static let limit = 8192
 
-    /// What waits in the socket, in order, at most `most` datagrams.
+    /// What waits in the socket, in order, at most 64 datagrams.
+    package static func read(
+        from socket: Descriptor
+    ) throws(HostError) -> (datagrams: [[UInt8]], mayHaveMore: Bool) {
+        var buffer = [UInt8](repeating: 0, count: limit + 1)
+        return try read(from: socket, into: &buffer)
+    }
+
+    /// What waits in the socket, in order, at most `most` datagrams; `buffer` has room for more than ``limit``.
     ///
     /// Descriptors that come along are closed at once: `systemd-notify` waits for that (`BARRIER=1`),
     /// up to 5 s. A datagram that says nothing but that is left out.
     /// - Source: sd_notify(3), sd_notify_barrier.
     package static func read(
-        from socket: Descriptor, most: Int = 64
+        from socket: Descriptor, most: Int = 64, into buffer: inout [UInt8]
     ) throws(HostError) -> (datagrams: [[UInt8]], mayHaveMore: Bool) {
         var datagrams: [[UInt8]] = []
-        var buffer = [UInt8](repeating: 0, count: limit + 1)
         for _ in 0..<most {
             var received: [Descriptor] = []
             let reading = try LocalSocket.receive(from: socket, into: &buffer, received: &received)

@@ -44,10 +44,11 @@ extension StartOrder {
         let kind = Self.kind
         var environment: [String: String] = [:]
         for pair in try fields.texts(4) {
-            guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+            let bytes = pair.utf8
+            guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals > bytes.startIndex else {
                 throw .badValue(kind: kind, number: 4)
             }
-            environment[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
+            environment[String(pair[..<equals])] = String(pair[bytes.index(after: equals)...])
         }
         let (grace, head, tail) = (try fields.number(7), try fields.number(9), try fields.number(10))
         guard grace >= 0 else { throw .badValue(kind: kind, number: 7) }
