@@ -30,6 +30,7 @@ package final class Alarm: Sendable {
     /// May return before `moment` without a ring when the clock was set: look at the clock again.
     /// - Throws: `CancellationError` when the task is cancelled.
     package func wait(until moment: Moment?, on clock: any WallClock) async throws {
+        if takeRing() { return try Task.checkCancellation() }
         guard let moment else {
             await waitForRing()
             return try Task.checkCancellation()
@@ -41,6 +42,14 @@ package final class Alarm: Sendable {
             group.cancelAll()
         }
         try Task.checkCancellation()
+    }
+
+    /// Whether it was rung since the last wait: then that wait is over before it begins.
+    private func takeRing() -> Bool {
+        state.withLock { state in
+            defer { state.isRung = false }
+            return state.isRung
+        }
     }
 
     private func waitForRing() async {

@@ -17,6 +17,8 @@ final class ClientLoop {
     /// Wardens this process launched; collected when they end, so that none stays a zombie.
     private var children: [Int32] = []
     private var isPaused = false
+    /// What this round brought, for the queue at its end: who reads it is woken once.
+    private var told: [WardenEvent] = []
 
     static func start(directory: String, mailbox: ClientMailbox, queue: EventQueue) throws(HostError) {
         try BackgroundThread.start(named: "warden-client") {
@@ -55,6 +57,11 @@ final class ClientLoop {
         }
     }
 
+    private func pass() {
+        queue.add(told)
+        told = []
+    }
+
     /// Does what callers asked for; false when the client is closed.
     private func serve(_ requests: [ClientMailbox.Request]) -> Bool {
         for (index, request) in requests.enumerated() {
@@ -67,6 +74,7 @@ final class ClientLoop {
                     caller.resume(returning: .failure(.hungUp))
                 }
                 dropAll()
+                pass()
                 queue.finish()
                 mailbox.close(.hungUp)
                 return false
@@ -90,7 +98,7 @@ final class ClientLoop {
             version < order.neededVersion
         {
             let text = "the warden that runs is older than this order; it ends once its runs are over"
-            return queue.add(.refused(order.key, .exhausted, text: text))
+            return told.append(.refused(order.key, .exhausted, text: text))
         }
         if case .acknowledge(let key) = command { wardens[token]?.keys.remove(key) }
         wardens[token]?.connection.outgoing.append(command.frame)
@@ -137,7 +145,7 @@ final class ClientLoop {
             return noteCaughtUp()
         }
         dropAll()
-        queue.add(.disconnected)
+        told.append(.disconnected)
     }
 
     func takeFrames(_ token: UInt64) {
@@ -154,11 +162,11 @@ final class ClientLoop {
         case .hello: break  // Only the first one counts.
         case .started(let key, let pid, let startTime, let at):
             wardens[token]?.keys.insert(key)
-            queue.add(.started(key, pid: pid, startTime: startTime, at: at))
-        case .refused(let key, let refusal, let text): queue.add(.refused(key, refusal, text: text))
-        case .output(let key, let offset, let bytes): queue.add(.output(key, offset: offset, bytes: bytes))
-        case .report(let key, let line): queue.add(.report(key, line: line))
-        case .notify(let key, let datagram): queue.add(.notify(key, datagrams: [datagram]))
+            told.append(.started(key, pid: pid, startTime: startTime, at: at))
+        case .refused(let key, let refusal, let text): told.append(.refused(key, refusal, text: text))
+        case .output(let key, let offset, let bytes): told.append(.output(key, offset: offset, bytes: bytes))
+        case .report(let key, let line): told.append(.report(key, line: line))
+        case .notify(let key, let datagram): told.append(.notify(key, datagrams: [datagram]))
         case .notifySocket(let key): openNotifySocket(key, from: token)
         case .ended(let record):
             wardens[token]?.keys.insert(record.key)
@@ -166,24 +174,24 @@ final class ClientLoop {
                 while readNotifications(token) {}
                 closeNotifySocket(token)
             }
-            queue.add(.ended(record))
-        case .unknown(let key): queue.add(.unknown(key))
+            told.append(.ended(record))
+        case .unknown(let key): told.append(.unknown(key))
         case .caughtUp:
             wardens[token]?.isCaughtUp = true
             noteCaughtUp()
         case .inputTaken(let key, let end, let isClosed):
-            queue.add(.inputTaken(key, end: end, isClosed: isClosed))
+            told.append(.inputTaken(key, end: end, isClosed: isClosed))
         case .retired:
             // Somebody told it to end: whoever connects now finds, or starts, the next one.
             dropAll()
-            queue.add(.disconnected)
+            told.append(.disconnected)
         case .attached: break  // Said to terminals only.
         }
     }
 
     /// Tells that all was told, when the last warden has.
     private func noteCaughtUp() {
-        if wardens.values.allSatisfy(\.isCaughtUp) { queue.add(.caughtUp) }
+        if wardens.values.allSatisfy(\.isCaughtUp) { told.append(.caughtUp) }
     }
 
     private func openNotifySocket(_ key: RunKey, from token: UInt64) {
@@ -205,7 +213,7 @@ final class ClientLoop {
             closeNotifySocket(token)
             return false
         }
-        if !read.datagrams.isEmpty { queue.add(.notify(key, datagrams: read.datagrams)) }
+        if !read.datagrams.isEmpty { told.append(.notify(key, datagrams: read.datagrams)) }
         return read.mayHaveMore
     }
 
@@ -220,6 +228,7 @@ final class ClientLoop {
                 hangUp(token)
             }
         }
+        pass()
         let mayReceive = queue.mayReceive
         if mayReceive == isPaused {
             isPaused = !mayReceive

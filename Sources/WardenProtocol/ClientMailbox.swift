@@ -19,12 +19,13 @@ final class ClientMailbox: Sendable {
 
     /// False when nobody will look at it any more.
     @discardableResult func post(_ request: Request) -> Bool {
-        let isTaken = requests.withLock { requests in
-            requests?.append(request)
-            return requests != nil
+        let isFirst = requests.withLock { requests -> Bool? in
+            defer { requests?.append(request) }
+            return requests?.isEmpty
         }
-        wakeUp.ring()
-        return isTaken
+        // Behind the first the bell was rung, and the thread has not looked since.
+        if isFirst == true { wakeUp.ring() }
+        return isFirst != nil
     }
 
     func take() -> [Request] {

@@ -11,25 +11,24 @@ final class EventQueue: Sendable {
     private struct State {
         var events: [WardenEvent] = []
         var start = 0
-        var reader: CheckedContinuation<WardenEvent?, Never>?
+        var reader: CheckedContinuation<Void, Never>?
         var isFinished = false
         var isStopped = false
 
         var count: Int { events.count - start }
 
-        mutating func take() -> WardenEvent? {
-            guard start < events.count else { return nil }
-            defer {
-                start += 1
-                if start == events.count {
-                    events.removeAll(keepingCapacity: events.count < high)
-                    start = 0
-                } else if start == high {
-                    events.removeSubrange(..<start)
-                    start = 0
-                }
+        /// At most `most` of those that wait.
+        mutating func take(_ most: Int) -> [WardenEvent] {
+            let taken = Array(events[start...].prefix(most))
+            start += taken.count
+            if start == events.count {
+                events.removeAll(keepingCapacity: events.count < high)
+                start = 0
+            } else if start >= high {
+                events.removeSubrange(..<start)
+                start = 0
             }
-            return events[start]
+            return taken
         }
     }
 
@@ -53,11 +52,22 @@ final class EventQueue: Sendable {
 
     func add(_ event: WardenEvent) {
         let reader = state.withLock { state in
+            if !state.isFinished { state.events.append(event) }
             defer { state.reader = nil }
-            if state.reader == nil, !state.isFinished { state.events.append(event) }
             return state.reader
         }
-        reader?.resume(returning: event)
+        reader?.resume()
+    }
+
+    /// As ``add(_:)`` for each, in order: the reader is woken once, and finds them all.
+    func add(_ events: [WardenEvent]) {
+        guard !events.isEmpty else { return }
+        let reader = state.withLock { state in
+            if !state.isFinished { state.events += events }
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
     }
 
     /// Ends the stream once everything in it has been read.
@@ -67,36 +77,49 @@ final class EventQueue: Sendable {
             defer { state.reader = nil }
             return state.reader
         }
-        reader?.resume(returning: nil)
+        reader?.resume()
     }
 
     /// The next event; nil at the end, and when the reading task is canceled.
-    func next() async -> WardenEvent? {
+    func next() async -> WardenEvent? { await next(1)?.first }
+
+    /// The next events, all that wait but at most ``low``; nil at the end, and when the reading task is canceled.
+    func nextAll() async -> [WardenEvent]? { await next(Self.low) }
+
+    private func next(_ most: Int) async -> [WardenEvent]? {
+        while true {
+            if Task.isCancelled { return nil }
+            let (taken, isFinished, mustResume) = state.withLock { state in
+                let taken = state.take(most)
+                let mustResume = state.isStopped && !taken.isEmpty && state.count < Self.low
+                if mustResume { state.isStopped = false }
+                return (taken, state.isFinished, mustResume)
+            }
+            if mustResume { resume() }
+            if !taken.isEmpty { return taken }
+            if isFinished { return nil }
+            await wait()
+        }
+    }
+
+    /// Waits until there is an event, or the end, or the reading task is canceled.
+    private func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { reader in
-                enum Outcome { case event(WardenEvent?, mustResume: Bool), waits }
-                let outcome: Outcome = state.withLock { state in
+                let isOver = state.withLock { state in
                     // Looked at under the lock: a cancellation after this finds the reader below.
-                    if Task.isCancelled { return .event(nil, mustResume: false) }
-                    if let event = state.take() {
-                        let mustResume = state.isStopped && state.count < Self.low
-                        if mustResume { state.isStopped = false }
-                        return .event(event, mustResume: mustResume)
-                    }
-                    if state.isFinished { return .event(nil, mustResume: false) }
+                    if Task.isCancelled || state.count > 0 || state.isFinished { return true }
                     state.reader = reader
-                    return .waits
+                    return false
                 }
-                guard case .event(let event, let mustResume) = outcome else { return }
-                reader.resume(returning: event)
-                if mustResume { resume() }
+                if isOver { reader.resume() }
             }
         } onCancel: {
             let reader = state.withLock { state in
                 defer { state.reader = nil }
                 return state.reader
             }
-            reader?.resume(returning: nil)
+            reader?.resume()
         }
     }
 }

@@ -12,6 +12,7 @@ package final class WardenClient: Sendable {
     /// A reader that is slow slows the jobs' reports down; starts and outcomes are never dropped.
     package let events: AsyncStream<WardenEvent>
     private let mailbox: ClientMailbox
+    private let queue: EventQueue
 
     /// A client of the warden in `directory` (``Paths/warden``), not connected yet.
     package init(directory: String) throws(WardenError) {
@@ -20,6 +21,7 @@ package final class WardenClient: Sendable {
             let queue = EventQueue { mailbox.wakeUp.ring() }
             try ClientLoop.start(directory: directory, mailbox: mailbox, queue: queue)
             self.mailbox = mailbox
+            self.queue = queue
             events = AsyncStream { await queue.next() }
         } catch {
             throw .host(error)
@@ -29,6 +31,11 @@ package final class WardenClient: Sendable {
     deinit {
         mailbox.post(.close)
     }
+
+    /// The next of ``events``, all that have come by now, in the place of reading them one by one.
+    ///
+    /// - Returns: at least one, at most 1,024; nil after ``close()``, and when the reading task is canceled.
+    package func nextEvents() async -> [WardenEvent]? { await queue.nextAll() }
 
     /// Connects, or connects anew; starts a warden with `launch` when none answers.
     ///

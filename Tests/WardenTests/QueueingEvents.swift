@@ -17,6 +17,19 @@ import Testing
         #expect(await queue.next() == nil)
     }
 
+    @Test func `gives all that wait at once, but no more than it stops at`() async {
+        let queue = EventQueue {}
+        queue.add((0..<1500).map(event))
+        queue.add(event(1500))
+        #expect(await queue.nextAll() == (0..<1024).map(event))
+        #expect(await queue.nextAll() == (1024...1500).map(event))
+        async let next = queue.nextAll()
+        queue.add([event(7), event(8)])
+        #expect(await next == [event(7), event(8)])
+        queue.finish()
+        #expect(await queue.nextAll() == nil)
+    }
+
     @Test func `wakes a reader that was there first`() async {
         let queue = EventQueue {}
         async let first = queue.next()

@@ -3,7 +3,7 @@ import Synchronization
 /// What came while its owner was busy, in order, taken all at once.
 ///
 /// One commit for many events is what keeps the ledger's syncs few. A producer that awaits ``room()`` after
-/// each element never gets further ahead than ``limit``.
+/// what it has put never gets further ahead than ``limit`` and that.
 final class Inbox<Element: Sendable>: Sendable {
     private struct State {
         var waiting: [Element] = []
@@ -18,8 +18,10 @@ final class Inbox<Element: Sendable>: Sendable {
         self.limit = limit
     }
 
-    func put(_ element: Element) {
-        state.withLock { $0.waiting.append(element) }
+    func put(_ element: Element) { put([element]) }
+
+    func put(_ elements: [Element]) {
+        state.withLock { $0.waiting += elements }
     }
 
     func takeAll() -> [Element] {
@@ -38,6 +40,7 @@ final class Inbox<Element: Sendable>: Sendable {
     ///
     /// One producer at a time, which has told the owner before.
     func room() async {
+        if state.withLock({ $0.waiting.count < limit }) { return }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mayGoOn = state.withLock { state in

@@ -97,8 +97,8 @@ package actor RunKeeper {
         try await takeUp()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await event in self.warden.events {
-                    self.inbox.put(event)
+                while let events = await self.warden.nextEvents() {
+                    self.inbox.put(events)
                     self.alarm.ring()
                     await self.inbox.room()
                 }
