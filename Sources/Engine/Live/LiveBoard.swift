@@ -8,13 +8,28 @@ package import Tracking
 /// The one thing that may be ahead of the ledger: it saves a state at every change of state and at most once
 /// a second else, and its ticks are never events.
 package actor LiveBoard {
-    private struct Line {
+    /// An object: what is large and changes often is never copied.
+    private final class Line {
         var tracker: LiveTracker
         /// Reads what the job prints, and what it writes to its progress descriptor.
         var scanner = OutputScanner()
         var reader = ProgressLine()
         var version: UInt64
         var isDirty = false
+
+        init(tracker: LiveTracker, version: UInt64) {
+            self.tracker = tracker
+            self.version = version
+        }
+
+        /// When there is something to do for it, though nothing happens.
+        var nextLook: Moment? {
+            var next = tracker.nextLook
+            for held in [scanner.heldUntil, reader.heldUntil] {
+                if let held { next = next.map { min($0, held) } ?? held }
+            }
+            return next
+        }
     }
 
     private let ledger: any Ledger
@@ -87,10 +102,7 @@ package actor LiveBoard {
 
     /// When ``look(at:)`` has something to do; nil: not before the next report.
     package func nextLook() -> Moment? {
-        lines.values
-            .flatMap { [$0.tracker.nextLook, $0.scanner.heldUntil, $0.reader.heldUntil] }
-            .compactMap { $0 }
-            .min()
+        lines.values.lazy.compactMap(\.nextLook).min()
     }
 
     /// Takes in what was held back, and notes who has been silent for too long.
@@ -106,11 +118,10 @@ package actor LiveBoard {
         }
     }
 
-    private func update(_ run: String, _ body: (inout Line) -> [LiveChange]) -> LiveState? {
-        guard var line = lines[run] else { return nil }
-        let changes = body(&line)
-        if changes.contains(where: { $0 != .none }) { touch(&line) }
-        lines[run] = line
+    private func update(_ run: String, _ body: (Line) -> [LiveChange]) -> LiveState? {
+        guard let line = lines[run] else { return nil }
+        let changes = body(line)
+        if changes.contains(where: { $0 != .none }) { touch(line) }
         return changes.contains(.stateChange) ? line.tracker.live : nil
     }
 
@@ -134,7 +145,7 @@ package actor LiveBoard {
         _ run: String, _ state: RunState, reason: RunReason?, after elapsed: Duration? = nil,
         saying text: String? = nil, at now: Moment
     ) -> LiveState? {
-        guard var line = lines.removeValue(forKey: run) else { return nil }
+        guard let line = lines.removeValue(forKey: run) else { return nil }
         // The last words of a job that spoke too fast are still held back.
         for report in line.reader.finish() { _ = line.tracker.receive(report, from: .native, at: now) }
         for report in line.scanner.finish() { _ = line.tracker.receive(report, from: .text, at: now) }
@@ -171,7 +182,7 @@ package actor LiveBoard {
     /// A tap on the shoulder after each change, conflated; ask ``changes(after:)`` what it was.
     package nonisolated func taps() -> AsyncStream<Void> { watchers.stream() }
 
-    private func touch(_ line: inout Line) {
+    private func touch(_ line: Line) {
         version += 1
         line.version = version
         line.isDirty = true

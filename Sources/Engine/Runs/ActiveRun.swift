@@ -2,7 +2,9 @@ import Ledger
 import Tracking
 
 /// A run in the keeper's hands: about to be started, or started.
-struct ActiveRun {
+///
+/// An object of the keeper's alone: it is looked at often, and too large to be copied each time.
+final class ActiveRun {
     /// As the ledger has it, and as the steps not yet committed will leave it.
     var record: RunRecord
     /// What to do; nil for a run that an earlier daemon started, until somebody asks.

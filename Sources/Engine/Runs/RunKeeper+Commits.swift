@@ -29,11 +29,12 @@ extension RunKeeper {
     }
 
     func finish(_ step: RunStep) async {
-        for effect in step.effects { await apply(effect, to: step) }
+        guard !step.effects.isEmpty else { return }
+        let run = step.after
+        for effect in step.effects { await apply(effect, to: run) }
     }
 
-    private func apply(_ effect: RunStep.Effect, to step: RunStep) async {
-        let run = step.after
+    private func apply(_ effect: RunStep.Effect, to run: RunRecord) async {
         switch effect {
         case .acknowledge(let key): warden.send(.acknowledge(key))
         case .ask(let key):

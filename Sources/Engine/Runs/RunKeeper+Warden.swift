@@ -52,10 +52,16 @@ extension RunKeeper {
             strays.forget(key)
             let isDone = record.cause == .exited && record.exitCode == 0
             let chance = isDone ? nil : await chance(of: run)
-            steps.append(
-                await closing(
-                    decider.ended(run, record, chance: chance, clockChange: clockChange(since: key.run)),
-                    after: record.elapsed))
+            let step = await closing(
+                decider.ended(run, record, chance: chance, clockChange: clockChange(since: key.run)),
+                after: record.elapsed)
+            if let place = steps.lastIndex(where: { $0.run.id == run.id }),
+                let both = steps[place].followed(by: step)
+            {
+                steps[place] = both
+            } else {
+                steps.append(step)
+            }
         case .unknown(let key):
             // An answer to an earlier question says nothing of an attempt that was ordered since.
             guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else {

@@ -22,6 +22,21 @@ struct RunStep: Sendable {
     var changes: [Change]
     var effects: [Effect] = []
 
+    /// The start of an attempt and its end, `next`, as one step: what stands between them in one commit nobody sees.
+    ///
+    /// - Returns: nil when this is no start or `next` not its end.
+    func followed(by next: RunStep) -> RunStep? {
+        guard effects.isEmpty, case .moveRun(let start)? = changes.first, start.to == .running,
+            case .putAttempt(let begun)? = changes.dropFirst().first,
+            case .moveRun(let end)? = next.changes.first,
+            case .putAttempt(let ended)? = next.changes.dropFirst().first,
+            begun.run == ended.run, begun.n == ended.n
+        else { return nil }
+        let both: [Change] = [.moveRun(start.followed(by: end)), .putAttempt(ended)]
+        return RunStep(
+            run: run, changes: both + changes.dropFirst(2) + next.changes.dropFirst(2), effects: next.effects)
+    }
+
     /// The run after the step.
     var after: RunRecord {
         changes.reduce(into: run) { run, change in

@@ -47,6 +47,23 @@ package struct RunMove: Hashable, Sendable {
         self.reason = reason
     }
 
+    /// This step and `next`, which follows it at once and changes neither attempt nor token before, as one.
+    package func followed(by next: RunMove) -> RunMove {
+        var both = next
+        both.from = from
+        both.startedAt = next.startedAt ?? startedAt
+        both.endedAt = next.endedAt ?? endedAt
+        both.exitCode = next.exitCode ?? exitCode
+        both.signal = next.signal ?? signal
+        both.queueDelay = next.queueDelay ?? queueDelay
+        both.outputBytes = next.outputBytes ?? outputBytes
+        both.cpu = next.cpu ?? cpu
+        both.maxRssKb = next.maxRssKb ?? maxRssKb
+        both.survivors = next.survivors ?? survivors
+        both.process = next.process ?? process
+        return both
+    }
+
     /// A step of `run` by the one who has just read it, or owns it.
     package init(_ run: RunRecord, from: Set<RunState>, to: RunState, reason: RunReason? = nil) {
         self.init(

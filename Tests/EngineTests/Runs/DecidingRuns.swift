@@ -40,6 +40,36 @@ import WardenProtocol
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 
+    @Test func `is one with the step before when that was its start`() throws {
+        let starting = run(.starting)
+        let started = decider.started(starting, pid: 8, startTime: 10, at: at("10:00:01"))
+        let ended = decider.ended(started.after, record(.exited, code: 1))
+        let both = try #require(started.followed(by: ended))
+        #expect(words(both) == "failed:exitCode +started +failed")
+        #expect(both.run == starting && both.after == ended.after && both.effects == ended.effects)
+        #expect(both.after.process == ProcessMark(pid: 8, startTime: 10, boot: "this boot"))
+        var moves: [Set<RunState>] = []
+        var attempts: [RunState] = []
+        for change in both.changes {
+            if case .moveRun(let move) = change { moves.append(move.from) }
+            if case .putAttempt(let attempt) = change { attempts.append(attempt.state) }
+        }
+        #expect(moves == [[.starting]] && attempts == [.failed])
+    }
+
+    @Test func `is none with a step that was no start, or whose run did not end`() throws {
+        let started = decider.started(run(.starting), pid: 8, startTime: 10, at: at("10:00:01"))
+        let ended = decider.ended(started.after, record(.exited, code: 1))
+        #expect(ended.followed(by: ended) == nil)
+        #expect(decider.claim(run(.queued)).followed(by: ended) == nil)
+        var live = LiveState(
+            task: LiveTask(id: "r", botID: "belfry", run: "job#1", name: "job", botName: "belfry"),
+            attempt: 1, seq: 1, state: .running, updatedAt: at("10:00:02"))
+        live.state = .blocked
+        let said = try #require(decider.said(started.after, live, at: at("10:00:02")))
+        #expect(started.followed(by: said) == nil && said.followed(by: ended) == nil)
+    }
+
     @Test(arguments: [
         (ExitRecord.Cause.exited, Int?(0), Int?.none, "completed +completed"),
         (.exited, 1, nil, "failed:exitCode +failed"),
