@@ -7,7 +7,6 @@ struct EventRows {
     private let insert: Prepared
     private let cursor: Prepared
     private let putCursor: Prepared
-    private let number: Prepared
 
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
@@ -19,7 +18,6 @@ struct EventRows {
         putCursor = try Prepared(
             "INSERT INTO consumer (name, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq",
             in: database)
-        number = try Prepared("SELECT last_insert_rowid()", in: database)
     }
 
     /// Returns the event's number.
@@ -35,7 +33,7 @@ struct EventRows {
             $0.put(event.channel)
             $0.put(event.detail)
         }
-        return try number.first { row in row.integer() } ?? 0
+        return insert.lastRow
     }
 
     func moveConsumer(_ name: String, from old: Int64, to new: Int64) throws(StoreFailure) {

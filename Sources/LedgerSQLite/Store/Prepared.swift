@@ -39,6 +39,11 @@ import GRDBSQLite
         return unsafe Int(sqlite3_changes(connection))
     }
 
+    /// The number of the row that was inserted last.
+    ///
+    /// The corresponding C function is `sqlite3_last_insert_rowid`.
+    var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(connection) }
+
     /// The first row, read by `read`; nil when there is none.
     func first<Value>(
         _ bind: (inout Binder) -> Void = { _ in }, _ read: (inout Columns) throws(StoreFailure) -> Value

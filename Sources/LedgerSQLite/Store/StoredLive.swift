@@ -52,3 +52,32 @@ struct StoredLive: Codable {
         return live
     }
 }
+
+extension StoredLive {
+    /// The JSON that ``JSONText`` writes of it, written by hand: one is stored for every run that ends.
+    var text: String {
+        var json = FlatText()
+        json.put("attempt", attempt)
+        json.put("blockedKind", blockedKind?.rawValue)
+        json.put("etaAt", etaAt?.microseconds)
+        json.put("etaHigh", etaHigh?.microseconds)
+        json.put("etaLow", etaLow?.microseconds)
+        json.put("message", message)
+        json.put("phase", phase)
+        json.put("progress", progress)
+        json.put("reason", reason?.rawValue)
+        json.put("seq", seq)
+        json.put("staleAt", staleAt?.microseconds)
+        json.put("startedAt", startedAt?.microseconds)
+        json.put("state", state.rawValue)
+        json.open("task")
+        json.put("botID", task.botID)
+        json.put("botName", task.botName)
+        json.put("id", task.id)
+        json.put("name", task.name)
+        json.put("run", task.run)
+        json.close()
+        json.put("updatedAt", updatedAt.microseconds)
+        return json.finish()
+    }
+}
