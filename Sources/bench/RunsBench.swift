@@ -70,20 +70,24 @@ enum RunsBench {
         ])
         let serving = Task { try await keeper.run() }
         defer { serving.cancel() }
-        let commits = ledger.commits()
         let watch = Stopwatch()
         let runs = (0..<count).map { number in
             RunRecord(
                 id: UniqueID.v7(at: clock.now), job: "true", bot: "belfry", kind: .manual,
                 cause: RunCause.key("\(number)"), queuedAt: clock.now, revision: 1)
         }
+        census.began(runs)
+        let (end, ending) = AsyncStream<Never>.makeStream()
+        census.ring(whenIdle: "true") { ending.finish() }
         try await ledger.commit(runs.map { .insertRun($0, orIgnore: false) })
         census.note(runs.map(\.id))
-        for await _ in commits {
-            // Each run tells of its start and of its end.
-            if try await ledger.lastEvent() >= 2 * count { break }
-        }
+        // Rung behind the commit of the last run's end.
+        for await _ in end {}
         let seconds = watch.seconds
+        // Each run told of its start and of its end.
+        guard try await ledger.lastEvent() == 2 * count else {
+            throw HostError.malformed(path: folder.path, problem: "not every run told of itself")
+        }
         let ended = try await ledger.runs(RunFilter(states: [.completed], limit: count)).count
         guard ended == count else {
             throw HostError.malformed(path: folder.path, problem: "\(ended) of \(count) completed")
