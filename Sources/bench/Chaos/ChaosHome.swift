@@ -11,6 +11,8 @@ final class ChaosHome {
     private static let slow = (count: 4, period: 4)
     /// The jobs that fail at first, and have time for another attempt before their next slot.
     private static let clumsy = (count: 4, period: 10)
+    /// The jobs that leave a process behind, hold a lock by it, and may be done again when they are lost.
+    private static let untidy = (count: 3, period: 5)
 
     let folder: String
     private let runtime: BenchFolder
@@ -41,12 +43,14 @@ final class ChaosHome {
         var periods = Dictionary(uniqueKeysWithValues: quickJobs.map { ($0, 1) })
         for job in slowJobs { periods[job] = Self.slow.period }
         for job in clumsyJobs { periods[job] = Self.clumsy.period }
+        for job in untidyJobs { periods[job] = Self.untidy.period }
         return periods
     }
 
     private var quickJobs: [String] { (0..<quick).map { "quick-\($0)" } }
     private var slowJobs: [String] { (0..<Self.slow.count).map { "slow-\($0)" } }
     private var clumsyJobs: [String] { (0..<Self.clumsy.count).map { "clumsy-\($0)" } }
+    private var untidyJobs: [String] { (0..<Self.untidy.count).map { "untidy-\($0)" } }
 
     private func configuration(port: UInt16) -> String {
         let words = "\"$BELFRY_RUN_ID $BELFRY_ATTEMPT $BELFRY_SLOT"
@@ -70,6 +74,16 @@ final class ChaosHome {
                   \(job): { schedule: "\(number)-59/\(Self.clumsy.period) * * * * *", \
                 retry: { attempts: 3, backoff: 1s }, shell: 'echo \(words) begin" >> \(done); \
                 test $BELFRY_ATTEMPT -gt 1' }
+
+                """
+        }
+        for (number, job) in untidyJobs.enumerated() {
+            // Whoever finds the lock of its run taken says so: another attempt is still at it.
+            jobs += """
+                  \(job): { schedule: "\(number)-59/\(Self.untidy.period) * * * * *", \
+                retry: { attempts: 3, backoff: 1s, onLost: true }, shell: 'echo \(words) begin" >> \(done); \
+                (setsid flock -n \(folder)/lock-$BELFRY_RUN_ID sleep 2.5 || echo \(words) beside" >> \(done)) & \
+                sleep 1' }
 
                 """
         }

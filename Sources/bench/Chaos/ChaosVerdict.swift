@@ -12,6 +12,8 @@ struct ChaosVerdict {
     /// How many runs lived through the end of a daemon and ended well.
     private(set) var adopted = 0
     private(set) var lost = 0
+    /// How many attempts there were beyond the first ones.
+    private(set) var retries = 0
     /// How many notices were due, and how often they came.
     private(set) var notices = 0
     private(set) var deliveries = 0
@@ -93,6 +95,7 @@ struct ChaosVerdict {
             }
             told[String(words[0]), default: [:]]["\(words[1]) \(words[3])", default: 0] += 1
             if words[3] == "begin" { starts += 1 }
+            if words[3] == "beside" { fault("\(words[0]): attempt \(words[1]) ran beside the one before") }
         }
         for run in all {
             let seen = told.removeValue(forKey: run.id) ?? [:]
@@ -109,6 +112,7 @@ struct ChaosVerdict {
         runs = all.count
         lost = all.count { $0.state == .lost }
         if lost > 0, !mayLose { fault("\(lost) runs were lost") }
+        retries = all.reduce(0) { $0 + max(0, $1.attempt - 1) }
         for run in all where !run.state.isEnded { fault("\(run.name) is still \(run.state.rawValue)") }
         adopted = all.count { run in
             guard run.state == .completed, let startedAt = run.startedAt, let endedAt = run.endedAt else {
