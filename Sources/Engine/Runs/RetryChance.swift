@@ -44,11 +44,24 @@ struct RetryChance {
         }
     }
 
-    /// The job's wait, doubled with each attempt, and of that between one and two halves by the run's own id, so
-    /// that what failed together does not come back together.
+    /// The most that the attempt after this one of `spec` waits: what a stored moment says beyond that, it said by a
+    /// clock that was set since.
+    static func longestWait(after attempt: Int, of spec: JobSpec?) -> Duration {
+        guard let spec else { return longestWait }
+        return max(whole(after: attempt, of: spec), RunDecider.patience)
+    }
+
+    /// The job's wait, doubled with each attempt.
+    private static func whole(after attempt: Int, of spec: JobSpec) -> Duration {
+        var whole = min(spec.backoff, longestWait)
+        for _ in 1..<max(1, attempt) where whole < longestWait { whole = min(whole * 2, longestWait) }
+        return whole
+    }
+
+    /// Of the whole wait between one and two halves by the run's own id, so that what failed together does not come
+    /// back together.
     private func wait(after attempt: Int, of run: String) -> Duration {
-        var whole = min(spec.backoff, Self.longestWait)
-        for _ in 1..<attempt where whole < Self.longestWait { whole = min(whole * 2, Self.longestWait) }
+        let whole = Self.whole(after: attempt, of: spec)
         return whole / 2 + whole / 2 * Self.share(run, attempt)
     }
 

@@ -62,12 +62,15 @@ extension RunKeeper {
 
     /// The run waits, for its turn or for its moment; one that had its turn before goes first.
     private func queue(_ run: RunRecord) async throws(LedgerError) {
-        let waiting = Waiting(run, try await spec(of: run), since: ClockReading(of: clock))
+        let spec = try await spec(of: run)
+        let waiting = Waiting(run, spec, since: ClockReading(of: clock))
         // It has been at work: the others of its job go on waiting for its end.
         if run.attempt > 1 { gates.enter(.job(run.job), run.id) }
         let now = clock.now
-        if let moment = run.notBefore, moment > now {
-            delays.add(waiting, until: clock.sinceBoot + min(moment - now, RetryChance.longestWait))
+        // The first attempt's moment is its spread's, which has come when it is queued, whatever the clock says since.
+        if let moment = run.notBefore, moment > now, run.attempt > 1 {
+            let longest = RetryChance.longestWait(after: run.attempt - 1, of: spec)
+            delays.add(waiting, until: clock.sinceBoot + min(moment - now, longest))
         } else {
             lineup.join(waiting, first: run.token > 0)
             fresh[run.id] = run

@@ -108,6 +108,14 @@ import WardenProtocol
         }
     }
 
+    @Test func `whose spread is over starts, though the clock was set back since`() async throws {
+        try await RunScene.run { scene in
+            var run = try await scene.queueStored(.manual("spread", "true"), waiting: .seconds(7200))
+            run = try await scene.end(of: run)
+            #expect(run.state == .completed)
+        }
+    }
+
     @Test func `hears what Belfry tells it`() async throws {
         try await RunScene.run { scene in
             let spec = JobSpec.manual(

@@ -72,18 +72,20 @@ struct RunScene {
         return try await insert(run)
     }
 
-    /// Queues a run of a job that is stored with its first revision, and starts in the home's `work` folder.
-    func queueStored(_ spec: JobSpec) async throws -> RunRecord {
+    /// Queues a run of a job that is stored with its first revision, and starts in the home's `work` folder; its
+    /// row says that it waits until `wait` from now.
+    func queueStored(_ spec: JobSpec, waiting wait: Duration? = nil) async throws -> RunRecord {
         let spec = spec.with { $0.directory = $0.directory ?? home.folder.file("work") }
         if try await ledger.job(named: spec.name) == nil {
             let job = JobRecord(spec: spec, origin: .cli, revision: 1, since: clock.now)
             try await ledger.commit([.putJob(job, replacing: nil)])
         }
         let id = freshID()
-        return try await insert(
-            RunRecord(
-                id: id, job: spec.name, bot: spec.bot, kind: .manual, cause: RunCause.request(id),
-                queuedAt: clock.now, revision: 1))
+        var run = RunRecord(
+            id: id, job: spec.name, bot: spec.bot, kind: .manual, cause: RunCause.request(id),
+            queuedAt: clock.now, revision: 1)
+        run.notBefore = wait.map { clock.now + $0 }
+        return try await insert(run)
     }
 
     private func insert(_ run: RunRecord) async throws -> RunRecord {

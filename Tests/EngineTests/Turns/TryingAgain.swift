@@ -82,6 +82,17 @@ import WardenProtocol
         }
     }
 
+    @Test func `waits no longer than its own wait, whatever a clock that was set makes of its moment`() {
+        let spec = chance { $0.backoff = .seconds(90) }.spec
+        #expect(RetryChance.longestWait(after: 1, of: spec) == .seconds(90))
+        #expect(RetryChance.longestWait(after: 3, of: spec) == .seconds(360))
+        #expect(RetryChance.longestWait(after: 50, of: spec) == .seconds(3600))
+        // A process of the attempt before may be waited for.
+        let quick = chance { $0.backoff = .seconds(1) }.spec
+        #expect(RetryChance.longestWait(after: 1, of: quick) == RunDecider.patience)
+        #expect(RetryChance.longestWait(after: 1, of: nil) == .seconds(3600))
+    }
+
     @Test func `comes at other moments for other runs, and at the same for the same`() {
         let moments = (0..<100).map {
             chance().moment(
