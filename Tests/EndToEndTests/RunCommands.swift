@@ -1,3 +1,4 @@
+import Host
 import TestSupport
 import Testing
 
@@ -95,6 +96,27 @@ import Testing
         ] {
             #expect(try await belfry.run("run", "show", run).lines.contains { $0.hasSuffix(why) })
         }
+    }
+
+    @Test func `say why another attempt could not be started, and how the first one ended`() async throws {
+        let folder = try TemporaryFolder()
+        let work = folder.file("work")
+        try PrivateFolder.make(work)
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              once:
+                schedule: manual
+                cwd: \(work)
+                shell: rmdir \(work); exit 3
+                retry: { attempts: 3, backoff: 1s }
+            """)
+        #expect(try await belfry.run("run", "once", "--follow").code == 125)
+        let shown = try await belfry.run("run", "show", "once#1").lines
+        #expect(shown.contains("state     failed: no such working directory"))
+        #expect(shown.contains("why       \(work): No such file or directory"))
+        #expect(shown.contains { $0.hasPrefix("attempt 1 failed: exit code 3, ") })
+        #expect(shown.contains { $0.hasPrefix("attempt 2 failed: no such working directory, ") })
     }
 
     @Test func `end a running job with all its processes`() async throws {

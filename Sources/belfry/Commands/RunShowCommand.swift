@@ -24,7 +24,8 @@ struct RunShowCommand: ParsableCommand {
         let screen = common.screen
         func add(_ name: String, _ text: String?) {
             guard let text else { return }
-            screen.print(screen.paint(name.padded(to: 10), .dim) + PlainText.oneLine(text))
+            let label = name.padded(to: max(10, name.count + 1))
+            screen.print(screen.paint(label, .dim) + PlainText.oneLine(text))
         }
         add("run", run.name)
         screen.print(
@@ -33,7 +34,7 @@ struct RunShowCommand: ParsableCommand {
         add("bot", run.bot)
         add("kind", run.kind)
         add("slot", run.slot.map(screen.time))
-        add("not before", run.notBefore.map(screen.time))
+        add("not until", run.notBefore.map(screen.time))
         add("queued", run.queuedAt.map(screen.time))
         add("started", run.startedAt.map(screen.time))
         add("ended", run.endedAt.map(screen.time))
@@ -54,11 +55,8 @@ struct RunShowCommand: ParsableCommand {
                 left.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ") + " still ran at its end"
             })
         for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
-            let state = [attempt.state.rawValue, attempt.reason?.words].compactMap { $0 }.joined(
-                separator: ": ")
-            add(
-                "attempt \(attempt.n)",
-                "\(state), \(screen.time(attempt.startedAt)) - \(screen.time(attempt.endedAt))")
+            let times = "\(screen.time(attempt.startedAt)) - \(screen.time(attempt.endedAt))"
+            add("attempt \(attempt.n)", "\(RunText.state(attempt)), \(times)")
         }
     }
 }

@@ -40,12 +40,27 @@ enum RunText {
             return parts.joined(separator: "; ")
         case .failed, .canceled, .lost:
             let isSaid = run.reason == .exitCode || run.reason == .signal
-            // What never began has only Belfry's words, which say more.
-            let sentence = run.startedAt == nil ? run.live?.message : nil
+            // What never began, or not once more, has only Belfry's words, which say more.
+            let sentence = run.startedAt == nil || neverBegan(run.reason) ? run.live?.message : nil
             return [sentence ?? (isSaid ? nil : run.reason?.words), end].compactMap { $0 }
                 .joined(separator: "; ")
         default: return nil
         }
+    }
+
+    /// Whether the last attempt ended before it began.
+    private static func neverBegan(_ reason: RunReason?) -> Bool {
+        switch reason {
+        case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser: true
+        default: false
+        }
+    }
+
+    /// How an attempt ended, or where it is.
+    static func state(_ attempt: WireAttempt) -> String {
+        let code = attempt.reason == .exitCode ? attempt.exitCode.map { "exit code \($0)" } : nil
+        return [attempt.state.rawValue, code ?? attempt.reason?.words].compactMap { $0 }
+            .joined(separator: ": ")
     }
 
     private static let killSignal = 9
