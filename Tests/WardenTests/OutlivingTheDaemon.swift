@@ -102,8 +102,9 @@ import WardenProtocol
         #expect(try await warden.end(of: long.key).pid == alive)
     }
 
-    @Test func `ends what a lost job left behind, and only then tries it again`() async throws {
-        let warden = try await WardenAtWork()
+    @Test(arguments: [[], ["--no-control-groups"]])
+    func `ends what a lost job left behind, and only then tries it again`(options: [String]) async throws {
+        let warden = try await WardenAtWork(options: options)
         // One that bears the run's id, one of its session that does not, and one that will not go when asked.
         let order = warden.order(
             .shell(
@@ -135,8 +136,9 @@ import WardenProtocol
         #expect(try await warden.run(again).exitCode == 6)
     }
 
-    @Test func `ends what a lost job left behind that ended before its eyes`() async throws {
-        let warden = try await WardenAtWork()
+    @Test(arguments: [[], ["--no-control-groups"]])
+    func `ends what a lost job left behind that ended before its eyes`(options: [String]) async throws {
+        let warden = try await WardenAtWork(options: options)
         let order = warden.order(
             .shell(
                 """
