@@ -1,18 +1,17 @@
 import Host
 
 /// Other schedulers with as many jobs of the same times, each in a process of its own: APScheduler (the tests'
-/// Python packages) and robfig/cron (Debian's golang-go and golang-github-robfig-cron-dev).
+/// Python packages; a million take it many minutes) and robfig/cron (Debian's golang-go and
+/// golang-github-robfig-cron-dev).
 struct LoadPeers: Sendable {
     var name: String
-    /// More jobs than this it is spared: it would take minutes.
-    private var most: Int
     private var start: @Sendable (Int, String) throws -> BenchProcess
 
     static let all: [Self] = [
-        LoadPeers(name: "APScheduler", most: 100_000) { count, _ in
+        LoadPeers(name: "APScheduler") { count, _ in
             try BenchProcess(".build/venv/bin/python", ["-c", snake, "\(count)"])
         },
-        LoadPeers(name: "robfig", most: 1_000_000) { count, folder in
+        LoadPeers(name: "robfig") { count, folder in
             try SmallFile.replace(folder + "/main.go", with: Array(golang.utf8))
             return try BenchProcess(
                 "go", ["run", folder + "/main.go", "\(count)"],
@@ -22,10 +21,6 @@ struct LoadPeers: Sendable {
 
     /// Its figures; nil, and a word about it, where it can't be measured.
     func measure(_ count: Int) -> Loaded? {
-        guard count <= most else {
-            print("  \(name.padded(to: 12)) not measured with more than \(most) jobs")
-            return nil
-        }
         do {
             let folder = try BenchFolder()
             let process = try start(count, folder.path)
