@@ -81,7 +81,7 @@ struct DaemonParts {
             boot: boot)
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
-            limits: RunLimits(starting: 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))),
+            limits: RunLimits(),
             places: places, zones: { zones.rules(of: $0) }, logger: logger, news: newsTold)
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,

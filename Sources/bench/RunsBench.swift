@@ -23,7 +23,8 @@ enum RunsBench {
         print("  runs with full history: \(ours.at(0).short) to \(ours.at(1).short)")
         let share = ours.median / peer.median
         report(
-            "runs with full history", "\(ours.median.short) a second, \((share * 100).short) % of posix_spawn",
+            "runs with full history",
+            "\(ours.median.short) a second, \((share * 100).short) % of posix_spawn",
             limit: ">= 60 %", isKept: share >= 0.6)
     }
 
@@ -60,7 +61,7 @@ enum RunsBench {
         let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfry-warden"
         let keeper = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
-            limits: RunLimits(running: 64, starting: 16),
+            limits: RunLimits(),
             places: RunPlaces(
                 outputFolder: folder.path + "/output", socket: folder.path + "/none.sock",
                 warden: WardenLaunch(executable: program), boot: try Machine.bootID()),
