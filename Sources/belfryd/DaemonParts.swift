@@ -168,7 +168,8 @@ struct DaemonParts {
             services: services.map {
                 .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
             }, logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(4)
+        // What then is left, the ledger's end above all, has the rest of the five seconds that are promised.
+        configuration.maximumGracefulShutdownDuration = .seconds(3)
         let group = ServiceGroup(configuration: configuration)
         let signals = Task { [control, spool] in
             var drainsFirst = drains
