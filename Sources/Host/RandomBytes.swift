@@ -9,14 +9,14 @@ package enum RandomBytes {
     /// The most that `getrandom` never gives a part of only, in words.
     private static let most = 256 / 8
 
-    /// Sixteen bytes that nobody can guess.
+    /// Eight bytes that nobody can guess.
     ///
     /// Asked for many at a time, which costs the kernel hardly more than a few; none is given out twice. A process that
     /// forks without `exec` must not use it on both sides: ours never do.
-    package static func pair() -> (UInt64, UInt64) {
+    package static func word() -> UInt64 {
         store.withLock { store in
-            if store.count < 2 { store = fetch() }
-            return (store.removeLast(), store.removeLast())
+            if store.isEmpty { store = fetch() }
+            return store.removeLast()
         }
     }
 

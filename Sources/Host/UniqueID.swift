@@ -8,13 +8,12 @@ package enum UniqueID {
     package static func v7(at moment: Moment) -> String {
         let milliseconds = UInt64(max(0, moment.milliseconds))
         let fraction = UInt64(max(0, moment.microseconds) % 1000) * 4096 / 1000
-        return text(milliseconds << 16 | 0x7000 | fraction, variant(RandomBytes.pair().1))
+        return text(milliseconds << 16 | 0x7000 | fraction, variant(RandomBytes.word()))
     }
 
     /// A version 4 id: 122 random bits.
     package static func v4() -> String {
-        let (high, low) = RandomBytes.pair()
-        return text(high & ~0xF000 | 0x4000, variant(low))
+        text(RandomBytes.word() & ~0xF000 | 0x4000, variant(RandomBytes.word()))
     }
 
     /// With the two bits that say how the rest is to be read.

@@ -50,16 +50,9 @@ final class EventQueue: Sendable {
         }
     }
 
-    func add(_ event: WardenEvent) {
-        let reader = state.withLock { state in
-            if !state.isFinished { state.events.append(event) }
-            defer { state.reader = nil }
-            return state.reader
-        }
-        reader?.resume()
-    }
+    func add(_ event: WardenEvent) { add([event]) }
 
-    /// As ``add(_:)`` for each, in order: the reader is woken once, and finds them all.
+    /// The reader is woken once, and finds them all.
     func add(_ events: [WardenEvent]) {
         guard !events.isEmpty else { return }
         let reader = state.withLock { state in

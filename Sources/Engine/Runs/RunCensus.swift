@@ -7,53 +7,8 @@ import Synchronization
 /// beginning before it: an end may be on its way before the one who began the run goes on.
 /// Also where those who change a run's row leave a note, after the commit, for the keeper of runs to look at it.
 package final class RunCensus: Sendable {
-    /// The runs of one job: mostly one, which needs no set.
-    private enum Runs {
-        case none
-        case one(String)
-        case many(Set<String>)
-
-        var ids: Set<String> {
-            switch self {
-            case .none: []
-            case .one(let id): [id]
-            case .many(let ids): ids
-            }
-        }
-
-        var count: Int {
-            switch self {
-            case .none: 0
-            case .one: 1
-            case .many(let ids): ids.count
-            }
-        }
-
-        mutating func insert(_ id: String) {
-            switch self {
-            case .none: self = .one(id)
-            case .one(let first): if first != id { self = .many([first, id]) }
-            case .many(var ids):
-                self = .none
-                ids.insert(id)
-                self = .many(ids)
-            }
-        }
-
-        mutating func remove(_ id: String) {
-            switch self {
-            case .none: break
-            case .one(let only): if only == id { self = .none }
-            case .many(var ids):
-                self = .none
-                ids.remove(id)
-                self = .many(ids)
-            }
-        }
-    }
-
     private struct State {
-        var active: [String: Runs] = [:]
+        var active: [String: OpenRuns] = [:]
         var notes: [String] = []
     }
 

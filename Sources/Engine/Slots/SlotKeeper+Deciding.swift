@@ -77,12 +77,13 @@ extension SlotKeeper {
             let commit = try await ledger.commit(
                 batch.changes(reached: reached, cut: next, clears: cut != nil, joining: extra))
             // All of them, unless a daemon before this one came so far and no farther.
-            let made = commit.inserted.count == batch.runs.count ? nil : Set(commit.inserted.map(\.run))
-            for run in batch.runs where made?.contains(run.id) == false {
-                census.ended(run: run.id, of: run.job)
-            }
-            for run in batch.runs where run.state == .scheduled && made?.contains(run.id) != false {
-                wait(for: run, at: batch.now)
+            let made = commit.inserted.count < batch.runs.count ? Set(commit.inserted.map(\.run)) : nil
+            for run in batch.runs {
+                if let made, !made.contains(run.id) {
+                    census.ended(run: run.id, of: run.job)
+                } else if run.state == .scheduled {
+                    wait(for: run, at: batch.now)
+                }
             }
             tell(commit, made: batch.runs, touched: batch.touched)
         } catch {

@@ -1,4 +1,4 @@
-package import Cron
+import Cron
 package import Timeline
 
 /// The slots of one schedule, asked for by stretches of time and not one by one.
@@ -16,7 +16,7 @@ package struct SlotTimes {
     package init(_ slots: [Moment]) { source = .list(slots) }
 
     /// Those of a schedule.
-    package init(_ schedule: Schedule, in rules: ZoneRules) { source = .schedule(schedule, rules) }
+    init(_ schedule: Schedule, in rules: ZoneRules) { source = .schedule(schedule, rules) }
 
     /// The first slot after a moment.
     func next(_ moment: Moment) -> Moment? {

@@ -9,7 +9,7 @@ package import Tracking
 package protocol JobReading: Sendable {
     /// The first `limit` jobs that were not removed and whose names come after `name`, by name.
     func jobs(after name: String, limit: Int) async throws(LedgerError) -> [JobRecord]
-    /// The same of what their slots need, which takes a tenth of the time.
+    /// The same jobs, of each only what its slots are decided by: a start reads them all.
     func slotJobs(after name: String, limit: Int) async throws(LedgerError) -> [SlotJob]
     /// The jobs of these names that were not removed, in no order.
     func jobs(named names: some Sequence<String> & Sendable) async throws(LedgerError) -> [JobRecord]

@@ -3,7 +3,7 @@ import Ledger
 import Timeline
 
 /// Jobs as far as their slots need them: a start reads every job, and to decode all that a person wrote of each takes
-/// ten times as long.
+/// several times as long.
 enum SlotJobRows {
     /// The specs are JSON in the form of `JobSpec`; the library looks into each text once for all these.
     private static let query = """

@@ -51,9 +51,8 @@ final class Ordinals {
         return isComplete ? 1 : try nextAfterEnded(of: job)
     }
 
-    /// About `count` runs come in one list.
+    /// Makes room for about `count` runs that come in one list.
     func expect(_ count: Int) {
-        guard count > 64 else { return }
         next.reserveCapacity(next.count + count)
         journal.reserveCapacity(journal.count + count)
     }

@@ -1,3 +1,4 @@
+import Delivery
 import Timeline
 import Tracking
 
@@ -54,30 +55,23 @@ struct StoredLive: Codable {
 }
 
 extension StoredLive {
-    /// The JSON that ``JSONText`` writes of it, written by hand: one is stored for every run that ends.
+    /// The JSON that ``JSONText`` writes of it, without the encoder's search for what it is: one is stored for every run
+    /// that ends.
     var text: String {
-        var json = FlatText()
-        json.put("attempt", attempt)
-        json.put("blockedKind", blockedKind?.rawValue)
-        json.put("etaAt", etaAt?.microseconds)
-        json.put("etaHigh", etaHigh?.microseconds)
-        json.put("etaLow", etaLow?.microseconds)
-        json.put("message", message)
-        json.put("phase", phase)
-        json.put("progress", progress)
-        json.put("reason", reason?.rawValue)
-        json.put("seq", seq)
-        json.put("staleAt", staleAt?.microseconds)
-        json.put("startedAt", startedAt?.microseconds)
-        json.put("state", state.rawValue)
-        json.open("task")
-        json.put("botID", task.botID)
-        json.put("botName", task.botName)
-        json.put("id", task.id)
-        json.put("name", task.name)
-        json.put("run", task.run)
-        json.close()
-        json.put("updatedAt", updatedAt.microseconds)
-        return json.finish()
+        func words(_ value: String?) -> JSON? { value.map { .string($0) } }
+        func moment(_ value: Moment?) -> JSON? { value.map { .int($0.microseconds) } }
+        let json = JSON.object([
+            "attempt": .int(attempt), "blockedKind": words(blockedKind?.rawValue), "etaAt": moment(etaAt),
+            "etaHigh": moment(etaHigh), "etaLow": moment(etaLow), "message": words(message),
+            "phase": words(phase), "progress": progress.map { .double($0) },
+            "reason": words(reason?.rawValue), "seq": .int(seq), "staleAt": moment(staleAt),
+            "startedAt": moment(startedAt), "state": .string(state.rawValue),
+            "task": JSON.object([
+                "botID": words(task.botID), "botName": words(task.botName), "id": words(task.id),
+                "name": words(task.name), "run": words(task.run),
+            ]),
+            "updatedAt": moment(updatedAt),
+        ])
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 }

@@ -213,8 +213,10 @@ final class Writer: @unchecked Sendable {  // SAFE: all but the counter is touch
         guard let rows, let savepoint, let ordinals else { return .failure(.closed) }
         var commit = Commit(lastEvent: lastEvent)
         let given = ordinals.given
-        if changes.count > 64 { commit.inserted.reserveCapacity(changes.count) }
-        ordinals.expect(changes.count)
+        if changes.count > 64 {
+            commit.inserted.reserveCapacity(changes.count)
+            ordinals.expect(changes.count)
+        }
         if !isFirst { try savepoint.open.run() }
         var index = 0
         do {
