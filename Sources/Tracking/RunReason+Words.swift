@@ -5,7 +5,6 @@ extension RunReason {
         case .spread: "waits for its spread"
         case .retryWait: "waits for the next attempt"
         case .runningCap: "waits, too many runs under way"
-        case .startingCap: "waits, too many runs starting"
         case .lane: "waits for the bot"
         case .concurrency: "waits for others of its key"
         case .wardenAway: "waits, no warden answers"

@@ -10,8 +10,6 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case retryWait
     /// Waits because as many runs as allowed are under way.
     case runningCap
-    /// Waits because as many starts as allowed are in hand.
-    case startingCap
     /// Waits for its turn in the bot's lane.
     case lane
     /// Waits for others of its concurrency key.

@@ -18,7 +18,6 @@ extension RunReason {
         case .spread: "waits for its part of the spread"
         case .retryWait: "waits for the next attempt"
         case .runningCap: "waits because enough runs are under way"
-        case .startingCap: "waits because enough starts are in hand"
         case .lane: "waits for its turn with the bot"
         case .concurrency: "waits for others of its kind"
         case .wardenAway: "waits because no warden answers"

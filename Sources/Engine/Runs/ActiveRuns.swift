@@ -31,47 +31,34 @@ struct ActiveRuns {
     }
 
     /// How many more may be started now.
-    func room(within limits: RunLimits) -> Int {
-        let left = left(of: limits)
-        return min(left.running, left.starting)
-    }
+    func room(within limits: RunLimits) -> Int { limits.running - runs.values.count { !$0.isLeaving } }
 
     /// What keeps one more from being started; nil: nothing.
     func obstacle(within limits: RunLimits) -> RunReason? {
-        let left = left(of: limits)
-        return left.running <= 0 ? .runningCap : left.starting <= 0 ? .startingCap : nil
-    }
-
-    private func left(of limits: RunLimits) -> RunLimits {
-        var left = limits
-        for run in runs.values where !run.isLeaving {
-            left.running -= 1
-            if !run.isOrdered || run.record.state == .starting { left.starting -= 1 }
-        }
-        return left
+        room(within: limits) <= 0 ? .runningCap : nil
     }
 
     /// The attempt's run, which the warden has just spoken of; nil when it is none of ours.
-    mutating func known(_ key: RunKey) -> RunRecord? {
+    func known(_ key: RunKey) -> RunRecord? {
         guard let entry = runs[key.run], entry.record.attempt == key.attempt || entry.isLeaving else {
             return nil
         }
-        runs[key.run]?.isKnown = true
-        runs[key.run]?.isAsked = false
+        entry.isKnown = true
+        entry.isAsked = false
         return entry.record
     }
 
     /// A new connection: the warden has spoken of nothing yet.
-    mutating func forgetConnection() {
-        for id in runs.keys {
-            runs[id]?.isKnown = false
-            runs[id]?.isAsked = false
+    func forgetConnection() {
+        for run in runs.values {
+            run.isKnown = false
+            run.isAsked = false
         }
     }
 
     /// What to ask once the warden has told all it knows: after what it did not speak of; and who is to be ended is
     /// named again, because the word may have been lost with the connection.
-    mutating func ask() -> [WardenCommand] {
+    func ask() -> [WardenCommand] {
         var questions: [WardenCommand] = []
         for (id, entry) in runs where entry.isOrdered && !entry.isLeaving {
             let key = RunKey(run: id, attempt: entry.record.attempt)
@@ -82,7 +69,7 @@ struct ActiveRuns {
             } else {
                 continue
             }
-            runs[id]?.isAsked = true
+            entry.isAsked = true
         }
         return questions
     }
