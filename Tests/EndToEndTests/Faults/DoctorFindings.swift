@@ -157,6 +157,12 @@ import Testing
         #expect(old.contains("oldWarden"))
     }
 
+    @Test func `tells a clock that no time source keeps, and only such a one`() async throws {
+        let belfry = try await Belfry.start(job)
+        let tells = try await findings(belfry).kinds.contains("clockNotSynchronised")
+        #expect(tells == !Machine.isClockSynchronised)
+    }
+
     @Test func `tells zone data that the daemon does not follow`() async throws {
         let belfry = try await Belfry.start(job)
         #expect(try await findings(belfry).kinds.contains("zoneDataChanged") == false)
