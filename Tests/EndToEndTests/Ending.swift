@@ -15,7 +15,7 @@ import Testing
             """, in: folder)
         try await belfry.start()
         // Streams that nobody closes must not hold it up.
-        let (events, watch) = (try belfry.feed("events"), try belfry.feed("watch"))
+        let (events, watch) = (try belfry.events(), try belfry.feed("watch"))
         try await belfry.run("run", "long")
         _ = try await events.event("run.started")
         let warden = try #require(try await belfry.json("status")["warden"]["pid"].integer)
@@ -44,7 +44,7 @@ import Testing
               often: { schedule: "* * * * * *", shell: "true" }
             """, in: folder)
         try await belfry.start(["--config", belfry.configPath, "--state", belfry.statePath, "--drain"])
-        let events = try belfry.feed("events")
+        let events = try belfry.events()
         try await belfry.run("run", "long")
         _ = try await events.event("run.started", of: "long")
         _ = try await events.event("run.completed", of: "often")
