@@ -111,13 +111,13 @@ public struct CronExpression: Sendable {
     }
 
     @inline(__always)
-    private func usualWalk(in zone: ZoneRules) -> ZoneWalk {
+    private func usualWalk(in zone: ZoneRules) -> ZoneWalk<CronPlan> {
         ZoneWalk(
             plan: packed.usualPlan, isFixed: packed.isFixed, gap: packed.gap, overlap: packed.overlap,
             zone: zone)
     }
 
-    private func walk(in zone: ZoneRules) -> ZoneWalk {
+    func walk(in zone: ZoneRules) -> ZoneWalk<CronPlan> {
         ZoneWalk(
             plan: packed.plan, isFixed: packed.isFixed, gap: packed.gap, overlap: packed.overlap, zone: zone)
     }

@@ -1,7 +1,7 @@
 import Timeline
 
 extension PhraseComposer {
-    /// What `every ...` becomes: an expression, or a grid where no expression says it.
+    /// What `every ...` becomes: an expression, or a grid where no expression can say it.
     func schedule(of interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
         var (count, unit) = (interval.count, interval.unit)
         // 90 seconds stay seconds, 120 are 2 minutes, 24 hours stay hours.
@@ -83,19 +83,16 @@ extension PhraseComposer {
             }
             return try expression(times: "0 \(count == 1 ? "*" : "*/\(count)")")
         }
-        guard (from.hour, from.minute) != (to.hour, to.minute) else {
-            throw doubt("both limits are the same", at: window.range)
-        }
-        var end = to.minute >= from.minute ? to.hour : to.hour - 1
-        if end < from.hour { end += 24 }
-        if end > 23 { try requireAnyDay(window) }
+        guard to.second == 0 else { throw refusal("seconds are too fine here", at: window.range) }
+        let span = (to.hour * 60 + to.minute - from.hour * 60 - from.minute + 1440) % 1440
+        guard span > 0 else { throw doubt("both limits are the same", at: window.range) }
         // "through 17:30" must be one of the times.
-        guard !window.isInclusive || to.minute == from.minute && (end - from.hour) % count == 0 else {
+        guard !window.isInclusive || span % (count * 60) == 0 else {
             throw refusal("\(CronWords.clock(to.hour, to.minute)) is not one of the times", at: window.range)
         }
-        let hours = stride(from: from.hour, through: end, by: count).reduce(UInt64(0)) {
-            $0 | 1 << UInt64($1 % 24)
-        }
+        let steps = (window.isInclusive ? span : span - 1) / (count * 60)
+        if from.hour + steps * count > 23 { try requireAnyDay(window) }
+        let hours = (0...steps).reduce(UInt64(0)) { $0 | 1 << UInt64((from.hour + $1 * count) % 24) }
         return try expression(times: "\(from.minute) \(CanonicalFields.list(hours, .hour, canStar: false))")
     }
 
@@ -124,7 +121,8 @@ extension PhraseComposer {
             guard !hasDays, meaning.window == nil, meaning.minuteMarks == 0 else {
                 throw refusal("every \(count) days beside other days cannot be said", at: interval.range)
             }
-            return .every(.seconds(count * 86_400), anchor: try anchor { _ in true })
+            // Weeks have a day, and days that make up whole weeks have the one they begin with.
+            return try calendar(count, weekday: nil, interval)
         }
         guard !meaning.hasWeekdays, !meaning.hasMonthDays else {
             throw doubt("every day and certain days contradict each other", at: interval.range)
@@ -140,30 +138,38 @@ extension PhraseComposer {
             let weekdays = meaning.hasWeekdays ? nil : "0"
             return try expression(times: try timeFields(orMidnight: true), weekdays: weekdays)
         }
-        guard meaning.weekdays.nonzeroBitCount == 1, meaning.window == nil, meaning.minuteMarks == 0 else {
+        let hasOneDay = meaning.weekdays.nonzeroBitCount == 1
+        guard hasOneDay || meaning.weekdays == 0 && meaning.firstDay != nil, meaning.window == nil,
+            meaning.minuteMarks == 0
+        else {
             throw doubt(
                 "every \(count) weeks needs one day of the week", at: interval.range,
                 fix: "add on monday at 9")
         }
-        let weekday = meaning.weekdays.trailingZeroBitCount
-        return .every(.seconds(count * 604_800), anchor: try anchor { $0.weekday == weekday })
+        return try calendar(
+            count * 7, weekday: hasOneDay ? meaning.weekdays.trailingZeroBitCount : nil, interval)
     }
 
-    /// The first moment after now on such a day, at the one time named.
-    private func anchor(_ fits: (CivilDate) -> Bool) throws(CronError) -> Moment {
+    /// Every so many days of the calendar, from the day named or else the next one that fits.
+    private func calendar(
+        _ days: Int, weekday: Int?, _ interval: PhraseMeaning.Interval
+    ) throws(CronError) -> Schedule {
         guard meaning.times.count <= 1 else {
-            throw refusal("a grid of days has one time", at: meaning.timesRange, fix: "make two schedules")
+            throw refusal(
+                "days that are counted have one time", at: meaning.timesRange,
+                fix: "make one schedule for each time")
         }
         let time = meaning.times.first ?? .init(hour: 0)
-        let today = CivilTime(now, in: zone).date.daysSinceEpoch
-        for day in today...today + 8 {
-            let date = CivilDate(daysSinceEpoch: day)
-            guard fits(date) else { continue }
-            let local = CivilTime(date, hour: time.hour, minute: time.minute, second: time.second)
-            let moment = zone.instants(of: local).first
-            if moment > now { return moment }
+        let rule = CalendarRule(
+            days: days, weekday: weekday, secondOfDay: time.hour * 3600 + time.minute * 60 + time.second,
+            first: meaning.firstDay?.date)
+        if weekday != nil, let problem = rule.problem {
+            throw doubt(problem.message, at: meaning.firstDay?.range ?? interval.range, fix: problem.fix)
         }
-        return now
+        guard let grid = rule.grid(after: now, in: zone) else {
+            throw refusal("at most \(CalendarGrid.longest) days can be counted", at: interval.range)
+        }
+        return .calendar(grid, zone: zoneName)
     }
 
     private func months(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {

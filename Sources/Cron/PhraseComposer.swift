@@ -33,6 +33,11 @@ struct PhraseComposer {
                 "how the day of the month and the day of the week combine is not said",
                 fix: "say OR, or say AND only when that is a Friday")
         }
+        if let first = meaning.firstDay, !meaning.countsDays {
+            throw doubt(
+                "a first day belongs to every so many days or weeks", at: first.range,
+                fix: "say every other friday, or every 3 days")
+        }
         if let interval = meaning.interval { return try schedule(of: interval) }
         return try expression(times: try timeFields(orMidnight: hasDays))
     }
@@ -42,7 +47,9 @@ struct PhraseComposer {
     // MARK: Once
 
     func moment(of once: PhraseMeaning.Once) throws(CronError) -> Moment {
-        guard meaning.interval == nil, !hasDays, meaning.window == nil, meaning.minuteMarks == 0 else {
+        guard meaning.interval == nil, !hasDays, meaning.window == nil, meaning.minuteMarks == 0,
+            meaning.firstDay == nil
+        else {
             throw doubt("it cannot be once and again and again")
         }
         let today = CivilTime(now, in: zone).date
@@ -76,7 +83,7 @@ struct PhraseComposer {
         }
         let local = CivilTime(date, hour: time.hour, minute: time.minute, second: time.second)
         let moment = zone.instants(of: local).first
-        guard moment > now else { throw doubt("that moment is over") }
+        guard moment > now else { throw doubt("that moment is in the past") }
         return moment
     }
 

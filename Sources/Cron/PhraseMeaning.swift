@@ -50,6 +50,10 @@ struct PhraseMeaning {
     var partOfDay: (word: String, range: Range<Int>)?
     var minuteMarks: UInt64 = 0
     var window: Window?
+    /// Where counting days or weeks begins, and where the phrase says so.
+    var firstDay: (date: CivilDate, range: Range<Int>)?
+    /// An hour from 12 to 5 that was said to be at night.
+    var smallHours: Range<Int>?
     var weekdays: UInt64 = 0
     /// Terms of the day-of-week field such as `5#2`.
     var weekdayForms: [String] = []
@@ -67,6 +71,12 @@ struct PhraseMeaning {
     var exceptions: (weekdays: UInt64, range: Range<Int>)?
     /// A schedule that is not of the calendar.
     var event: Schedule?
+
+    /// Whether it is every so many days or weeks, more than one.
+    var countsDays: Bool {
+        guard let interval, interval.count > 1 else { return false }
+        return interval.unit == .day || interval.unit == .week
+    }
 
     var hasWeekdays: Bool { weekdays != 0 || !weekdayForms.isEmpty }
     var hasMonthDays: Bool { monthDays != 0 || !monthDayForms.isEmpty }

@@ -51,6 +51,19 @@ extension PhraseReader {
         }
     }
 
+    /// `from 2026-11-27`, `starting on 2026-11-27`.
+    mutating func firstDay() throws(CronError) {
+        let start = position
+        position += 1
+        _ = skip(any: "on", "from", "at")
+        guard let date = isoDate(), (0..<CalendarDay.end).contains(date.daysSinceEpoch) else {
+            throw lost("a date such as 2026-11-27")
+        }
+        guard meaning.firstDay == nil else { throw fault("the first day is said twice") }
+        position += 1
+        meaning.firstDay = (date, range(from: start))
+    }
+
     func isoDate() -> CivilDate? {
         guard word.utf8.count == 10, let moment = try? Moment(iso8601: word + "T00:00Z") else { return nil }
         return CivilTime(moment).date

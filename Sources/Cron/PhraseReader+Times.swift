@@ -37,7 +37,7 @@ extension PhraseReader {
             }
             return try every()
         case "weekends", "weekdays": return try days()
-        case "night": throw fault("\"night\" is no time", fix: "say the hour")
+        case "night": throw fault("\"night\" is not a time", fix: "say the hour")
         default: break
         }
         if colonMinute != nil { return try minuteList(from: start) }
@@ -196,6 +196,10 @@ extension PhraseReader {
             let part = isNight ? "night" : PhraseWords.partOfDay(word(2)), isNight || part == word(2)
         else { return nil }
         if !isNight { position += 3 }
+        if part == "night", let small = Self.smallHour(hour) {
+            meaning.smallHours = range(from: start)
+            return small
+        }
         // What people say, and what a 24-hour clock shows.
         let (early, said, shown): (Int, ClosedRange<Int>, ClosedRange<Int>) =
             switch part {
@@ -210,6 +214,11 @@ extension PhraseReader {
         throw fault(
             kind: .outOfRange, at: range(from: start), "\(hour) is not clearly a time of the \(part)",
             fix: "write it with am or pm, or as 00:00 to 23:59")
+    }
+
+    /// What 12 and 1 to 5 mean at night: midnight, and the hours after it.
+    private static func smallHour(_ hour: Int) -> Int? {
+        hour == 12 ? 0 : (1...5).contains(hour) ? hour : nil
     }
 
     /// Refuses bare hours beside ones with am or pm: whether the bare one is before noon is not said.
@@ -244,10 +253,11 @@ extension PhraseReader {
         for number in meaning.times.indices {
             guard let part else { break }
             var time = meaning.times[number]
-            // A night of no certain day has its small hours, too: 2am, midnight.
-            let isEveryNight = meaning.once == nil && !meaning.hasWeekdays && !meaning.hasMonthDays
-            let isSmall = part.word == "night" && isEveryNight && !time.isOpen && time.hour < 6
-            if part.word != "morning", time.isOpen { time.hour = time.hour % 12 + 12 }
+            if part.word == "night", time.isOpen, let small = Self.smallHour(time.hour) {
+                time.hour = small
+            } else if part.word != "morning", time.isOpen {
+                time.hour = time.hour % 12 + 12
+            }
             time.isOpen = false
             meaning.times[number] = time
             let hours =
@@ -257,15 +267,32 @@ extension PhraseReader {
                 case "evening": 16...23
                 default: 18...23
                 }
-            guard isSmall || hours.contains(time.hour) else {
+            if part.word == "night", time.hour < 6 {
+                meaning.smallHours = meaning.timesRange
+                continue
+            }
+            guard hours.contains(time.hour) else {
                 throw fault(
                     at: meaning.timesRange,
                     "\(CronWords.clock(time.hour, time.minute)) is not in the \(part.word)")
             }
         }
+        try requireEveryNight()
         guard let part, meaning.times.isEmpty else { return }
         throw fault(
-            at: part.range, "\"\(part.word)\" is no time", fix: "say the hour, such as every day at 8")
+            at: part.range, "\"\(part.word)\" is not a time", fix: "say the hour, such as every day at 8")
+    }
+
+    /// Refuses the small hours of a certain night: whether they are those of the day or of the one after it is not
+    /// said.
+    private func requireEveryNight() throws(CronError) {
+        let isEveryNight =
+            meaning.once == nil && !meaning.hasWeekdays && !meaning.hasMonthDays && meaning.exceptions == nil
+            && !meaning.countsDays
+        guard let small = meaning.smallHours, !isEveryNight else { return }
+        throw fault(
+            at: small, "whether these hours are those before or after that day is not said",
+            fix: "name their day and write am, such as monday at 2am")
     }
 
     /// Minutes and seconds are written with two digits.
@@ -280,6 +307,10 @@ extension PhraseReader {
         let start = position
         let isBetween = word == "between"
         position += 1
+        if !isBetween, isoDate() != nil {
+            position = start
+            return try firstDay()
+        }
         if PhraseWords.month(word) != nil { return try months() }
         if PhraseWords.weekday(word) != nil || word == "the" || PhraseWords.ordinal(word) != nil {
             return try days()

@@ -94,6 +94,7 @@ struct PhraseReader {
         case "on": try on()
         case "in": try inside()
         case "between", "from": try window()
+        case "starting", "beginning": try firstDay()
         case "tonight":
             try partOfDay("night")
             try once(.today, words: 0)

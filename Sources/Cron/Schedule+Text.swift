@@ -5,6 +5,7 @@ extension Schedule {
     ///
     /// ```
     /// cron zone=Europe/Berlin gap=skip 30 2 * * *
+    /// calendar zone=Europe/Berlin 2w fri 17:00 from 2026-11-27
     /// every 15m from 2026-01-01T00:00:00Z
     /// after 15m
     /// at 2026-03-29T01:00:00Z
@@ -15,9 +16,10 @@ extension Schedule {
         switch self {
         case .cron(let expression, let zone):
             let jobClass = expression.classToSay.map { " class=\($0.rawValue)" } ?? ""
-            let gap = expression.gap == .runAfter ? "" : " gap=\(expression.gap.rawValue)"
-            let fold = expression.overlap == .first ? "" : " fold=\(expression.overlap.rawValue)"
-            return "cron zone=\(zone)\(gap)\(fold)\(jobClass) \(expression)"
+            let rules = Self.text(expression.gap, expression.overlap)
+            return "cron zone=\(zone)\(rules)\(jobClass) \(expression)"
+        case .calendar(let grid, let zone):
+            return "calendar zone=\(zone)\(Self.text(grid.gap, grid.overlap)) \(grid.rule.text)"
         case .every(let interval, let anchor):
             return "every \(interval.text) from \(anchor.iso8601)"
         case .after(let interval):
@@ -27,6 +29,12 @@ extension Schedule {
         case .startup, .manual:
             return kind.rawValue
         }
+    }
+
+    /// What is said of gaps and folds where it is not the default.
+    private static func text(_ gap: CronOptions.Gap, _ overlap: CronOptions.Overlap) -> String {
+        (gap == .runAfter ? "" : " gap=\(gap.rawValue)")
+            + (overlap == .first ? "" : " fold=\(overlap.rawValue)")
     }
 
     /// The schedule of a line that ``text`` wrote.
@@ -39,6 +47,8 @@ extension Schedule {
         switch words.first {
         case "cron":
             self = try Self.readCron(rest, in: text)
+        case "calendar":
+            self = try Self.readCalendar(rest, in: text)
         case "every":
             self = try Self.readEvery(rest, in: text)
         case "after":
@@ -53,13 +63,47 @@ extension Schedule {
             throw CronError(
                 text: text,
                 CronFault(
-                    .notUnderstood, at: 0..<text.utf8.count, "this is no schedule",
-                    fix: "begin with one of cron every after at startup manual"))
+                    .notUnderstood, at: 0..<text.utf8.count, "this is not a schedule",
+                    fix: "begin with one of cron calendar every after at startup manual"))
         }
     }
 
     private static func readCron(_ rest: Substring, in text: String) throws(CronError) -> Schedule {
         var rest = rest
+        let (options, zone) = try readOptions(&rest, allowsClass: true, in: text)
+        do {
+            return .cron(try CronExpression(String(rest), options: options), zone: zone)
+        } catch {
+            throw error.moved(by: text.utf8.count - rest.utf8.count, in: text)
+        }
+    }
+
+    private static func readCalendar(_ rest: Substring, in text: String) throws(CronError) -> Schedule {
+        var rest = rest
+        let (options, zone) = try readOptions(&rest, allowsClass: false, in: text)
+        let rule: CalendarRule
+        do {
+            rule = try CalendarRule(text: String(rest))
+        } catch {
+            throw error.moved(by: text.utf8.count - rest.utf8.count, in: text)
+        }
+        guard let first = rule.first,
+            let grid = CalendarGrid(
+                days: rule.days, firstDay: first, secondOfDay: rule.secondOfDay, gap: options.gap,
+                overlap: options.overlap)
+        else {
+            let end = text.utf8.count
+            throw CronError(
+                text: text,
+                CronFault(.badMoment, at: end..<end, "the first day is missing", fix: "add from 2026-11-27"))
+        }
+        return .calendar(grid, zone: zone)
+    }
+
+    /// Takes `zone=Europe/Berlin gap=skip ` from the beginning of `rest`.
+    private static func readOptions(
+        _ rest: inout Substring, allowsClass: Bool, in text: String
+    ) throws(CronError) -> (CronOptions, zone: String) {
         var options = CronOptions()
         var zone: String?
         while let blank = rest.firstIndex(of: " "), let equals = rest[..<blank].firstIndex(of: "=") {
@@ -73,7 +117,7 @@ extension Schedule {
             case "zone": zone = value
             case "gap" where policies.0 != nil: options.gap = policies.0 ?? .runAfter
             case "fold" where policies.1 != nil: options.overlap = policies.1 ?? .first
-            case "class" where CronOptions.JobClass(rawValue: value) != nil:
+            case "class" where allowsClass && CronOptions.JobClass(rawValue: value) != nil:
                 options.jobClass = CronOptions.JobClass(rawValue: value) ?? .vixie
             default:
                 throw CronError(
@@ -84,15 +128,11 @@ extension Schedule {
             }
             rest = rest[rest.index(after: blank)...]
         }
-        let start = text.utf8.count - rest.utf8.count
         guard let zone else {
+            let start = text.utf8.count - rest.utf8.count
             throw CronError(text: text, CronFault(.unknownZone, at: start..<start, "the zone is missing"))
         }
-        do {
-            return .cron(try CronExpression(String(rest), options: options), zone: zone)
-        } catch {
-            throw error.moved(by: start, in: text)
-        }
+        return (options, zone)
     }
 
     private static func readEvery(_ rest: Substring, in text: String) throws(CronError) -> Schedule {

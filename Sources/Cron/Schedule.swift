@@ -8,6 +8,9 @@ public enum Schedule: Hashable, Sendable {
     /// At the times of an expression, in the zone of that name unless the expression names its own.
     case cron(CronExpression, zone: String)
 
+    /// Every so many days or weeks at a time of day, in the zone of that name.
+    case calendar(CalendarGrid, zone: String)
+
     /// On a grid: at `anchor` and every whole interval after it, in elapsed time and without drift.
     case every(Duration, anchor: Moment)
 
@@ -27,6 +30,8 @@ public enum Schedule: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// See ``Schedule/cron(_:zone:)``.
         case cron
+        /// See ``Schedule/calendar(_:zone:)``.
+        case calendar
         /// See ``Schedule/every(_:anchor:)``.
         case every
         /// See ``Schedule/after(_:)``.
@@ -43,6 +48,7 @@ public enum Schedule: Hashable, Sendable {
     public var kind: Kind {
         switch self {
         case .cron: .cron
+        case .calendar: .calendar
         case .every: .every
         case .after: .after
         case .at: .at
@@ -53,14 +59,17 @@ public enum Schedule: Hashable, Sendable {
 
     /// The name of the zone whose rules ``nextSlot(after:in:)`` needs; `nil` when none matter.
     public var zoneName: String? {
-        if case .cron(let expression, let zone) = self { return expression.zoneName ?? zone }
-        return nil
+        switch self {
+        case .cron(let expression, let zone): expression.zoneName ?? zone
+        case .calendar(_, let zone): zone
+        case .every, .after, .at, .startup, .manual: nil
+        }
     }
 
-    /// Whether moments alone decide when it runs: a grid, an expression or one moment.
+    /// Whether moments alone decide when it runs: an expression, a grid or one moment.
     public var isClockDriven: Bool {
         switch self {
-        case .cron, .every, .at: true
+        case .cron, .calendar, .every, .at: true
         case .after, .startup, .manual: false
         }
     }
@@ -72,6 +81,8 @@ public enum Schedule: Hashable, Sendable {
         switch self {
         case .cron(let expression, _):
             return expression.next(after: moment, in: zone)
+        case .calendar(let grid, _):
+            return grid.next(after: moment, in: zone)
         case .every(let interval, let anchor):
             guard moment >= anchor else { return anchor }
             let size = interval.microseconds
@@ -81,6 +92,26 @@ public enum Schedule: Hashable, Sendable {
             return isLate ? nil : Moment(microseconds: slot)
         case .at(let slot):
             return slot > moment ? slot : nil
+        case .after, .startup, .manual:
+            return nil
+        }
+    }
+
+    /// The last slot at or before `moment`; `nil` when there is none, or when no clock decides.
+    ///
+    /// `zone` is the rules of ``zoneName``; any will do when that is `nil`.
+    public func lastSlot(through moment: Moment, in zone: ZoneRules) -> Moment? {
+        switch self {
+        case .cron(let expression, _):
+            return expression.previous(before: Moment(microseconds: moment.microseconds + 1), in: zone)
+        case .calendar(let grid, _):
+            return grid.previous(before: Moment(microseconds: moment.microseconds + 1), in: zone)
+        case .every(let interval, let anchor):
+            guard moment >= anchor, interval.microseconds > 0 else { return nil }
+            let elapsed = (moment - anchor).microseconds
+            return anchor + .microseconds(elapsed - elapsed % interval.microseconds)
+        case .at(let slot):
+            return slot <= moment ? slot : nil
         case .after, .startup, .manual:
             return nil
         }
@@ -108,11 +139,13 @@ public enum Schedule: Hashable, Sendable {
         let moment = max(moment, .distantPast)
         let last = min(last, .distantFuture)
         guard moment < last else { return 0 }
+        let range =
+            Moment(microseconds: moment.microseconds + 1)..<Moment(microseconds: last.microseconds + 1)
         switch self {
         case .cron(let expression, _):
-            let range =
-                Moment(microseconds: moment.microseconds + 1)..<Moment(microseconds: last.microseconds + 1)
             return expression.count(in: range, zone: zone)
+        case .calendar(let grid, _):
+            return grid.count(in: range, zone: zone)
         case .every(let interval, _):
             guard let first = nextSlot(after: moment, in: zone), first <= last else { return 0 }
             return Int((last - first).microseconds / interval.microseconds) + 1

@@ -47,19 +47,16 @@ extension Schedule {
     ///
     /// Lines for skipped times come in between and are not counted. Empty when no clock decides.
     public func preview(after moment: Moment, in zone: ZoneRules, count: Int) -> [SlotPreview] {
-        guard case .cron(let expression, _) = self else {
-            return slots(after: moment, through: .distantFuture, in: zone, limit: count).map {
+        switch self {
+        case .cron(let expression, _):
+            expression.neverFires ? [] : expression.walk(in: zone).preview(after: moment, count: count)
+        case .calendar(let grid, _):
+            grid.walk(in: zone).preview(after: moment, count: count)
+        case .every, .after, .at, .startup, .manual:
+            slots(after: moment, through: .distantFuture, in: zone, limit: count).map {
                 SlotPreview(moment: $0, note: nil)
             }
         }
-        var lines: [SlotPreview] = []
-        var current = moment
-        for slot in expression.occurrences(after: moment, in: zone).prefix(count) {
-            lines += expression.skipped(after: current, through: slot, in: zone)
-            lines.append(SlotPreview(moment: slot, note: expression.note(at: slot, in: zone)))
-            current = slot
-        }
-        return lines
     }
 }
 
@@ -68,9 +65,23 @@ extension CivilTime {
     fileprivate var clockText: String { CronWords.clock(hour, minute, second == 0 ? nil : second) }
 }
 
-extension CronExpression {
+extension ZoneWalk {
+    /// The next `count` occurrences after `moment` with their notes, and the times that are skipped in between.
+    fileprivate func preview(after moment: Moment, count: Int) -> [SlotPreview] {
+        var lines: [SlotPreview] = []
+        var current = moment
+        for _ in 0..<count {
+            guard let second = next(from: current.seconds &+ 1) else { break }
+            let slot = Moment(seconds: second)
+            lines += skipped(after: current, through: slot)
+            lines.append(SlotPreview(moment: slot, note: note(at: slot)))
+            current = slot
+        }
+        return lines
+    }
+
     /// The note of an occurrence.
-    fileprivate func note(at slot: Moment, in zone: ZoneRules) -> SlotPreview.Note? {
+    private func note(at slot: Moment) -> SlotPreview.Note? {
         let local = CivilTime(slot, in: zone)
         if plan.next(from: local.localSeconds) != local.localSeconds {
             // It does not match as shown, so it stands for a time that was skipped.
@@ -79,21 +90,19 @@ extension CronExpression {
             return plan.next(from: skipped).map { .moved(from: CivilTime(localSeconds: $0)) }
         }
         guard case .overlap(let first, let second) = zone.instants(of: local) else { return nil }
-        return .repeated(
-            pass: slot == first ? 1 : 2,
-            runsBoth: contains(first, in: zone) && contains(second, in: zone))
+        let runsBoth = [first, second].allSatisfy { next(from: $0.seconds) == $0.seconds }
+        return .repeated(pass: slot == first ? 1 : 2, runsBoth: runsBoth)
     }
 
     /// The gaps in (`moment`, `slot`] whose matching times are made up for by no run.
-    fileprivate func skipped(after moment: Moment, through slot: Moment, in zone: ZoneRules) -> [SlotPreview]
-    {
+    private func skipped(after moment: Moment, through slot: Moment) -> [SlotPreview] {
         var lines: [SlotPreview] = []
         var current = moment
         while let change = zone.nextTransition(after: current), change <= slot {
             let before = change.seconds + Int64(zone.interval(atSeconds: change.seconds - 1).offsetSeconds)
             let after = change.seconds + Int64(zone.interval(atSeconds: change.seconds).offsetSeconds)
             if before < after, let first = plan.next(from: before), first < after {
-                let isMadeUp = isFixedTime && gap == .runAfter && after - before <= ZoneWalk.longestGap
+                let isMadeUp = isFixed && gap == .runAfter && after - before <= Self.longestGap
                 let count = plan.count(in: before..<after)
                 let note = SlotPreview.Note.skipped(first: CivilTime(localSeconds: first), count: count)
                 if !isMadeUp { lines.append(SlotPreview(moment: change, note: note)) }

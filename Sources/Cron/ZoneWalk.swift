@@ -1,12 +1,24 @@
 import Timeline
 
+/// A set of local times, in seconds since a clock showed 1970-01-01 00:00:00.
+protocol LocalTimes {
+    /// The first of them at or after `start`.
+    func next(from start: Int64) -> Int64?
+    /// The last of them at or before `start`.
+    func previous(from start: Int64) -> Int64?
+    /// How many of them lie in `range`.
+    func count(in range: Range<Int64>) -> Int
+}
+
+extension CronPlan: LocalTimes {}
+
 /// Carries matches of a plan from local time to moments: which stretch of which offset they fall in, and
-/// what becomes of those that the clock skips or repeats.
+/// what happens to those that the clock skips or repeats.
 ///
 /// Each stretch contributes the local times from `low` up to `high`, and, if the clock jumped over matches
 /// at its beginning, one run there. The set of all of them is the set of occurrences.
-struct ZoneWalk {
-    let plan: CronPlan
+struct ZoneWalk<Plan: LocalTimes> {
+    let plan: Plan
     /// Whether skipped and repeated times are treated (fixed-time jobs), or just follow the clock.
     let isFixed: Bool
     let gap: CronOptions.Gap
@@ -14,10 +26,10 @@ struct ZoneWalk {
     let zone: ZoneRules
 
     /// A clock that jumped further was corrected, and nothing is made up for.
-    static let longestGap: Int64 = 3 * 3600
+    static var longestGap: Int64 { 3 * 3600 }
 
     /// No clock change reaches further than this, nor do two offsets differ by more.
-    static let reach: Int64 = 2 * 86_400
+    static var reach: Int64 { 2 * 86_400 }
 
     /// What one interval contributes, in local seconds.
     struct Stretch {
@@ -39,7 +51,7 @@ struct ZoneWalk {
             let before = zone.interval(atSeconds: interval.startSeconds - 1)
             let shown = interval.startSeconds + Int64(before.offsetSeconds)
             let size = stretch.low - shown
-            if size > 0, size <= ZoneWalk.longestGap, gap == .runAfter {
+            if size > 0, size <= Self.longestGap, gap == .runAfter {
                 stretch.skipped = shown..<stretch.low
             } else if size < 0, overlap == .first {
                 stretch.low = shown
@@ -64,16 +76,16 @@ struct ZoneWalk {
         let interval = zone.interval(atSeconds: start)
         let offset = Int64(interval.offsetSeconds)
         // Far from any change of the clock there is nothing to weigh.
-        if interval.startSeconds == .min || start &- interval.startSeconds > ZoneWalk.reach {
+        if interval.startSeconds == .min || start &- interval.startSeconds > Self.reach {
             guard let match = plan.next(from: start &+ offset) else {
                 return interval.endSeconds == .max ? nil : slowNext(from: start, in: interval)
             }
             let found = match &- offset
-            if interval.endSeconds == .max || found < interval.endSeconds &- ZoneWalk.reach { return found }
-            if start < interval.endSeconds &- ZoneWalk.reach {
+            if interval.endSeconds == .max || found < interval.endSeconds &- Self.reach { return found }
+            if start < interval.endSeconds &- Self.reach {
                 let other = zone.interval(atSeconds: found)
                 let moved = match &- Int64(other.offsetSeconds)
-                if moved &- ZoneWalk.reach > other.startSeconds, moved &+ ZoneWalk.reach < other.endSeconds {
+                if moved &- Self.reach > other.startSeconds, moved &+ Self.reach < other.endSeconds {
                     return moved
                 }
             }
@@ -97,7 +109,7 @@ struct ZoneWalk {
             if let match {
                 // Nothing matches before it, so stretches that end before it need no look. The nearest
                 // change is looked at in any case: it may repeat times before `from`.
-                if following - cursor > ZoneWalk.reach { following = max(following, match - ZoneWalk.reach) }
+                if following - cursor > Self.reach { following = max(following, match - Self.reach) }
             } else if following + Int64(zone.interval(atSeconds: following).offsetSeconds) >= from {
                 return nil
             }
@@ -111,20 +123,20 @@ struct ZoneWalk {
     func previous(from start: Int64) -> Int64? {
         let interval = zone.interval(atSeconds: start)
         let offset = Int64(interval.offsetSeconds)
-        if interval.endSeconds == .max || interval.endSeconds &- start > ZoneWalk.reach,
-            interval.startSeconds == .min || start &- interval.startSeconds > ZoneWalk.reach
+        if interval.endSeconds == .max || interval.endSeconds &- start > Self.reach,
+            interval.startSeconds == .min || start &- interval.startSeconds > Self.reach
         {
             guard let match = plan.previous(from: start &+ offset) else {
                 return interval.startSeconds == .min ? nil : slowPrevious(from: start, in: interval)
             }
             let found = match &- offset
-            if interval.startSeconds == .min || found > interval.startSeconds &+ ZoneWalk.reach {
+            if interval.startSeconds == .min || found > interval.startSeconds &+ Self.reach {
                 return found
             }
             let other = zone.interval(atSeconds: found)
             let moved = match &- Int64(other.offsetSeconds)
-            if moved &+ ZoneWalk.reach < other.endSeconds,
-                other.startSeconds == .min || moved &- ZoneWalk.reach > other.startSeconds
+            if moved &+ Self.reach < other.endSeconds,
+                other.startSeconds == .min || moved &- Self.reach > other.startSeconds
             {
                 return moved
             }
@@ -146,7 +158,7 @@ struct ZoneWalk {
             guard interval.startSeconds != .min else { return nil }
             var preceding = interval.startSeconds - 1
             if let match {
-                if cursor - preceding > ZoneWalk.reach { preceding = min(preceding, match + ZoneWalk.reach) }
+                if cursor - preceding > Self.reach { preceding = min(preceding, match + Self.reach) }
             } else if preceding + Int64(zone.interval(atSeconds: preceding).offsetSeconds) <= from {
                 return nil
             }

@@ -26,15 +26,12 @@ extension ConfigurationReader {
             return nil
         }
         let before = field.faults.problems.count
-        guard let fields = field.record(keys: Self.kinds + ["zone", "gap", "fold", "from"]) else {
-            return nil
-        }
+        guard let fields = field.record(keys: Self.kinds + Self.companionKeys) else { return nil }
         let hasOddKey = field.faults.problems.count > before
         var spec = ScheduleSpec(kind: .cron, text: "", zone: zone)
         if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
         spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
         spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
-        spec.anchor = fields["from"].flatMap { moment($0, zone: spec.zone) }
         let named = Self.kinds.filter { fields[$0] != nil }
         guard let kind = named.first, named.count == 1 else {
             if !hasOddKey {
@@ -48,11 +45,19 @@ extension ConfigurationReader {
             }
             return nil
         }
-        let others = ["zone", "gap", "fold", "from"].filter { !(Self.companions[kind] ?? []).contains($0) }
-        for name in others { fields[name]?.fault("has no meaning beside \(kind)") }
+        let isCalendar = kind == "every" && (fields["time"] != nil || fields["weekday"] != nil)
+        let known = isCalendar ? Set(Self.companionKeys) : Self.companions[kind] ?? []
+        for name in Self.companionKeys where !known.contains(name) {
+            let mend = kind == "every" ? "add time: \"17:00\" to count days or weeks" : nil
+            fields[name]?.fault("has no meaning beside \(kind)", mend: mend)
+        }
         guard let value = fields[kind] else { return nil }
+        if isCalendar { return calendar(value, fields, spec, hasOddKey: hasOddKey) }
+        spec.anchor = fields["from"].flatMap { moment($0, zone: spec.zone) }
         return read(kind, value, spec, seed: seed)
     }
+
+    private static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
 
     /// What may stand beside a kind.
     private static let companions: [String: Set<String>] = [
@@ -91,7 +96,7 @@ extension ConfigurationReader {
                 let schedule = try Schedule(expression: spec.text, zone: spec.zone, anchor: Self.never)
                 return checked(schedule, spec, field)
             }
-            _ = try spec.schedule(seed: seed) { zone($0) != nil }
+            _ = try spec.schedule(seed: seed, zones: zone)
             return spec
         } catch {
             point(at: error, in: field)
@@ -103,18 +108,22 @@ extension ConfigurationReader {
     private func phrase(_ field: Field, _ spec: ScheduleSpec) -> ScheduleSpec? {
         guard let text = field.word(), let rules = zone(spec.zone) else { return nil }
         do {
-            let schedule = try Schedule(phrase: text, now: Self.never, in: rules)
-            switch schedule {
+            let answer = try PhraseAnswer(text, now: Self.never, in: rules)
+            switch answer.schedule {
             case .at:
                 field.fault(
                     "the moment depends on when this file is read", mend: "write at: 2030-01-31T08:00")
                 return nil
-            case .every(let interval, let anchor) where anchor != Self.never:
+            case .calendar where !answer.namesFirstDay:
                 field.fault(
                     "the first day depends on when this file is read",
-                    mend: "write every: \(interval.text) and from: the first time")
+                    mend: "add it, such as from 2026-11-27, at the end of the phrase")
                 return nil
-            default: return checked(schedule, spec, field)
+            case .calendar(let grid, let name):
+                return ScheduleSpec(
+                    kind: .calendar, text: grid.rule.text, zone: name, gap: spec.gap, fold: spec.fold)
+            case .cron, .every, .after, .startup, .manual:
+                return checked(answer.schedule, spec, field)
             }
         } catch {
             point(at: error, in: field)
@@ -149,7 +158,7 @@ extension ConfigurationReader {
             return try Moment(iso8601: text, in: rules)
         } catch {
             field.fault(
-                "\"\(text)\" is no time: \(error.message)",
+                "\"\(text)\" is not a time: \(error.message)",
                 mend: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
             return nil
         }

@@ -105,7 +105,9 @@ struct ConfigurationFiles: Sendable {
         let zones = Zones()
         let jobs = configuration.jobs.filter { $0.spec.spread == nil }
         let schedules = jobs.compactMap { job -> (schedule: Schedule, zone: ZoneRules, jobs: Int)? in
-            guard let schedule = try? job.spec.schedule.schedule(seed: job.spec.name, since: .now),
+            guard
+                let schedule = try? job.spec.schedule.schedule(
+                    seed: job.spec.name, since: .now, zones: zones.rules(of:)),
                 let rules = zones.rules(of: schedule.zoneName ?? job.spec.schedule.zone)
             else { return nil }
             return (schedule, rules, 1)

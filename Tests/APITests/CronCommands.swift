@@ -93,11 +93,15 @@ import Testing
         #expect(try await run.belfry(#"cron explain "0 25 * * *""#).status == 2)
     }
 
-    @Test func `turns phrases into expressions, or says what it did not understand`() async throws {
+    @Test func `turns phrases into schedules, or shows what it did not understand`() async throws {
         let said = try await run.belfry(#"cron words "every weekday at 9:30""#)
         #expect(said.output == "30 9 * * 1-5\nAt 09:30 on Monday through Friday\n" && said.status == 0)
         let grid = try await run.belfry(#"cron words "every other day at 6pm" --zone UTC"#)
-        #expect(grid.output.hasPrefix("every 2d from ") && grid.status == 0)
+        #expect(grid.output.hasPrefix("calendar zone=UTC 2d 18:00 from 2") && grid.status == 0)
+        #expect(grid.output.contains("\nEvery 2 days at 18:00, counted from 2"))
+        let limits = try await run.belfry(#"cron words "every 15 minutes between 9am and 5pm""#)
+        #expect(limits.output.hasPrefix("*/15 9-16 * * *\n"))
+        #expect(limits.output.hasSuffix("\nnote: 17:00 is not included; \"through\" would include it\n"))
         let refused = try await run.belfry(#"cron words "every weekday at 9:30 sharpish""#)
         #expect(refused.status == 1 && refused.output.isEmpty)
         #expect(refused.errors.contains("\n                      ^^^^^^^^ "))

@@ -41,6 +41,33 @@ import Timeline
         }
     }
 
+    @Test func `in words that count days or weeks keep their zone, their first day and their time of day`()
+        async throws
+    {
+        try await House.whileStanding { house in
+            let club = try await added(
+                house, "club", "--words", "every other friday at 5pm from 2026-11-27", "--zone",
+                "Europe/Berlin")
+            #expect(club.schedule.kind == "calendar" && club.schedule.zone == "Europe/Berlin")
+            #expect(club.schedule.text == "2w fri 17:00 from 2026-11-27")
+            let shown = try await house.belfry("job", "show", "club").output
+            #expect(shown.contains("every 2w fri 17:00 from 2026-11-27 Europe/Berlin"), "\(shown)")
+            #expect(shown.contains("Every 2 weeks on Friday at 17:00, counted from 2026-11-27"))
+            let next = try await house.belfry("job", "next", "club", "-n", "30").output.split(separator: "\n")
+            #expect(next.count == 30 && next.allSatisfy { $0.contains("T17:00:00+0") }, "\(next)")
+
+            let cold = try await house.belfry("job", "edit", "club", "--zone", "America/New_York", "--json")
+            let moved = try WireCoding.decode(WireJob.self, from: cold.output.utf8).schedule
+            #expect(moved.text == club.schedule.text && moved.zone == "America/New_York")
+
+            // Without a first day it is the next one that fits, and stays it.
+            let days = try await added(house, "days", "--words", "every 3 days at 08:00")
+            #expect(days.schedule.text.hasPrefix("3d 08:00 from 2"))
+            let edited = try await house.belfry("job", "edit", "days", "--timeout", "5m", "--json")
+            #expect(try WireCoding.decode(WireJob.self, from: edited.output.utf8).schedule == days.schedule)
+        }
+    }
+
     @Test func `are changed by one edit, and leave the rest as it is`() async throws {
         try await House.whileStanding { house in
             _ = try await added(

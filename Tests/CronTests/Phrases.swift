@@ -44,10 +44,16 @@ import Timeline
         ("every 120 minutes", "0 */2 * * *"),
         ("every 6 hours on sundays", "0 */6 * * 0"),
         ("every 2 hours at minute 15", "15 */2 * * *"),
-        ("every hour between 9 and 17", "0 9-17 * * *"),
-        ("every hour from 9:30 to 17:30", "30 9-17 * * *"),
-        ("every 2 hours between 8 and 18", "0 8-18/2 * * *"),
-        ("every 3 hours from 9am to 6pm on weekdays", "0 9-18/3 * * 1-5"),
+        ("every hour between 9 and 17", "0 9-16 * * *"),
+        ("every hour from 9:30 to 17:30", "30 9-16 * * *"),
+        ("every 2 hours between 8 and 18", "0 8-16/2 * * *"),
+        ("every 3 hours from 9am to 6pm on weekdays", "0 9-15/3 * * 1-5"),
+        ("every two hours between 8am and 6pm", "0 8-16/2 * * *"),
+        ("every hour from 9 through 17", "0 9-17 * * *"),
+        ("every 3 hours from 9am through 6pm", "0 9-18/3 * * *"),
+        ("every hour from 9:30 to 17", "30 9-16 * * *"),
+        ("every hour between 9 and 10", "0 9 * * *"),
+        ("every hour from 22 through 6", "0 0-6,22,23 * * *"),
         ("every 15 minutes between 9 and 17", "*/15 9-16 * * *"),
         ("every 15 minutes between 9 and 17 on weekdays", "*/15 9-16 * * 1-5"),
         ("every 10 minutes from 9am to 5pm on monday to friday", "*/10 9-16 * * 1-5"),
@@ -58,8 +64,8 @@ import Timeline
         ("every 15 minutes every monday", "*/15 * * * 1"),
         ("every hour at :15", "15 * * * *"),
         ("every hour at :00 and :30", "0,30 * * * *"),
-        ("every hour between 18 and midnight", "0 0,18-23 * * *"),
-        ("every 2 hours between 22 and 6", "0 0-6/2,22 * * *"),
+        ("every hour between 18 and midnight", "0 18-23 * * *"),
+        ("every 2 hours between 22 and 6", "0 0-4/2,22 * * *"),
     ]) func `can name an interval`(phrase: String, fields: String) throws {
         try expect(phrase, fields)
     }
@@ -105,6 +111,18 @@ import Timeline
         ("every night at 2am", "0 2 * * *"),
         ("every night at 03:00", "0 3 * * *"),
         ("nightly at 1am", "0 1 * * *"),
+        ("every night at 2", "0 2 * * *"),
+        ("every night at 12", "0 0 * * *"),
+        ("every night at 12:30", "30 0 * * *"),
+        ("every night at half past 12", "30 0 * * *"),
+        ("every night at 5:15", "15 5 * * *"),
+        ("every night at 11 and 2", "0 2,23 * * *"),
+        ("every night at 6", "0 18 * * *"),
+        ("nightly at 3", "0 3 * * *"),
+        ("every night at 2 in june", "0 2 * 6 *"),
+        ("every day at 3 at night", "0 3 * * *"),
+        ("every day at 12 at night", "0 0 * * *"),
+        ("every day at 2 in the night", "0 2 * * *"),
         ("everyday at 9", "0 9 * * *"),
         ("every day at 18:00 in the evening", "0 18 * * *"),
         ("every day at 12:30 in the afternoon", "30 12 * * *"),
@@ -227,8 +245,8 @@ import Timeline
     @Test(arguments: [
         ("in 20 minutes", "at 2026-03-25T09:27:00Z"),
         ("20 minutes from now", "at 2026-03-25T09:27:00Z"),
-        ("every fortnight on monday at 9", "every 14d from 2026-03-30T07:00:00Z"),
-        ("fortnightly on monday at 9", "every 14d from 2026-03-30T07:00:00Z"),
+        ("every fortnight on monday at 9", "calendar zone=Europe/Berlin 2w mon 09:00 from 2026-03-30"),
+        ("fortnightly on monday at 9", "calendar zone=Europe/Berlin 2w mon 09:00 from 2026-03-30"),
         ("in an hour", "at 2026-03-25T10:07:00Z"),
         ("in half an hour", "at 2026-03-25T09:37:00Z"),
         ("in 2 hours and 30 minutes", "at 2026-03-25T11:37:00Z"),
@@ -254,10 +272,19 @@ import Timeline
         ("next wednesday at 9", "at 2026-04-01T07:00:00Z"),
         ("on 2026-12-24 at 8", "at 2026-12-24T07:00:00Z"),
         ("2026-03-29 at 2:30", "at 2026-03-29T01:00:00Z"),
-        ("every other day at 6pm", "every 2d from 2026-03-25T17:00:00Z"),
-        ("every 3 days at 9", "every 3d from 2026-03-26T08:00:00Z"),
-        ("every 2 weeks on monday at 9", "every 14d from 2026-03-30T07:00:00Z"),
-        ("every other friday at 16:00", "every 14d from 2026-03-27T15:00:00Z"),
+        ("every other day at 6pm", "calendar zone=Europe/Berlin 2d 18:00 from 2026-03-25"),
+        ("every other day", "calendar zone=Europe/Berlin 2d 00:00 from 2026-03-26"),
+        ("every 3 days at 9", "calendar zone=Europe/Berlin 3d 09:00 from 2026-03-26"),
+        ("every 14 days at 9", "calendar zone=Europe/Berlin 2w thu 09:00 from 2026-03-26"),
+        ("every 2 weeks on monday at 9", "calendar zone=Europe/Berlin 2w mon 09:00 from 2026-03-30"),
+        ("every other friday at 16:00", "calendar zone=Europe/Berlin 2w fri 16:00 from 2026-03-27"),
+        ("every other wednesday at 9", "calendar zone=Europe/Berlin 2w wed 09:00 from 2026-04-01"),
+        (
+            "every other friday at 5pm from 2026-11-27",
+            "calendar zone=Europe/Berlin 2w fri 17:00 from 2026-11-27"
+        ),
+        ("every 3 days at 8 starting on 2026-01-05", "calendar zone=Europe/Berlin 3d 08:00 from 2026-01-05"),
+        ("every 2 weeks at 8 from 2026-01-05", "calendar zone=Europe/Berlin 2w mon 08:00 from 2026-01-05"),
         ("every 45 minutes", "every 45m from 2026-03-25T09:07:00Z"),
         ("every 90 minutes", "every 1h30m from 2026-03-25T09:07:00Z"),
         ("every 1h30m", "every 1h30m from 2026-03-25T09:07:00Z"),
@@ -269,7 +296,7 @@ import Timeline
         ("on boot", "startup"),
         ("manually", "manual"),
         ("on demand", "manual"),
-    ]) func `becomes a moment, a grid or an event where no expression says it`(
+    ]) func `becomes a moment, a calendar, a grid or an event where no expression can say it`(
         phrase: String, text: String
     ) throws {
         #expect(try read(phrase).text == text)
@@ -282,7 +309,9 @@ import Timeline
         ("today at 9", 0..<10), ("every second monday", 0..<19), ("every 0 minutes", 0..<15),
         ("every 45 minutes on weekdays", 0..<16), ("every 15 minutes between 9:30 and 17", 17..<36),
         ("every day at 9 and 17:30", 13..<24), ("twice a day", 0..<5), ("every morning", 6..<13),
-        ("every night at 2", 15..<16), ("sunday night at 2am", 16..<19), ("every morning at 17:00", 17..<22),
+        ("sunday night at 2", 16..<17), ("sunday night at 2am", 16..<19), ("sunday night at 12", 16..<18),
+        ("every night except sunday at 2", 29..<30), ("every monday at 2 at night", 16..<26),
+        ("every morning at 17:00", 17..<22),
         ("every evening at 9am", 17..<20),
         ("every day on monday at 9", 0..<9), ("on december 24 at 8", 3..<14), ("in a month", 3..<4),
         ("on the 13th and friday at 9", 12..<15), ("between 9 and 17 on weekdays", 0..<16),
@@ -295,7 +324,7 @@ import Timeline
         ("every day at 8 or so", 15..<17),
         ("every day at half past 9:15", 13..<27), ("every day at quarter to 9:30", 13..<28),
         ("every day at 12 in the evening", 13..<30), ("every day at 9 in the afternoon", 13..<31),
-        ("every day at 12 in the morning", 13..<30), ("every day at 3 at night", 13..<23),
+        ("every day at 12 in the morning", 13..<30), ("every day at 7 at night", 13..<23),
         ("every day at 8 and 9pm", 13..<22), ("every day at 9am and 5", 13..<22),
         ("every 15 minutes between 9 and 5", 17..<32), ("every 15 minutes from 9am to 5", 17..<30),
         ("every 15 minutes from noon to 3", 17..<31), ("every day but at 9", 14..<16),
@@ -308,9 +337,25 @@ import Timeline
         ("next friday at 9", 0..<11), ("this monday at 9", 0..<16), ("tonight at 2am", 11..<14),
         ("every day except monday to sunday", 0..<33), ("on the 1st except sunday", 0..<24),
         ("every other day except sunday", 0..<29),
+        ("every other friday at 9 from 2026-11-26", 24..<39), ("every day at 9 from 2026-11-27", 15..<30),
+        ("every 3 days from tomorrow", 18..<26), ("every other day at 8 and 20", 19..<27),
+        ("every other week at 9", 0..<16), ("every 9999 weeks on monday", 0..<16),
+        ("every 2 days from 2026-11-27 from 2026-11-29", 34..<44),
     ]) func `is refused where it is not fully understood`(phrase: String, range: Range<Int>) {
         let error = #expect(throws: CronError.self, "\(phrase)") { try read(phrase) }
         #expect(error?.faults.first?.range == range, "\(phrase): \(String(describing: error))")
+    }
+
+    @Test(
+        arguments: [
+            ("every 15 minutes between 9am and 5pm", "17:00 is not included; \"through\" would include it"),
+            ("every hour between 9 and 17", "17:00 is not included; \"through\" would include it"),
+            ("every two hours between 8am and 6pm", "18:00 is not included; \"through\" would include it"),
+            ("every hour from 9 through 17", "17:00 is included"), ("every day at 9", nil),
+        ] as [(String, String?)])
+    func `has one meaning of its limits, and says it`(phrase: String, note: String?) throws {
+        let answer = try PhraseAnswer(phrase, now: now, in: SystemZones.zone("Europe/Berlin"))
+        #expect(answer.note == note)
     }
 
     private func expect(_ phrase: String, _ fields: String) throws {

@@ -55,6 +55,9 @@ import Timeline
 
     @Test func `has one line of text that reads back`() throws {
         let daily = CronOptions(gap: .skip, overlap: .both)
+        let friday = CivilDate(year: 2026, month: 11, day: 27)
+        let fortnight = try #require(
+            CalendarGrid(days: 14, firstDay: friday, secondOfDay: 61_200, gap: .skip, overlap: .last))
         let schedules: [Schedule] = [
             .cron(try CronExpression("30 2 * * MON-FRI"), zone: "Europe/Berlin"),
             .cron(try CronExpression("TZ=Asia/Tokyo 30 2 * * *", options: daily), zone: "UTC"),
@@ -62,6 +65,7 @@ import Timeline
             .cron(try CronExpression("5 30 2 * * *", options: CronOptions(jobClass: .wildcard)), zone: "UTC"),
             .cron(try CronExpression("*/5 * * * *", options: CronOptions(jobClass: .fixed)), zone: "UTC"),
             .every(.seconds(5400), anchor: start), .after(.seconds(60)), .at(start), .startup, .manual,
+            .calendar(fortnight, zone: "Europe/Berlin"),
         ]
         for schedule in schedules { #expect(try Schedule(text: schedule.text) == schedule) }
         #expect(schedules[0].text == "cron zone=Europe/Berlin 30 2 * * 1-5")
@@ -70,6 +74,9 @@ import Timeline
         #expect(schedules[2].text == "cron zone=UTC */60 30 2 * * *")
         #expect(schedules[3].text == "cron zone=UTC class=wildcard 5 30 2 * * *")
         #expect(schedules[5].text == "every 1h30m from 2026-03-29T01:00:00Z")
+        #expect(
+            schedules[10].text
+                == "calendar zone=Europe/Berlin gap=skip fold=last 2w fri 17:00 from 2026-11-27")
     }
 
     @Test func `is also what the special words of a crontab say`() throws {
@@ -92,6 +99,14 @@ import Timeline
                 "every 2d from 2026-03-25T17:00:00Z",
                 "Every 2 days of elapsed time, counted from 2026-03-25T18:00:00+01:00"
             ),
+            (
+                "calendar zone=\(zone) 2w fri 17:00 from 2026-11-27",
+                "Every 2 weeks on Friday at 17:00, counted from 2026-11-27"
+            ),
+            (
+                "calendar zone=\(zone) 3d 08:00:30 from 2026-11-27",
+                "Every 3 days at 08:00:30, counted from 2026-11-27"
+            ),
             ("after 1h30m", "1 hour 30 minutes after the last run has ended"),
             ("at 2026-03-29T01:00:00Z", "Once, at 2026-03-29T03:00:00+02:00"),
             ("startup", "Once after each start of the machine"), ("manual", "Only when asked"),
@@ -102,7 +117,9 @@ import Timeline
     @Test(arguments: [
         ("cron 30 2 * * *", 5..<5), ("cron zone=UTC gap=never 0 0 * * *", 14..<23), ("every 15m", 6..<9),
         ("after 15", 6..<8), ("at noon", 3..<3), ("manual now", 0..<10),
-        ("cron zone=UTC 61 * * * *", 14..<16),
+        ("cron zone=UTC 61 * * * *", 14..<16), ("calendar 2d 08:00 from 2026-11-27", 9..<9),
+        ("calendar zone=UTC 2d 08:00", 26..<26), ("calendar zone=UTC class=fixed 2d 08:00", 18..<29),
+        ("calendar zone=UTC 2x 08:00 from 2026-11-27", 18..<20),
     ]) func `points at what is wrong in its line`(text: String, range: Range<Int>) {
         let error = #expect(throws: CronError.self) { try Schedule(text: text) }
         #expect(error?.faults.first?.range == range)

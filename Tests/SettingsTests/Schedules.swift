@@ -79,13 +79,13 @@ import Timeline
         ("{ every: 15m, cron: '0 0 * * *' }", "a schedule has one of cron, every", ""),
         ("{ every: 15 }", "\"15\" is not a duration", "15"),
         ("{ every: 500ms }", "an interval is at least 1s", "500ms"),
-        ("{ every: 15m, gap: skip }", "has no meaning beside every", "skip"),
+        ("{ every: 15m, gap: skip }", "has no meaning beside every; add time: \"17:00\"", "skip"),
         ("{ after: 15m, from: 2026-01-01 }", "has no meaning beside after", "2026-01-01"),
-        ("{ every: 15m, from: yesterday }", "\"yesterday\" is no time", ""),
-        ("{ at: 2030-13-01T00:00 }", "is no time", ""),
+        ("{ every: 15m, from: yesterday }", "\"yesterday\" is not a time", ""),
+        ("{ at: 2030-13-01T00:00 }", "is not a time", ""),
         ("{ startup: false }", "\"false\" is not known here", "false"),
         ("{ words: tomorrow at 8 }", "depends on when this file is read; write at:", "tomorrow at 8"),
-        ("{ words: every other day at 6pm }", "write every: 2d and from:", ""),
+        ("{ words: every other day at 6pm }", "add it, such as from 2026-11-27", "every other day at 6pm"),
         ("{ words: every weekday at nonsense }", "jobs.a.schedule.words: ", "nonsense"),
         ("{ evry: 15m }", "unknown key \"evry\"; did you mean \"every\"?", "evry"),
     ])
@@ -94,6 +94,50 @@ import Timeline
         #expect(shown.contains("belfry.yaml:3:"))
         #expect(shown.contains(reason), "\(shown)")
         if !place.isEmpty { #expect(marked(shown) == place) }
+    }
+
+    @Test func `may count days and weeks of the calendar`() throws {
+        let zone = "Europe/Vienna"
+        #expect(
+            try spec("{ every: 2w, weekday: fri, time: \"17:00\", from: 2026-11-27 }")
+                == ScheduleSpec(kind: .calendar, text: "2w fri 17:00 from 2026-11-27", zone: zone))
+        #expect(
+            try spec("{ every: 2d, time: 08:00, zone: UTC, gap: skip, fold: both }")
+                == ScheduleSpec(kind: .calendar, text: "2d 08:00", zone: "UTC", gap: "skip", fold: "both"))
+        #expect(try spec("{ every: 14d, weekday: Friday, time: '17:00:30' }")?.text == "2w fri 17:00:30")
+        #expect(
+            try spec("{ every: 2w, time: 17:00, from: 2026-11-27 }")?.text == "2w fri 17:00 from 2026-11-27")
+        #expect(
+            try spec("{ words: every other friday at 5pm from 2026-11-27, fold: last }")
+                == ScheduleSpec(
+                    kind: .calendar, text: "2w fri 17:00 from 2026-11-27", zone: zone, fold: "last"))
+        #expect(try spec("{ every: 2w }") == ScheduleSpec(kind: .every, text: "14d", zone: zone))
+    }
+
+    @Test(arguments: [
+        ("{ every: 36h, time: 08:00 }", "\"36h\" is not whole days or weeks; write 2d or 2w", "36h"),
+        ("{ every: 2 months, time: 08:00 }", "for months write cron: \"0 8 1 */2 *\"", "2 months"),
+        ("{ every: 2w, weekday: fri }", "the time of day is missing; add time: \"17:00\"", "fri"),
+        ("{ every: 2w, time: 17:00 }", "the day of the week is missing; add weekday: fri", "2w"),
+        ("{ every: 10d, weekday: fri, time: 17:00 }", "a day of the week needs whole weeks", "fri"),
+        ("{ every: 2w, weekday: frii, time: 17:00 }", "did you mean \"fri\"?", "frii"),
+        ("{ every: 2w, weekday: fridya, time: 17:00 }", "did you mean \"friday\"?", "fridya"),
+        ("{ every: 2w, weekdy: fri, time: 17:00 }", "did you mean \"weekday\"?", "weekdy"),
+        ("{ every: 2d, time: 5pm }", "\"5pm\" is not a time of day; write two digits each", "5pm"),
+        ("{ every: 2d, time: 08:00, from: 2026-11-27T08:00 }", "is not a date", "2026-11-27T08:00"),
+        (
+            "{ every: 2w, weekday: fri, time: 17:00, from: 2026-11-26 }",
+            "2026-11-26 is a Thursday; write 2026-11-27", "2026-11-26"
+        ),
+        ("{ cron: '0 8 * * *', time: 08:00 }", "has no meaning beside cron", "08:00"),
+    ])
+    func `that counts days or weeks is refused with the place of what is wrong`(
+        schedule: String, reason: String, place: String
+    ) {
+        let shown = refusal(job(schedule))
+        #expect(shown.contains("belfry.yaml:3:"))
+        #expect(shown.contains(reason), "\(shown)")
+        #expect(marked(shown) == place, "\(shown)")
     }
 
     @Test func `has gap and fold words of its own`() {

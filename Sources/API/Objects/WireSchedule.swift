@@ -1,8 +1,10 @@
 /// When a job runs.
 package struct WireSchedule: Hashable, Sendable, Codable {
-    /// `cron`, `every`, `after`, `at`, `startup` or `manual`; in a draft also `words`, whose text is a phrase.
+    /// `cron`, `calendar`, `every`, `after`, `at`, `startup` or `manual`; in a draft also `words`, whose text is a
+    /// phrase.
     package var kind: String
-    /// The schedule as it was written: an expression, a duration, a time; empty for `manual` and `startup`.
+    /// The schedule as it was written: an expression, `2w fri 17:00 from 2026-11-27`, a duration, a time; empty for
+    /// `manual` and `startup`.
     package var text: String
     /// The name of the zone its wall time is read in; absent where wall time plays no part.
     package var zone: String?

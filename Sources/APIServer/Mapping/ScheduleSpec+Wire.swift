@@ -43,10 +43,21 @@ extension ScheduleSpec {
                 try Schedule(expression: wire.text, zone: rules.name, anchor: reading.now)
             }
         case "cron": self.init(kind: .cron, text: wire.text, zone: rules.name)
-        case "words":
+        case "calendar":
+            var text = ""
             self = try Self.read(rules, reading.now) { () throws(CronError) in
-                try Schedule(phrase: wire.text, now: reading.now, in: rules)
+                text = try CalendarRule(text: wire.text).text
+                return try Schedule(calendar: text, in: rules, made: reading.now)
             }
+            self.text = text
+        case "words":
+            var firstDayIsNamed = false
+            self = try Self.read(rules, reading.now) { () throws(CronError) in
+                let answer = try PhraseAnswer(wire.text, now: reading.now, in: rules)
+                firstDayIsNamed = answer.namesFirstDay
+                return answer.schedule
+            }
+            if firstDayIsNamed { nameFirstDay(made: reading.now, in: rules) }
         case "every":
             self.init(kind: .every, text: try Self.interval(wire.text).text, zone: rules.name)
             anchor = wire.from?.moment
@@ -57,10 +68,17 @@ extension ScheduleSpec {
                 self.init(kind: .at, text: moment.iso8601(in: rules), zone: rules.name)
             } catch {
                 throw APIError(
-                    .badValue, "\"\(wire.text)\" is no time: \(error.message)",
+                    .badValue, "\"\(wire.text)\" is not a time: \(error.message)",
                     hint: "Write one such as 2030-01-31T08:00+01:00.")
             }
         default: throw APIError(.badValue, "no schedule is of kind \"\(wire.kind)\"")
+        }
+    }
+
+    /// Writes the first day of a calendar into its text, so that it does not depend on when the job is made.
+    private mutating func nameFirstDay(made: Moment, in rules: ZoneRules) {
+        if case .calendar(let grid, _)? = try? Schedule(calendar: text, in: rules, made: made) {
+            text = grid.rule.text
         }
     }
 

@@ -10,12 +10,17 @@ extension WireJob {
         let record = entry.record
         let spec = record.spec
         let isManual = spec.schedule.kind == .manual
-        let anchor: Timestamp? =
-            if case .every(_, let anchor) = entry.schedule { Timestamp(anchor) } else { nil }
+        var (text, anchor): (String, Timestamp?) = (spec.schedule.text, nil)
+        switch entry.schedule {
+        case .every(_, let moment): anchor = Timestamp(moment)
+        // With its first day, also where that follows from when the job was made.
+        case .calendar(let grid, _): text = grid.rule.text
+        case .cron, .after, .at, .startup, .manual: break
+        }
         self.init(
             name: spec.name, origin: record.origin.rawValue, bot: spec.bot, kind: spec.action.kind,
             schedule: WireSchedule(
-                kind: spec.schedule.kind.rawValue, text: spec.schedule.text,
+                kind: spec.schedule.kind.rawValue, text: text,
                 zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
             revision: record.revision, policies: WirePolicies(spec))
         schedule.from = anchor

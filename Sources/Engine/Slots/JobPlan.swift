@@ -108,7 +108,7 @@ struct JobPlan {
     private static func anchored(_ written: JobSpec, _ stored: JobRecord?, at now: Moment) -> JobSpec {
         var spec = written
         spec.schedule.made = nil
-        guard spec.schedule.kind == .every, spec.schedule.anchor == nil else { return spec }
+        guard spec.schedule.countsFromMaking else { return spec }
         if let stored, stored.spec.schedule.isWritten(as: spec.schedule) {
             spec.schedule.made = stored.spec.schedule.made ?? stored.since
         } else {

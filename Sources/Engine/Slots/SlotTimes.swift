@@ -65,21 +65,3 @@ package struct SlotTimes {
         return slots.reversed()
     }
 }
-
-extension Schedule {
-    /// The last slot at or before `moment`; nil when there is none, or when no clock decides.
-    fileprivate func lastSlot(through moment: Moment, in rules: ZoneRules) -> Moment? {
-        switch self {
-        case .cron(let expression, _):
-            return expression.previous(before: Moment(microseconds: moment.microseconds + 1), in: rules)
-        case .every(let interval, let anchor):
-            guard moment >= anchor, interval.microseconds > 0 else { return nil }
-            let elapsed = (moment - anchor).microseconds
-            return anchor + .microseconds(elapsed - elapsed % interval.microseconds)
-        case .at(let slot):
-            return slot <= moment ? slot : nil
-        case .after, .startup, .manual:
-            return nil
-        }
-    }
-}

@@ -7,11 +7,11 @@ extension ScheduleSpec {
     /// - Parameters:
     ///   - seed: what `H` is computed from: the job's name.
     ///   - since: the anchor of a grid that has none, not even of its making.
-    ///   - knowsZone: says whether a zone that the expression names exists; nil: not asked.
+    ///   - zones: the rules of a zone, nil where there is no such zone; without it every zone passes.
     /// - Returns: the schedule it says.
     /// - Throws: every fault in ``text``, with its place.
     package func schedule(
-        seed: String, since: Moment = Moment(seconds: 0), knowsZone: ((String) -> Bool)? = nil
+        seed: String, since: Moment = Moment(seconds: 0), zones: ((String) -> ZoneRules?)? = nil
     ) throws(CronError) -> Schedule {
         switch kind {
         case .startup: return .startup
@@ -21,7 +21,20 @@ extension ScheduleSpec {
             options.seed = seed
             if let rule = gap.flatMap(CronOptions.Gap.init) { options.gap = rule }
             if let rule = fold.flatMap(CronOptions.Overlap.init) { options.overlap = rule }
-            return .cron(try CronExpression(text, options: options, knowsZone: knowsZone), zone: zone)
+            let expression: CronExpression
+            if let zones {
+                expression = try CronExpression(text, options: options) { zones($0) != nil }
+            } else {
+                expression = try CronExpression(text, options: options)
+            }
+            return .cron(expression, zone: zone)
+        case .calendar:
+            // A zone that does not exist is reported by whoever asks for its rules.
+            return try Schedule(
+                calendar: text, in: zones?(zone) ?? ZoneRules(name: zone, offsetSeconds: 0),
+                made: made ?? since,
+                gap: gap.flatMap(CronOptions.Gap.init) ?? .runAfter,
+                overlap: fold.flatMap(CronOptions.Overlap.init) ?? .first)
         case .every:
             return try Schedule(text: "every \(text) from \((anchor ?? made ?? since).iso8601)")
         case .after: return try Schedule(text: "after \(text)")
@@ -32,14 +45,21 @@ extension ScheduleSpec {
     /// What says `schedule`, whatever it was read from.
     ///
     /// - Parameters:
-    ///   - schedule: its grid has no anchor of its own when it begins at `now`.
-    ///   - zone: the zone of what is not an expression, for showing moments.
+    ///   - schedule: its grid has no anchor of its own when it begins at `now`, or on the first day after it.
+    ///   - zone: the zone of what is not an expression.
     ///   - now: when the schedule was read.
     package init(_ schedule: Schedule, zone: ZoneRules, readAt now: Moment) {
         self.init(kind: .manual, text: "", zone: zone.name)
         switch schedule {
         case .cron(let expression, let zone):
             (kind, text, self.zone) = (.cron, expression.text, zone)
+        case .calendar(let grid, let name):
+            var rule = grid.rule
+            rule.first = nil
+            if rule.grid(after: now, in: zone)?.firstDay != grid.firstDay { rule.first = grid.firstDay }
+            (kind, text, self.zone) = (.calendar, rule.text, name)
+            gap = grid.gap == .runAfter ? nil : grid.gap.rawValue
+            fold = grid.overlap == .first ? nil : grid.overlap.rawValue
         case .every(let interval, let anchor):
             (kind, text) = (.every, interval.text)
             self.anchor = anchor == now ? nil : anchor

@@ -6,11 +6,12 @@ package import Timeline
 /// that a stored text is good.
 package struct ScheduleSpec: Hashable, Sendable, Codable {
     package enum Kind: String, Hashable, Sendable, Codable {
-        case cron, every, after, at, startup, manual
+        case cron, calendar, every, after, at, startup, manual
     }
 
     package var kind: Kind
-    /// The expression, the duration, or the ISO 8601 moment; empty for `startup` and `manual`.
+    /// The expression, the rule (`2w fri 17:00 from 2026-11-27`), the duration, or the ISO 8601 moment; empty for
+    /// `startup` and `manual`.
     package var text: String
     /// The zone's name; always resolved before it is stored.
     package var zone: String
@@ -20,7 +21,7 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
     package var fold: String?
     /// The grid's anchor for `every`, as it was written; nil: ``made``.
     package var anchor: Moment?
-    /// When this schedule was put in force, filled in by the keeper of slots where an `every` has no anchor.
+    /// When this schedule became active, filled in by the keeper of slots where ``countsFromMaking``.
     ///
     /// Kept by edits that leave the schedule as it is, so that they do not move the grid.
     package var made: Moment?
@@ -39,7 +40,16 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
 }
 
 extension ScheduleSpec {
-    /// Whether both were written alike; when they were put in force plays no part.
+    /// Whether it counts from when it was made: an `every` without an anchor, a `calendar` without a first day.
+    package var countsFromMaking: Bool {
+        switch kind {
+        case .every: anchor == nil
+        case .calendar: !text.contains(" from ")
+        case .cron, .after, .at, .startup, .manual: false
+        }
+    }
+
+    /// Whether both were written alike; when they became active plays no part.
     package func isWritten(as other: ScheduleSpec) -> Bool {
         var (one, two) = (self, other)
         (one.made, two.made) = (nil, nil)
@@ -48,7 +58,7 @@ extension ScheduleSpec {
 }
 
 extension JobSpec {
-    /// Whether both were written alike; when their schedules were put in force plays no part.
+    /// Whether both were written alike; when their schedules became active plays no part.
     package func isWritten(as other: JobSpec) -> Bool {
         var (one, two) = (self, other)
         (one.schedule.made, two.schedule.made) = (nil, nil)

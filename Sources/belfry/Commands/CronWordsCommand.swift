@@ -7,7 +7,7 @@ import Timeline
 struct CronWordsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "words",
-        abstract: "Turns a phrase into an expression: exits 0, or 1 with what was not understood.",
+        abstract: "Turns a phrase into a schedule: exits 0, or 1 with what was not understood.",
         discussion: #"  belfry cron words "every weekday at 9:30""#)
 
     @Argument(help: ArgumentHelp("The phrase, in quotes or without.", valueName: "phrase"))
@@ -21,9 +21,9 @@ struct CronWordsCommand: ParsableCommand {
     func run() throws {
         let phrase = phraseWords.joined(separator: " ")
         guard let rules = zone.map(Zones.rules) ?? Zones.local else { throw Zones.refusal(zone ?? "") }
-        let schedule: Schedule
+        let read: PhraseAnswer
         do throws(CronError) {
-            schedule = try Schedule(phrase: phrase, now: .now, in: rules)
+            read = try PhraseAnswer(phrase, now: .now, in: rules)
         } catch {
             if json {
                 StandardOutput.print(try WireCoding.text(CronPhraseAnswer(error)))
@@ -35,12 +35,13 @@ struct CronWordsCommand: ParsableCommand {
             }
             throw ExitCode(1)
         }
-        let answer = CronPhraseAnswer(phrase, schedule, in: rules)
+        let answer = CronPhraseAnswer(phrase, read, in: rules)
         guard !json else {
             StandardOutput.print(try WireCoding.text(answer))
             return
         }
-        StandardOutput.print(answer.expression ?? schedule.text)
-        StandardOutput.print(schedule.words(in: rules))
+        StandardOutput.print(answer.expression ?? read.schedule.text)
+        StandardOutput.print(read.schedule.words(in: rules))
+        if let note = read.note { StandardOutput.print("note: \(note)") }
     }
 }

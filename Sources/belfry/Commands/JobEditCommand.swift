@@ -22,10 +22,11 @@ struct JobEditCommand: ParsableCommand {
         var draft = try fields.draft()
         if let zone = fields.when.zone, draft.schedule == nil {
             let current: WireJob = try client.ask(.job(job.name))
-            guard current.schedule.kind == "cron" else {
+            guard ["cron", "calendar"].contains(current.schedule.kind) else {
                 throw APIError(.badValue, "--zone needs --cron: \"\(job.name)\" has no expression")
             }
-            draft.schedule = WireSchedule(kind: "cron", text: current.schedule.text, zone: zone)
+            draft.schedule = WireSchedule(
+                kind: current.schedule.kind, text: current.schedule.text, zone: zone)
         }
         guard draft != JobDraft() else {
             throw APIError(.badRequest, "nothing to change", hint: "See: belfry job edit --help")

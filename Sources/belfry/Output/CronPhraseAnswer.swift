@@ -1,21 +1,25 @@
 import Cron
 import Timeline
 
-/// What `cron words --json` says: the schedule, or what was not understood.
+/// What `cron words --json` prints: the schedule, or what was not understood.
 struct CronPhraseAnswer: Encodable {
     let phrase: String
     var kind: String?
     /// What `--cron` takes; absent where no expression can say it.
     var expression: String?
-    /// The schedule as it is kept: `every 48h from 2026-03-25T17:00:00Z`.
+    /// The schedule as it is kept: `calendar zone=Europe/Berlin 2w fri 17:00 from 2026-11-27`.
     var schedule: String?
     var zone: String?
     var words: String?
+    /// How limits such as `between 9 and 17` were understood.
+    var note: String?
     var error: CronAnswer.Remark?
     var errors: [CronAnswer.Remark]?
 
-    init(_ phrase: String, _ schedule: Schedule, in zone: ZoneRules) {
+    init(_ phrase: String, _ read: PhraseAnswer, in zone: ZoneRules) {
+        let schedule = read.schedule
         self.phrase = phrase
+        note = read.note
         kind = schedule.kind.rawValue
         if case .cron(let expression, _) = schedule { self.expression = expression.description }
         self.schedule = schedule.text

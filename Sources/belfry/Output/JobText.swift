@@ -9,6 +9,7 @@ enum JobText {
         switch schedule.kind {
         case "manual": "when asked"
         case "startup": "startup"
+        case "calendar": "every " + [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
         case "cron": [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
         default: "\(schedule.kind) \(schedule.text)"
         }

@@ -88,6 +88,60 @@ import Tracking
     }
 }
 
+@Suite(.timeLimit(.minutes(2))) struct `a job that counts days or weeks` {
+    /// 17:00 in Berlin every other Friday: 16:00 UTC in winter, 15:00 in summer.
+    private func fortnight(_ text: String = "2w fri 17:00 from 2026-11-27") -> JobSpec {
+        var spec = JobSpec.timed("club", .calendar, text)
+        spec.schedule.zone = "Europe/Berlin"
+        return spec
+    }
+
+    @Test func `keeps its time of day through clock changes and restarts`() async throws {
+        let folder = try TemporaryFolder()
+        let zone = try SystemZones.zone("Europe/Berlin")
+        func time(_ text: String) throws -> Moment { try Moment(iso8601: text, in: zone) }
+        try await SlotScene.run(in: folder, at: try time("2026-11-22T12:00")) { scene in
+            try await scene.put(fortnight())
+            #expect(try await scene.keeper.entry("club")?.next == time("2026-11-27T17:00"))
+        }
+        try await SlotScene.run(in: folder, at: try time("2027-03-20T12:00")) { scene in
+            try await scene.settled()
+            #expect(try await scene.keeper.entry("club")?.next == time("2027-04-02T17:00"))
+        }
+    }
+
+    @Test
+    func `counts from its making where no first day is written, and an edit of something else moves nothing`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let zone = try SystemZones.zone("Europe/Berlin")
+        func time(_ text: String) throws -> Moment { try Moment(iso8601: text, in: zone) }
+        try await SlotScene.run(in: folder, at: try time("2026-11-22T12:00")) { scene in
+            try await scene.put(fortnight("2w fri 17:00"))
+            #expect(try await scene.keeper.entry("club")?.next == time("2026-11-27T17:00"))
+        }
+        // A week later another Friday is the next one, and not one of the job's.
+        try await SlotScene.run(in: folder, at: try time("2026-11-29T12:00")) { scene in
+            try await scene.settled()
+            try await scene.put(fortnight("2w fri 17:00").with { $0.timeout = .seconds(5) })
+            let entry = try #require(try await scene.keeper.entry("club"))
+            #expect(try entry.record.revision == 2 && entry.next == time("2026-12-11T17:00"))
+            #expect(entry.schedule.text == "calendar zone=Europe/Berlin 2w fri 17:00 from 2026-11-27")
+        }
+    }
+
+    @Test func `that was made while the clock was years ahead runs once it is right again`() async throws {
+        try await SlotScene.run(at: try Moment(iso8601: "2098-01-01T00:00:30Z")) { scene in
+            try await scene.put(fortnight("2w fri 17:00"))
+            scene.clock.set(to: at("10:00:00"))
+            try await scene.settled()
+            let next = try #require(try await scene.keeper.entry("club")?.next)
+            #expect(next - at("10:00:00") <= .seconds(14 * 86_400))
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(2))) struct `a job that runs after its last end` {
     @Test func `runs at once, then so long after each end, by the run before`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in

@@ -49,12 +49,17 @@ import Timeline
             cron.origin = .file
             cron.revision = 3
             let plain = JobRecord.sample("plain")
+            var club = JobRecord.sample("club")
+            club.spec.schedule = ScheduleSpec(
+                kind: .calendar, text: "2w fri 17:00", zone: "Europe/Berlin", gap: "skip", fold: "last")
+            club.spec.schedule.made = at(8)
             try await ledger.commit([
-                .putJob(grid, replacing: nil), .putJob(cron, replacing: nil), .putJob(plain, replacing: nil),
+                .putJob(club, replacing: nil), .putJob(grid, replacing: nil), .putJob(cron, replacing: nil),
+                .putJob(plain, replacing: nil),
                 .pauseJob(name: "grid", Pause(since: at(9), note: "for now")),
             ])
             let jobs = try await ledger.jobs()
-            #expect(jobs.map(\.name) == ["cron", "grid", "plain"])
+            #expect(jobs.map(\.name) == ["club", "cron", "grid", "plain"])
             #expect(try await ledger.slotJobs(after: "", limit: .max) == jobs.map { SlotJob($0) })
             #expect(try await ledger.slotJobs(after: "cron", limit: 1).map(\.name) == ["grid"])
         }
