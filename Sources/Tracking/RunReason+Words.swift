@@ -17,6 +17,7 @@ extension RunReason {
         case .badDirectory: "no such working directory"
         case .badUser: "no such user"
         case .spawnFailed: "could not be started"
+        case .leftovers: "a process of an earlier attempt still runs"
         case .botUnavailable: "bot not available"
         case .timeout: "took too long"
         case .canceled: "canceled"
@@ -32,6 +33,7 @@ extension RunReason {
         case .catchUpNone: "not caught up"
         case .catchUpWindow: "too old to catch up"
         case .catchUpBurst: "too many to catch up"
+        case .definitionChanged: "job changed while no daemon ran"
         }
     }
 }

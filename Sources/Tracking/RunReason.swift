@@ -40,6 +40,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case badUser
     /// The machine refused the process: too many, or no memory.
     case spawnFailed
+    /// A process of an earlier attempt still ran when the wait for it was over.
+    case leftovers
     /// The bot that should do it is not configured or can't be reached.
     case botUnavailable
 
@@ -82,4 +84,6 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case catchUpWindow
     /// More than the job catches up at once, or not the latest where only that one is wanted.
     case catchUpBurst
+    /// The job was changed in its file, or removed from it, while no daemon ran.
+    case definitionChanged
 }

@@ -72,7 +72,7 @@ struct DaemonParts {
             ledger: ledger, clock: clock, zones: { zones.rules(of: $0) }, census: census, makeID: makeID,
             logger: logger,
             machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }),
-            news: news)
+            news: news, awaitsJobs: true)
         let warden = try WardenClient(directory: paths.warden)
         boot = try Machine.bootID()
         let places = RunPlaces(
@@ -82,7 +82,7 @@ struct DaemonParts {
         let runs = RunKeeper(
             ledger: ledger, clock: clock, warden: warden, board: board, census: census,
             limits: RunLimits(),
-            places: places, zones: { zones.rules(of: $0) }, logger: logger, news: newsTold)
+            places: places, zones: { zones.rules(of: $0) }, logger: logger, news: newsTold, awaitsJobs: true)
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },

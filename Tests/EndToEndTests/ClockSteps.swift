@@ -74,6 +74,26 @@ struct `a daemon whose clock is set` {
         #expect(late.count == 2 && late.allSatisfy { $0 >= 0 && $0 < 60_000 })
     }
 
+    @Test func `past a slot of a job that left the file while it was stopped does not start it`() async throws
+    {
+        let (belfry, clock) = try await start(
+            at: "2027-01-05T10:59:30Z",
+            Self.hourly + """
+
+                  danger: { schedule: "0 * * * *", command: ["true"] }
+                """)
+        try await belfry.stop()
+        try clock.set(to: Moment(iso8601: "2027-01-05T11:00:20Z"))
+        try belfry.configure(Self.hourly)
+        try await belfry.start()
+        let events = try belfry.events()
+        _ = try await events.event("run.completed", of: "hourly")
+        let missed = try await belfry.json("job", "history", "danger", "--at", "2027-01-05T11:00Z").list
+        #expect(missed.compactMap { $0["reason"].text } == ["definitionChanged"])
+        #expect(missed.compactMap { $0["state"].text } == ["missed"])
+        #expect(try await slots(of: "danger", belfry).isEmpty)
+    }
+
     @Test func `over both changes of a year runs a night's job once each time`() async throws {
         let (belfry, clock) = try await start(
             at: "2027-03-28T00:59:57Z",

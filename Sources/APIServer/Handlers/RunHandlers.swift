@@ -191,6 +191,9 @@ extension DaemonHandler {
         let ran = try await reading { () async throws(LedgerError) in
             try await control.ledger.runs(RunFilter(job: name, limit: 1))
         }
-        if ran.isEmpty { _ = try await entry(name) }
+        let passed = try await reading { () async throws(LedgerError) in
+            ran.isEmpty ? try await control.ledger.spans(of: name, limit: 1) : []
+        }
+        if ran.isEmpty, passed.isEmpty { _ = try await entry(name) }
     }
 }

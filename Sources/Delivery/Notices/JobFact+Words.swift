@@ -30,6 +30,7 @@ extension RunReason {
         case .badDirectory: "its directory can't be entered"
         case .badUser: "its user can't be taken"
         case .spawnFailed: "the machine refused to start it"
+        case .leftovers: "a process of an earlier attempt still runs"
         case .botUnavailable: "its bot can't be reached"
         case .timeout: "took longer than its timeout"
         case .canceled: "cancelled on request"
@@ -45,6 +46,7 @@ extension RunReason {
         case .catchUpNone: "the job does not catch up"
         case .catchUpWindow: "too old to catch up"
         case .catchUpBurst: "more than are caught up at once"
+        case .definitionChanged: "the job was changed or removed while no daemon ran"
         }
     }
 }

@@ -83,7 +83,8 @@ extension Control {
     /// Puts the jobs of the configuration the daemon started with in force.
     package func takeUpJobs() async throws -> ReloadDifference {
         var (edits, difference) = try await compare(with: switchboard.configuration)
-        if !edits.isEmpty { _ = try await slots.change(edits) }
+        try await slots.takeUp(edits)
+        await runs.begin()
         difference.warnings = await warnings()
         return difference
     }

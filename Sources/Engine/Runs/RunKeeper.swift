@@ -57,7 +57,7 @@ package actor RunKeeper {
     package init(
         ledger: any Ledger, clock: any WallClock, warden: WardenClient, board: LiveBoard, census: RunCensus,
         limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup, logger: Logger,
-        news: AsyncStream<Never>.Continuation? = nil
+        news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false
     ) {
         self.ledger = ledger
         self.clock = clock
@@ -70,6 +70,17 @@ package actor RunKeeper {
         self.decider = RunDecider(boot: places.boot)
         self.logger = logger
         self.news = news
+        self.awaitsJobs = awaitsJobs
+    }
+
+    /// Whether no run is started yet, because the jobs of the files have not been taken up: one that waits may be of a
+    /// job that was removed while no daemon ran.
+    private var awaitsJobs: Bool
+
+    /// The jobs of the files are taken up: runs may start.
+    package func begin() {
+        awaitsJobs = false
+        ring()
     }
 
     /// Whether no run is started any more, because the daemon ends when those under way have.
@@ -135,7 +146,7 @@ package actor RunKeeper {
             await look(into: &steps)
             if owed.isEmpty {
                 await heed(into: &steps)
-                if hasWarden, !isDraining { await admit(into: &steps) } else { fresh = [:] }
+                if hasWarden, !isDraining, !awaitsJobs { await admit(into: &steps) } else { fresh = [:] }
             }
             await commit(steps)
             listen()

@@ -117,6 +117,15 @@ struct JobPlan {
         return spec
     }
 
+    /// The jobs of which another revision is in force afterwards than is `stored`, or none.
+    func outdated(of stored: [String: JobRecord]) -> Set<String> {
+        let changed = steps.filter { edit, record in
+            if case .remove = edit { return true }
+            return stored[record.name]?.revision != record.revision
+        }
+        return Set(changed.map(\.record.name))
+    }
+
     /// A run that waits goes with its job; one that was started goes on.
     private mutating func withdraw(_ run: RunRecord, at now: Moment) {
         var move = RunMove(run, from: [.scheduled, .queued], to: .canceled, reason: .jobRemoved)

@@ -21,7 +21,7 @@ struct RequestBatch {
         ) {
             guard overlap.touchesOthers else { return }
             touched += others.map { ($0, job) }
-            words += overlap.words(to: others, of: job, bot: bot, at: now)
+            words += overlap.words(to: others, of: job, bot: bot, startsNow: true, at: now)
         }
 
         /// Tells every caller.

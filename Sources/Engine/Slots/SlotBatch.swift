@@ -41,14 +41,20 @@ struct SlotBatch {
 
     /// Decides all slots of a job that have come; false when they need more room than is left.
     ///
-    /// One job's slots always fit into a batch of their own.
-    mutating func add(_ entry: JobBook.Entry, census: RunCensus, makeID: () -> String) -> Bool {
+    /// One job's slots always fit into a batch of their own. Of an `isOutdated` job none runs.
+    mutating func add(
+        _ entry: JobBook.Entry, census: RunCensus, waiting: WaitingRuns, isOutdated: Bool = false,
+        makeID: () -> String
+    ) -> Bool {
         let (name, policies) = (entry.name, entry.policies)
-        let decisions = decide(entry, isBusy: census.isBusy(name))
+        let decisions = decide(entry, isBusy: census.isBusy(name), isOutdated: isOutdated)
         let runsAny = decisions.contains { if case .run = $0 { true } else { false } }
         let others = runsAny && policies.overlap.touchesOthers ? census.runs(of: name) : []
         let rows = decisions.reduce(2 * others.count) { if case .run = $1 { $0 + 1 } else { $0 + 2 } }
         guard decided.isEmpty || count + rows <= SlotKeeper.batch else { return false }
+        // The newer run takes the place of the one that waited, and its moment: else a spread that is longer than the
+        // job's interval would put every run off for good.
+        let inherited = others.compactMap { waiting[$0] }.min()
         var open = entry.open
         var pace: Duration?
         for decision in decisions {
@@ -61,6 +67,7 @@ struct SlotBatch {
                     pace = own
                     start = max(start, now + own)
                 }
+                if let inherited { start = min(start, inherited) }
                 let cause = entry.chain ?? self.cause(of: slot)
                 addRun(of: entry, by: cause, slot: slot, notBefore: start, makeID: makeID)
                 open = nil
@@ -71,7 +78,8 @@ struct SlotBatch {
         }
         if !others.isEmpty {
             touched += others.map { ($0, name) }
-            words += policies.overlap.words(to: others, of: name, bot: policies.bot, at: now)
+            words += policies.overlap.words(
+                to: others, of: name, bot: policies.bot, startsNow: runs.last?.state == .queued, at: now)
         }
         decided.append((name, open))
         return true
@@ -103,13 +111,20 @@ struct SlotBatch {
         return changes
     }
 
-    private func decide(_ entry: JobBook.Entry, isBusy: Bool) -> [SlotDecider.Decision] {
+    private func decide(
+        _ entry: JobBook.Entry, isBusy: Bool, isOutdated: Bool
+    ) -> [SlotDecider.Decision] {
         guard let next = entry.next, next <= until else { return [] }
+        let policies = entry.policies
         // A chain has one link at a time, which may be late but is never passed over.
-        if entry.chain != nil { return [.run(next)] }
-        let decider = SlotDecider(
-            catchUp: entry.policies.catchUp, isPaused: entry.isPaused, overlap: entry.policies.overlap,
-            isBusy: isBusy)
+        if entry.chain != nil, !isOutdated { return [.run(next)] }
+        // The first of several would wait for its spread like the last, and only one may wait.
+        let waits =
+            policies.overlap == .queueOne && policies.spread > .zero && policies.catchUp.mode != .all
+        var decider = SlotDecider(
+            catchUp: policies.catchUp, isPaused: entry.isPaused, overlap: policies.overlap,
+            isBusy: isBusy || waits)
+        decider.isOutdated = isOutdated
         return decider.decide(
             SlotTimes(entry.schedule, in: entry.rules), after: next - .microseconds(1), through: until,
             at: now)

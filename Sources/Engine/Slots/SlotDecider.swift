@@ -18,6 +18,9 @@ package struct SlotDecider: Sendable {
 
     package var catchUp: CatchUpPolicy
     package var isPaused: Bool
+    /// Whether the job was changed or removed while no daemon ran: what it missed belongs to a definition that no
+    /// longer applies.
+    package var isOutdated = false
     package var overlap: OverlapPolicy
     /// Whether a run of the job is under way or waits.
     package var isBusy: Bool
@@ -54,6 +57,10 @@ package struct SlotDecider: Sendable {
         }
         if isPaused {
             pass(through: end, .skipped, .paused)
+            return passed
+        }
+        if isOutdated {
+            pass(through: end, .missed, .definitionChanged)
             return passed
         }
         // Up to, and not with, the moment that is on time.

@@ -51,7 +51,7 @@ extension SlotKeeper {
                 if entry.chain != nil, census.isBusy(name) {
                     // Somebody ran it by hand: the next run comes after the end of that one.
                     late.append(name)
-                } else if !batch.add(entry, census: census, makeID: makeID) {
+                } else if !add(entry, to: &batch) {
                     break
                 }
             }
@@ -62,6 +62,12 @@ extension SlotKeeper {
             self.book.unchain(name)
             unchained.insert(name)
         }
+    }
+
+    private func add(_ entry: JobBook.Entry, to batch: inout SlotBatch) -> Bool {
+        batch.add(
+            entry, census: census, waiting: waiting, isOutdated: outdated.contains(entry.name),
+            makeID: makeID)
     }
 
     /// Commits a batch; the watermark follows with the last one of a decision.
@@ -100,7 +106,10 @@ extension SlotKeeper {
 
     /// Tells the keeper of runs which rows to look at.
     func tell(_ commit: Commit, made: [RunRecord], touched: [(run: String, job: String)]) {
-        for (run, job) in touched where commit.passedOver.contains(run) { census.ended(run: run, of: job) }
+        for (run, job) in touched where commit.passedOver.contains(run) {
+            waiting.remove(run)
+            census.ended(run: run, of: job)
+        }
         if made.isEmpty, touched.isEmpty { return }
         census.note(touched.map(\.run) + made.map(\.id))
     }

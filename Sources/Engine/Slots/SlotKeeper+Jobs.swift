@@ -12,11 +12,15 @@ extension SlotKeeper {
 
     // MARK: Edits
 
-    func apply(_ edits: [JobEdit], _ events: [NewEvent]) async -> Result<[JobRecord], EngineError> {
+    /// Makes the edits; `afterStop`: they were made while no daemon ran.
+    func apply(
+        _ edits: [JobEdit], _ events: [NewEvent] = [], afterStop: Bool = false
+    ) async -> Result<[JobRecord], EngineError> {
+        defer { outdated = [] }
         var failure = EngineError.stopping
         for _ in 0..<Self.plans {
             do throws(EngineError) {
-                return .success(try await apply(edits, events, at: clock.now))
+                return .success(try await apply(edits, events, afterStop: afterStop, at: clock.now))
             } catch {
                 guard case .ledger(.fenced) = error else { return .failure(error) }
                 failure = error
@@ -26,9 +30,11 @@ extension SlotKeeper {
     }
 
     private func apply(
-        _ edits: [JobEdit], _ events: [NewEvent], at now: Moment
+        _ edits: [JobEdit], _ events: [NewEvent], afterStop: Bool, at now: Moment
     ) async throws(EngineError) -> [JobRecord] {
-        let plan = try await JobPlan(edits, stored: try await stored(edits), ledger: ledger, at: now)
+        let stored = try await stored(edits)
+        let plan = try await JobPlan(edits, stored: stored, ledger: ledger, at: now)
+        if afterStop { outdated = plan.outdated(of: stored) }
         do throws(LedgerError) {
             try await settle(until: now, with: plan.changes + events.map { .append($0) })
         } catch {

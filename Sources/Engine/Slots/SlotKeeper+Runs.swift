@@ -44,8 +44,7 @@ extension SlotKeeper {
             let due = waiting.takeDue(at: clock.now, limit: Self.batch)
             guard !due.isEmpty else { return }
             do throws(LedgerError) {
-                try await ledger.commit(due.map(\.start))
-                census.note(due.map(\.run))
+                try await start(due, of: due)
             } catch {
                 guard case .fenced = error else {
                     waiting.restore(due)
@@ -60,8 +59,7 @@ extension SlotKeeper {
     private func startEach(of due: [WaitingRuns.Entry]) async throws(LedgerError) {
         for (index, entry) in due.enumerated() {
             do throws(LedgerError) {
-                try await ledger.commit([entry.start])
-                census.note([entry.run])
+                try await start([entry], of: due)
             } catch {
                 guard case .fenced = error else {
                     waiting.restore(Array(due[index...]))
@@ -69,6 +67,28 @@ extension SlotKeeper {
                 }
             }
         }
+    }
+
+    /// Queues some of those that are `due` at once, in one transaction; with ``OverlapPolicy/replace`` the runs
+    /// before them end now, and not when the slot was decided.
+    private func start(
+        _ entries: [WaitingRuns.Entry], of due: [WaitingRuns.Entry]
+    ) async throws(LedgerError) {
+        var words: [Change] = []
+        var touched: [(run: String, job: String)] = []
+        var starting: Set<String>?
+        for entry in entries {
+            guard let policies = book[entry.job]?.policies, policies.overlap == .replace else { continue }
+            let peers = starting ?? Set(due.map(\.run))
+            starting = peers
+            let others = census.runs(of: entry.job).filter { !peers.contains($0) && waiting[$0] == nil }
+            touched += others.map { ($0, entry.job) }
+            words += policies.overlap.words(
+                to: others, of: entry.job, bot: policies.bot, startsNow: true, at: clock.now)
+        }
+        let commit = try await ledger.commit(entries.map(\.start) + words)
+        tell(commit, made: [], touched: touched)
+        census.note(entries.map(\.run))
     }
 }
 

@@ -13,6 +13,7 @@ package actor SlotKeeper {
         case change(
             [JobEdit], events: [NewEvent], CheckedContinuation<Result<[JobRecord], EngineError>, Never>)
         case request(RunRequest, CheckedContinuation<Result<RequestOutcome, EngineError>, Never>)
+        case takeUp([JobEdit], CheckedContinuation<Result<[JobRecord], EngineError>, Never>)
         case boot(String, CheckedContinuation<Result<Void, EngineError>, Never>)
     }
 
@@ -57,14 +58,20 @@ package actor SlotKeeper {
     var tzdata: String?
     /// A release to follow from the next turn on; empty: one without a name.
     var comingTzdata: String?
+    /// Jobs that are being taken up and were changed or removed while no daemon ran.
+    var outdated: Set<String> = []
+    /// Whether nothing is decided yet, because the jobs of the files have not been taken up.
+    private var awaitsJobs: Bool
     private var commands: [Command] = []
     private var isStopped = false
 
     /// Reads the jobs and the watermark; a new ledger's watermark is now.
+    ///
+    /// One that `awaitsJobs` decides nothing before ``takeUp(_:)``.
     package init(
         ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup, census: RunCensus,
         makeID: @escaping @Sendable () -> String, logger: Logger, machine: ClockEdges = ClockEdges(),
-        news: AsyncStream<Never>? = nil
+        news: AsyncStream<Never>? = nil, awaitsJobs: Bool = false
     ) async throws(LedgerError) {
         self.ledger = ledger
         self.clock = clock
@@ -74,6 +81,7 @@ package actor SlotKeeper {
         self.machine = machine
         self.logger = logger
         self.news = news
+        self.awaitsJobs = awaitsJobs
         let now = clock.now
         seen = (now, machine.slept())
         let stored = try await ledger.watermark()
@@ -98,6 +106,14 @@ package actor SlotKeeper {
         _ edits: [JobEdit], events: [NewEvent] = []
     ) async throws(EngineError) -> [JobRecord] {
         try await ask { .change(edits, events: events, $0) }
+    }
+
+    /// Puts the jobs of the files in force that a daemon starts with.
+    ///
+    /// Slots up to now are decided by the old policies first, in the same transaction. Those of a job that was changed
+    /// or removed while no daemon ran are missed: whoever stopped the daemon for that wants none of them to run.
+    package func takeUp(_ edits: [JobEdit]) async throws(EngineError) {
+        _ = try await ask { .takeUp(edits, $0) }
     }
 
     /// Makes a run that no schedule asks for.
@@ -184,6 +200,7 @@ package actor SlotKeeper {
     }
 
     private func nextTurn(failures: Int) -> Moment? {
+        if awaitsJobs { return nil }
         if failures > 0 { return clock.now + .seconds(min(failures, 30)) }
         let slot = isHeld ? clock.now + .seconds(1) : book.earliest?.slot
         return [slot, waiting.next].compactMap(\.self).min()
@@ -191,6 +208,7 @@ package actor SlotKeeper {
 
     private func turn() async throws(LedgerError) {
         lookAtClock()
+        guard await hasJobs() else { return }
         // What fails here fails again below, when everybody has an answer.
         try? await followEnds()
         try? await startWaiting()
@@ -207,6 +225,9 @@ package actor SlotKeeper {
                 case .change(let edits, let events, let continuation):
                     await answer(&requests)
                     continuation.resume(returning: await apply(edits, events))
+                case .takeUp(let edits, let continuation):
+                    await answer(&requests)
+                    continuation.resume(returning: await apply(edits, afterStop: true))
                 case .boot(let boot, let continuation):
                     await answer(&requests)
                     continuation.resume(returning: await start(boot))
@@ -220,12 +241,27 @@ package actor SlotKeeper {
         try await startWaiting()
     }
 
+    /// Takes up the jobs of the files before anything is decided; false while nobody has said what they are.
+    private func hasJobs() async -> Bool {
+        while awaitsJobs {
+            let place = commands.firstIndex { if case .takeUp = $0 { true } else { false } }
+            guard let place, case .takeUp(let edits, let continuation) = commands.remove(at: place) else {
+                return false
+            }
+            let outcome = await apply(edits, afterStop: true)
+            if case .success = outcome { awaitsJobs = false }
+            continuation.resume(returning: outcome)
+        }
+        return true
+    }
+
     private func stop() {
         isStopped = true
         for command in commands {
             switch command {
             case .change(_, _, let continuation): continuation.resume(returning: .failure(.stopping))
             case .request(_, let continuation): continuation.resume(returning: .failure(.stopping))
+            case .takeUp(_, let continuation): continuation.resume(returning: .failure(.stopping))
             case .boot(_, let continuation): continuation.resume(returning: .failure(.stopping))
             }
         }

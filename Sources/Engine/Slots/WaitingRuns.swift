@@ -9,6 +9,7 @@ struct WaitingRuns {
     struct Entry: Comparable {
         var until: Moment
         var run: String
+        var job: String
         var attempt: Int
         var notBefore: Moment
         /// The longest that it may wait, whatever the clock says.
@@ -20,6 +21,11 @@ struct WaitingRuns {
     }
 
     private var queue = Heap<Entry>()
+    /// When each of them starts, by id; one that is only in the queue waits no longer.
+    private var moments: [String: Moment] = [:]
+
+    /// When the run starts; nil: it does not wait here.
+    subscript(run: String) -> Moment? { moments[run] }
 
     /// When the first of them starts; nil: none waits.
     var next: Moment? { queue.min?.until }
@@ -29,31 +35,42 @@ struct WaitingRuns {
     /// One of a future that a set-back clock took away waits at most `longest` from now.
     mutating func add(_ run: RunRecord, longest: Duration, at now: Moment) {
         let notBefore = run.notBefore ?? now
-        queue.insert(
+        restore([
             Entry(
-                until: min(notBefore, now + longest), run: run.id, attempt: run.attempt, notBefore: notBefore,
-                longest: longest))
+                until: min(notBefore, now + longest), run: run.id, job: run.job, attempt: run.attempt,
+                notBefore: notBefore, longest: longest)
+        ])
     }
+
+    /// The run does not start.
+    mutating func remove(_ run: String) { moments[run] = nil }
 
     /// Takes up to `limit` of those whose moment has come, earliest first.
     mutating func takeDue(at now: Moment, limit: Int) -> [Entry] {
         var due: [Entry] = []
-        while due.count < limit, let first = queue.min, first.until <= now { due.append(queue.removeMin()) }
+        while due.count < limit, let first = queue.min, first.until <= now {
+            queue.removeMin()
+            if moments.removeValue(forKey: first.run) != nil { due.append(first) }
+        }
         return due
     }
 
     /// Puts back what could not be started.
     mutating func restore(_ entries: [Entry]) {
-        for entry in entries { queue.insert(entry) }
+        for entry in entries {
+            queue.insert(entry)
+            moments[entry.run] = entry.until
+        }
     }
 
     /// The clock went back: nobody waits longer than its longest from now.
     mutating func clamp(at now: Moment) {
-        queue = Heap(
-            queue.unordered.map { entry in
-                var entry = entry
-                entry.until = min(entry.until, now + entry.longest)
-                return entry
-            })
+        let entries = queue.unordered.filter { moments[$0.run] != nil }.map { entry in
+            var entry = entry
+            entry.until = min(entry.until, now + entry.longest)
+            return entry
+        }
+        self = WaitingRuns()
+        restore(entries)
     }
 }

@@ -20,7 +20,8 @@ struct RunRows {
         passOver = try Prepared(
             """
             UPDATE run SET state = \(StoredState.code(of: .skipped)), reason = ?1, ended_at = ?2
-            WHERE id = ?3 AND state = \(StoredState.code(of: .queued)) AND attempt = 1 AND started_at IS NULL
+            WHERE id = ?3 AND attempt = 1 AND started_at IS NULL AND state IN (
+                \(StoredState.code(of: .scheduled)), \(StoredState.code(of: .queued)))
             """, in: database)
         askEnd = try Prepared(
             "UPDATE run SET end_asked = ?1 WHERE id = ?2 AND state < 20 AND end_asked IS NULL", in: database)

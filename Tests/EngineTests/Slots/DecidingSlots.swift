@@ -42,7 +42,7 @@ struct SlotMarbles: CustomTestStringConvertible {
 
     private static let letters: [String: Character] = [
         "overlap": "o", "paused": "p", "superseded": "s", "catchUpNone": "n", "catchUpWindow": "w",
-        "catchUpBurst": "b",
+        "catchUpBurst": "b", "definitionChanged": "d",
     ]
 
     private func minute(_ index: Int) -> Moment { at("10:00:00") + .seconds(60 * index) }

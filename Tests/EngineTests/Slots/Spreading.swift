@@ -76,6 +76,76 @@ import Tracking
         }
     }
 
+    /// A job that runs each minute, its third slot decided: the first one's run is under way, the others waited.
+    private func crowded(
+        _ policy: OverlapPolicy, isolation: isolated (any Actor)? = #isolation,
+        _ look: (SlotScene, [RunRecord]) async throws -> Void
+    ) async throws {
+        try await SlotScene.run(at: at("10:00:00")) { scene in
+            let spec = JobSpec.cron("calm", "0 * * * * *").with { $0.overlap = policy }
+            try await scene.put(spec)
+            try await scene.decide(at: at("10:01:00"))
+            let run = try await scene.newest("calm")
+            try await scene.ledger.commit([
+                .moveRun(RunMove(run, from: [.queued], to: .starting)),
+                .moveRun(RunMove(run, from: [.starting], to: .running)),
+            ])
+            try await scene.put(spec.with { $0.spread = Self.spread })
+            for minute in 2...3 { try await scene.decide(at: at("10:0\(minute):00")) }
+            try await look(scene, try await scene.ledger.runs(RunFilter(job: "calm")).reversed())
+        }
+    }
+
+    @Test(arguments: [OverlapPolicy.queueOne, .replace])
+    func `has one run that waits, the newest, which starts when the first of them would have`(
+        policy: OverlapPolicy
+    ) async throws {
+        try await crowded(policy) { scene, runs in
+            #expect(runs.map(\.state) == [.running, .skipped, .scheduled])
+            #expect(runs[1].reason == .superseded && runs.allSatisfy { $0.endAsked == nil })
+            #expect(runs[2].notBefore == at("10:02:00") + Self.offset)
+            #expect(scene.census.runs(of: "calm") == [runs[0].id, runs[2].id])
+        }
+    }
+
+    @Test func `and replace ends the run under way when the next one starts, not before`() async throws {
+        try #require(Self.offset > .seconds(60))
+        try await crowded(.replace) { scene, runs in
+            #expect(runs[0].endAsked == nil)
+            let start = at("10:02:00") + Self.offset
+            try await scene.decide(at: start - .microseconds(1))
+            #expect(try await scene.ledger.run(id: runs[0].id)?.endAsked == nil)
+            try await scene.decide(at: start)
+            let after = try await scene.ledger.runs(RunFilter(job: "calm", states: [.queued, .running]))
+            #expect(after.map(\.state) == [.queued, .running])
+            #expect(after.last?.endAsked == .replaced && after.first?.endAsked == nil)
+            #expect(scene.census.takeNotes().contains(runs[0].id))
+        }
+    }
+
+    @Test func `and replace still ends it at the start after a restart`() async throws {
+        let folder = try TemporaryFolder()
+        let spec = JobSpec.cron("calm", "0 * * * *").with {
+            $0.overlap = .replace
+            $0.spread = Self.spread
+        }
+        try await SlotScene.run(in: folder, at: at("10:59:00")) { scene in
+            _ = try await scene.keeper.change([.put(spec, origin: .file, place: "f:1")])
+            guard
+                case .queued(let run) = try await scene.keeper.request(
+                    RunRequest(job: "calm", kind: .manual, cause: RunCause.key("k")))
+            else { return }
+            try await scene.ledger.commit([.moveRun(RunMove(run, from: [.queued], to: .starting))])
+            try await scene.decide(at: at("11:00:00"))
+        }
+        try await SlotScene.run(in: folder, at: at("11:10:00")) { scene in
+            try await scene.settled()
+            let runs = try await scene.ledger.runs(RunFilter(job: "calm"))
+            #expect(runs.map(\.state) == [.queued, .starting])
+            #expect(runs.last?.endAsked == .replaced)
+        }
+    }
+
     @Test func `has an offset of its own, below the spread, by its name alone`() {
         let offsets = (0..<1000).map { SlotDelay.spread(.seconds(600), of: "job-\($0)") }
         #expect(offsets.allSatisfy { $0 >= .zero && $0 < .seconds(600) })
@@ -83,6 +153,14 @@ import Tracking
         #expect(minutes.count == 10 && minutes.values.allSatisfy { (50...150).contains($0.count) })
         #expect(SlotDelay.spread(.zero, of: "job") == .zero)
         #expect(SlotDelay.spread(.seconds(600), of: "job-1") == offsets[1])
+    }
+}
+
+extension SlotScene {
+    /// Lets the clock reach `moment`, and waits until everything that has come is decided.
+    fileprivate func decide(at moment: Moment) async throws {
+        clock.advance(to: moment)
+        try await settled()
     }
 }
 

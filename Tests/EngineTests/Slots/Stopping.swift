@@ -4,6 +4,7 @@ import LedgerSQLite
 import TestSupport
 import Testing
 import Timeline
+import Tracking
 
 @Suite(.timeLimit(.minutes(2))) struct `a stop of the daemon` {
     @Test func `of three hours is spans and one run`() async throws {
@@ -51,6 +52,69 @@ import Timeline
                 #expect(try await scene.slots(of: "tick") == [at("10:01:00")])
                 #expect(try await scene.spans(of: "tick").isEmpty)
             }
+        }
+    }
+
+    @Test func `starts no slot of a job that left the file meanwhile, or changed in it`() async throws {
+        let folder = try TemporaryFolder()
+        let old = ["removed", "changed", "same", "held"].map { JobSpec.cron($0, "* * * * *", "old") }
+        try await SlotScene.run(in: folder, at: at("10:00:30")) { scene in
+            _ = try await scene.keeper.change(old.map { .put($0, origin: .file, place: "f:1") })
+            _ = try await scene.keeper.change([.pause("held", note: nil)])
+            try await scene.put(.cron("typed", "* * * * *"))
+        }
+        try await SlotScene.run(in: folder, at: at("10:03:10"), awaitsJobs: true) { scene in
+            // Nothing is decided before it is known what the file says.
+            async let typed = scene.keeper.request(
+                RunRequest(job: "changed", kind: .manual, cause: RunCause.key("k")))
+            try await scene.keeper.takeUp([
+                .put(.cron("changed", "* * * * *", "new"), origin: .file, place: "f:1"),
+                .put(old[2], origin: .file, place: "f:9"),
+                .remove("removed"), .remove("held"),
+            ])
+            _ = try await typed
+            for job in ["removed", "changed"] {
+                #expect(try await scene.slots(of: job).isEmpty)
+                #expect(
+                    try await scene.spans(of: job) == ["missed definitionChanged 10:01:00-10:03:00 x3"])
+            }
+            #expect(try await scene.spans(of: "held") == ["skipped paused 10:01:00-10:03:00 x3"])
+            for job in ["same", "typed"] { #expect(try await scene.slots(of: job) == [at("10:03:00")]) }
+            #expect(try await scene.newest("changed").revision == 2)
+            let told = try await scene.ledger.events(after: 0, limit: 99).map(\.event)
+            #expect(told.count { $0.type == .runMissed && $0.reason == "definitionChanged" } == 2)
+            try await scene.end(try await scene.newest("changed"))
+            scene.clock.advance(to: at("10:04:00"))
+            try await scene.settled()
+            #expect(try await scene.slots(of: "changed") == [at("10:04:00")])
+        }
+    }
+
+    @Test func `withdraws what waited of a job that left the file meanwhile`() async throws {
+        let folder = try TemporaryFolder()
+        let spread = JobSpec.cron("spread", "0 10 * * *").with { $0.spread = .seconds(7200) }
+        try await SlotScene.run(in: folder, at: at("09:59:59")) { scene in
+            _ = try await scene.keeper.change([
+                .put(spread, origin: .file, place: "f:1"),
+                .put(.cron("retried", "0 10 * * *"), origin: .file, place: "f:2"),
+            ])
+            scene.clock.advance(to: at("10:00:00"))
+            try await scene.settled()
+            let run = try await scene.newest("retried")
+            var retry = RunMove(run, from: [.starting], to: .queued, reason: .retryWait)
+            retry.nextAttempt = 2
+            try await scene.ledger.commit([
+                .moveRun(RunMove(run, from: [.queued], to: .starting)), .moveRun(retry),
+            ])
+            #expect(try await scene.newest("spread").state == .scheduled)
+        }
+        try await SlotScene.run(in: folder, at: at("13:00:00"), awaitsJobs: true) { scene in
+            try await scene.keeper.takeUp([.remove("spread"), .remove("retried")])
+            for job in ["spread", "retried"] {
+                let run = try await scene.newest(job)
+                #expect(run.state == .canceled && run.reason == .jobRemoved)
+            }
+            #expect(await scene.keeper.summary().active == 0)
         }
     }
 

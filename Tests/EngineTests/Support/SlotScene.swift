@@ -17,7 +17,7 @@ struct SlotScene {
     static func run(
         in folder: TemporaryFolder, at now: Moment, zones: @escaping ZoneLookup = machineZones,
         sinceBoot: Duration = .seconds(86_400),
-        machine: ClockEdges = ClockEdges(), news: AsyncStream<Never>? = nil,
+        machine: ClockEdges = ClockEdges(), news: AsyncStream<Never>? = nil, awaitsJobs: Bool = false,
         isolation: isolated (any Actor)? = #isolation, _ body: (SlotScene) async throws -> Void
     ) async throws {
         let clock = ManualClock(now: now, sinceBoot: sinceBoot)
@@ -25,7 +25,7 @@ struct SlotScene {
         let census = RunCensus()
         let keeper = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: zones, census: census, makeID: freshID, logger: quiet,
-            machine: machine, news: news)
+            machine: machine, news: news, awaitsJobs: awaitsJobs)
         let scene = SlotScene(ledger: ledger, clock: clock, census: census, keeper: keeper)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.run() }

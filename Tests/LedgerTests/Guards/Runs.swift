@@ -118,8 +118,13 @@ import Tracking
                 .move("r2", from: [.queued], to: .starting), .move("r3", from: [.queued], to: .starting),
                 .moveRun(again),
             ])
-            let commit = try await ledger.commit([skip("r1"), skip("r2"), skip("r3"), skip("none")])
-            #expect(commit.passedOver == ["r1"] && commit.lastEvent == 1)
+            var spread = RunRecord(
+                id: "r4", job: "backup", bot: "ops", kind: .manual, cause: "key:4", queuedAt: at(0),
+                revision: 1)
+            spread.state = .scheduled
+            try await ledger.commit([.insertRun(spread, orIgnore: false)])
+            let commit = try await ledger.commit(["r1", "r2", "r3", "r4", "none"].map(skip))
+            #expect(commit.passedOver == ["r1", "r4"] && commit.lastEvent == 2)
             let states = try await ledger.runs(ids: ["r3", "r2", "r1"]).map(\.state)
             #expect(states == [.skipped, .starting, .queued])
             let run = try #require(try await ledger.run(id: "r1"))

@@ -71,7 +71,8 @@ extension ModelLedger {
     mutating func passOver(_ id: String, _ event: NewEvent) {
         guard let index = runs.firstIndex(where: { $0.id == id }) else { return }
         let run = runs[index]
-        guard run.state == .queued, run.attempt == 1, run.startedAt == nil else { return }
+        let waits = run.state == .scheduled || run.state == .queued
+        guard waits, run.attempt == 1, run.startedAt == nil else { return }
         runs[index].state = .skipped
         runs[index].reason = .superseded
         runs[index].endedAt = event.at
