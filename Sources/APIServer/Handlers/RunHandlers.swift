@@ -168,8 +168,10 @@ extension DaemonHandler {
         let records = try await reading { () async throws(LedgerError) in
             try await control.ledger.runs(filter)
         }
+        // Of skipped and missed only one is wanted: which spans those are is found among all.
+        let isPart = filter.states.contains(.skipped) != filter.states.contains(.missed)
         let spans = try await reading { () async throws(LedgerError) in
-            try await control.ledger.spans(of: filter.job, limit: filter.limit)
+            try await control.ledger.spans(of: filter.job, limit: isPart ? .max : filter.limit)
         }
         var rest = spans.filter { span in
             (filter.states.isEmpty || filter.states.contains(span.state))

@@ -31,7 +31,7 @@ extension JobReading {
 package protocol SlotReading: Sendable {
     /// The watermark; nil in a new ledger.
     func watermark() async throws(LedgerError) -> Watermark?
-    /// The newest `limit` spans, newest first; of one job when named.
+    /// The newest `limit` spans by their last slot, newest first; of one job when named.
     func spans(of job: String?, limit: Int) async throws(LedgerError) -> [SlotSpan]
 }
 

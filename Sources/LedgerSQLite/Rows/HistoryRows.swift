@@ -68,8 +68,8 @@ extension HistoryRows {
         Kind(
             table: "slot_span", key: "(job, era, first)",
             selection: """
-                SELECT job, era, first FROM slot_span WHERE first < ?1 AND last < ?1
-                ORDER BY era, first, job LIMIT ?2
+                SELECT job, era, first FROM slot_span WHERE last < ?1
+                ORDER BY era, last, job, first LIMIT ?2
                 """),
     ]
 

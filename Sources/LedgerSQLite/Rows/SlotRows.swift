@@ -77,7 +77,11 @@ extension SlotRows {
 
     static func spans(of job: String?, limit: Int, in database: Database) throws(StoreFailure) -> [SlotSpan] {
         let statement = try Prepared(
-            query + (job == nil ? "" : " WHERE job = ?2") + " ORDER BY era DESC, first DESC, job LIMIT ?1",
+            query
+                + (job == nil
+                    ? " ORDER BY era DESC, last DESC, job LIMIT ?1"
+                    // Those of one job never overlap: the order is the same, and is that of its key.
+                    : " WHERE job = ?2 ORDER BY era DESC, first DESC LIMIT ?1"),
             in: database)
         return try statement.all({
             $0.put(limit)

@@ -74,6 +74,22 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `are listed by their last slot, newest first`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let others = (1...5).map { span(Double(60 * $0), Double(60 * $0), job: "job-\($0)") }
+            try await ledger.commit([.recordSpan(span(30, 30, reason: .paused), follows: nil)])
+            try await ledger.commit(others.map { .recordSpan($0, follows: nil) })
+            // A long pause is one span, and its newest slot is the newest of all.
+            try await ledger.commit([
+                .recordSpan(span(90, 390, count: 6, reason: .paused), follows: at(30))
+            ])
+            let pause = span(30, 390, count: 7, reason: .paused)
+            #expect(try await ledger.spans(of: nil, limit: 2) == [pause, others[4]])
+            #expect(try await ledger.spans(of: "backup", limit: 2) == [pause])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `are recorded once`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([.recordSpan(span(60, 120, count: 2), follows: nil)])

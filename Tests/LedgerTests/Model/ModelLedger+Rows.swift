@@ -108,8 +108,9 @@ extension ModelLedger {
                 receipts.remove(at: index)
             }
         }
-        let oldSpans = spans.filter { $0.first < moment && $0.last < moment }
-            .sorted { ($0.era, $0.first, $0.job) < ($1.era, $1.first, $1.job) }.prefix(limit)
+        let oldSpans = spans.filter { $0.last < moment }
+            .sorted { ($0.era, $0.last, $0.job, $0.first) < ($1.era, $1.last, $1.job, $1.first) }
+            .prefix(limit)
         spans.removeAll { oldSpans.contains($0) }
     }
 
