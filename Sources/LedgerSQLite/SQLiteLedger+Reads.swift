@@ -71,6 +71,10 @@ extension SQLiteLedger {
         }
     }
 
+    package func run(cause: String) async throws(LedgerError) -> RunRecord? {
+        try await read { database throws(StoreFailure) in try RunRows.run(cause: cause, in: database) }
+    }
+
     package func activeRuns() async throws(LedgerError) -> [RunRecord] {
         try await read { database throws(StoreFailure) in try RunRows.active(in: database) }
     }

@@ -23,12 +23,18 @@ extension Control {
     ) async throws(EngineError) -> RunRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
         var spec = spec
-        if await slots.isJob(spec.name) {
+        let cause = RunCause.exec(id ?? makeID())
+        let known =
+            id == nil
+            ? nil : try await read { () async throws(LedgerError) in try await ledger.run(cause: cause) }
+        if let known {
+            // Sent again: a job of that name may have been added since.
+            spec.name = known.job
+        } else if await slots.isJob(spec.name) {
             guard !isNamed else { throw .jobsName(spec.name) }
             spec.name = Self.execName(beside: spec.name)
             if await slots.isJob(spec.name) { throw .jobsName(spec.name) }
         }
-        let cause = RunCause.exec(id ?? makeID())
         await runs.lend(loan, to: cause)
         spec.environment = [:]
         do throws(EngineError) {

@@ -54,12 +54,17 @@ struct RequestBatch {
         var causes: [String: RunRecord] = [:]
         var busy: [String: [String]] = [:]
         for (request, caller) in requests {
-            let key = "\(request.job) \(request.cause)"
+            // A wrapped command may be filed under another name when it is sent again: its cause is its own.
+            let isOwn = request.spec != nil
+            let key = isOwn ? request.cause : "\(request.job) \(request.cause)"
             let stored = book[request.job]
             let outcome: RequestOutcome
             if let run = causes[key] {
                 outcome = .known(run)
-            } else if let run = try await ledger.run(job: request.job, cause: request.cause) {
+            } else if let run = isOwn
+                ? try await ledger.run(cause: request.cause)
+                : try await ledger.run(job: request.job, cause: request.cause)
+            {
                 outcome = .known(run)
             } else if let policies = request.spec.map(SlotPolicies.init) ?? stored?.policies {
                 let others = census.runs(of: request.job).sorted() + (busy[request.job] ?? [])

@@ -40,6 +40,8 @@ package protocol RunReading: Sendable {
     func run(id: String) async throws(LedgerError) -> RunRecord?
     func run(job: String, ordinal: Int) async throws(LedgerError) -> RunRecord?
     func run(job: String, cause: String) async throws(LedgerError) -> RunRecord?
+    /// A run that this cause made, of whatever job; for causes that no two jobs share.
+    func run(cause: String) async throws(LedgerError) -> RunRecord?
     /// Every run that has not ended, in the order they were queued.
     func activeRuns() async throws(LedgerError) -> [RunRecord]
     /// The runs of these ids, ended or not, in the order they were queued.

@@ -38,6 +38,11 @@ extension RunRows {
                 }, record)
     }
 
+    static func run(cause: String, in database: Database) throws(StoreFailure) -> RunRecord? {
+        try Prepared("SELECT \(columns) FROM run WHERE cause = ? ORDER BY number LIMIT 1", in: database)
+            .first({ $0.put(cause) }, record)
+    }
+
     static func active(in database: Database) throws(StoreFailure) -> [RunRecord] {
         try Prepared(
             "SELECT \(columns) FROM run INDEXED BY run_open WHERE state < 20 ORDER BY number", in: database

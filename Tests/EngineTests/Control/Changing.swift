@@ -167,6 +167,23 @@ import Tracking
             let again = try await tower.control.retry(ended)
             #expect(again.retryOf == run.id && again.name == "job#2")
             let exec = try await tower.control.exec(.manual("make"), ExecLoan(environment: [:]))
+            // Sent again after its answer was lost: a job of its name may have been added meanwhile, or removed.
+            for name in ["late", "job"] {
+                let id = freshID()
+                func send() async throws -> String {
+                    try await tower.control.exec(
+                        .manual(name), id: id, isNamed: name == "late", ExecLoan(environment: [:])
+                    ).id
+                }
+                let first = try await send()
+                if name == "late" {
+                    _ = try await tower.control.add(.manual(name))
+                } else {
+                    try await tower.control.remove(name)
+                }
+                #expect(try await send() == first)
+                if name == "job" { _ = try await tower.control.add(.manual(name)) }
+            }
             #expect(exec.kind == .exec && exec.name == "make#1")
             // A command is no run of the job whose name it bears.
             await #expect(throws: EngineError.jobsName("job")) {
@@ -174,7 +191,7 @@ import Tracking
             }
             let own = try await tower.control.exec(
                 .manual("job"), isNamed: false, ExecLoan(environment: [:]))
-            #expect(own.name == "job.exec#1")
+            #expect(own.name == "job.exec#2")
         }
     }
 
