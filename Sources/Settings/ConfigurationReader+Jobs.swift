@@ -5,7 +5,7 @@ extension ConfigurationReader {
     /// The keys of a job, in the order of the manual.
     static let jobKeys = [
         "bot", "schedule", "command", "shell", "env", "cwd", "overlap", "catchUp", "spread", "timeout",
-        "grace", "retry", "priority", "concurrency", "user", "umask", "nice", "stdin", "limits",
+        "grace", "retry", "leftovers", "priority", "concurrency", "user", "umask", "nice", "stdin", "limits",
     ]
     static let laterJobKeys = [
         "prompt", "url", "afterJob", "blackout", "success", "labels", "pty",
@@ -81,6 +81,7 @@ extension ConfigurationReader {
         if let timeout = fields["timeout"]?.positiveDuration() { spec.timeout = timeout }
         if let grace = fields["grace"]?.duration() { spec.grace = grace }
         if let field = fields["retry"] { readRetry(field, into: &spec) }
+        if let field = fields["leftovers"] { readLeftovers(field, into: &spec.leftovers) }
         if let priority = fields["priority"]?.number(in: JobSpec.priorities) { spec.priority = priority }
         if let field = fields["concurrency"] { spec.concurrency = readConcurrency(field) }
     }
@@ -92,6 +93,19 @@ extension ConfigurationReader {
         if let backoff = fields["backoff"]?.positiveDuration() { spec.backoff = backoff }
         if spec.retriesLost, spec.attempts == 1 {
             fields["onLost"]?.fault("one attempt is never repeated", mend: "write attempts: 2, or more")
+        }
+    }
+
+    private func readLeftovers(_ field: Field, into policy: inout LeftoverPolicy) {
+        guard field.isMap || field.isEmpty else {
+            field.fault("a map is expected", mend: "write leftovers: { wait: 30s, then: end }")
+            return
+        }
+        guard let fields = field.record(keys: ["wait", "then"]) else { return }
+        if let wait = fields["wait"]?.duration() { policy.wait = wait }
+        let steps = LeftoverPolicy.Step.allCases.map(\.rawValue)
+        if let word = fields["then"]?.choice(of: steps), let step = LeftoverPolicy.Step(rawValue: word) {
+            policy.then = step
         }
     }
 

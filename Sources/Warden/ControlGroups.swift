@@ -59,15 +59,21 @@ struct ControlGroups {
         return true
     }
 
-    /// A process that an earlier attempt of the run left in its group.
-    func process(leftBy run: String) -> Int32? {
-        for group in left {
-            guard let name = group.path.split(separator: "/").last,
-                RunKey(description: String(name))?.run == run, let process = group.processes.first
-            else { continue }
-            return process
+    /// The processes that earlier attempts of the run left in their groups.
+    func processes(leftBy run: String) -> Set<Int32> {
+        Set(groups(leftBy: run).flatMap(\.processes))
+    }
+
+    /// A group of an earlier attempt of the run in which something still runs.
+    func group(leftBy run: String) -> ControlGroup? {
+        groups(leftBy: run).first { !$0.processes.isEmpty }
+    }
+
+    private func groups(leftBy run: String) -> some Sequence<ControlGroup> {
+        left.filter { group in
+            let name = group.path.split(separator: "/").last
+            return name.flatMap { RunKey(description: String($0)) }?.run == run
         }
-        return nil
     }
 
     /// Removes what could not be removed before; a process that was left behind has ended.

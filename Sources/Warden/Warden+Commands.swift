@@ -102,7 +102,7 @@ extension Warden {
             throw StartRefused(
                 .exhausted, "\(runs.count) runs use up the warden's \(descriptorLimit) descriptors")
         }
-        try checkPredecessors(of: key)
+        try checkPredecessors(of: order)
         var group = groups.make(for: key)
         let record: Descriptor
         let started: RunStarter.Started
@@ -155,18 +155,6 @@ extension Warden {
             groups.giveUp()
             return try starter.start(order, attachment)
         }
-    }
-
-    /// Nothing is done a second time while somebody is still at it: an attempt waits for every process of
-    /// those before it.
-    private func checkPredecessors(of key: RunKey) throws(StartRefused) {
-        guard key.attempt > 1 else { return }
-        let mark = "BELFRY_RUN_ID=\(key.run)"
-        let alive = ((try? ProcessTable.all()) ?? []).first {
-            !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
-        }
-        guard let alive = alive?.pid ?? groups.process(leftBy: key.run) else { return }
-        throw StartRefused(.stillAlive, "process \(alive) of an earlier attempt still lives")
     }
 
     private func makeRecord(_ record: RunRecord) throws(StartRefused) -> Descriptor {

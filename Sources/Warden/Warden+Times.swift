@@ -13,6 +13,7 @@ extension Warden {
     /// Does everything whose time has come.
     func keepTimes(_ now: Duration) {
         for run in runs.values where run.deadline.map({ $0 <= now }) ?? false { keepTime(of: run, now) }
+        if !endings.isEmpty { keepEndings(now) }
         if let saveDeadline, saveDeadline <= now { saveOutcomes() }
         let isIdle = runs.isEmpty && daemon == nil && attachments.isEmpty && lastWords.isEmpty
         idleSince = isIdle ? idleSince ?? now : nil

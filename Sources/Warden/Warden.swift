@@ -49,6 +49,8 @@ package final class Warden {
     var fresh: [Run] = []
     var ended: [RunKey: Ended] = [:]
     var leftovers: [UInt64: (pipe: Descriptor, output: LeftoverOutput)] = [:]
+    /// What earlier attempts left running and is being ended, by the run's id.
+    var endings: [String: Leftovers] = [:]
     /// What those who were attached to runs that ended have not read yet.
     var lastWords: [UInt64: OutputSink] = [:]
     /// Streams that wait for their order, by token.
@@ -235,6 +237,7 @@ package final class Warden {
             if let instant { next = min(next ?? instant, instant) }
         }
         include(saveDeadline)
+        include(endingDeadline)
         if options.endsWhenIdle { include(idleSince.map { $0 + .seconds(10) }) }
         if isRetired, runs.isEmpty { include(awaySince.map { $0 + .seconds(2) }) }
         guard next != armedFor else { return }

@@ -21,6 +21,7 @@ extension StartOrder {
         fields.put(11, isOutputWatched ? 1 : 0)
         fields.put(12, ifKnown: umask.map(Int.init))
         fields.put(40, ifKnown: attachment)
+        fields.put(41, ifKnown: leftoverGrace.map { Int($0.microseconds) })
         fields.put(13, ifKnown: pty?.rows)
         fields.put(14, ifKnown: pty?.columns)
         switch stdin {
@@ -68,6 +69,7 @@ extension StartOrder {
             pty: try Self.terminal(fields), stdin: try Self.input(fields),
             user: try fields.optionalText(18), nice: try Self.nice(fields), limits: try Self.limits(fields))
         attachment = try fields.optionalText(40)
+        leftoverGrace = fields.optionalNumber(41).map { .microseconds(max(0, $0)) }
     }
 
     private static func terminal(_ fields: Fields) throws(WardenError) -> TerminalSize? {

@@ -91,6 +91,10 @@ package struct StartOrder: Hashable, Sendable {
     package var nice: Int?
     /// What it may not use more of; the soft and the hard limit.
     package var limits: [ResourceLimit: Int]
+    /// Ends what earlier attempts of the run left running, by TERM and after this long by KILL; nil: it is left alone.
+    ///
+    /// The order is refused as long as any of it runs, in either case. A warden that does not know this leaves it alone.
+    package var leftoverGrace: Duration?
     /// The token under which somebody offered streams, see ``WardenCommand/attach(token:)``; nil for nobody.
     ///
     /// With one, ``environment`` is the job's whole environment, standard error has a pipe of its own unless

@@ -111,10 +111,15 @@ import Testing
         let belfry = try await Belfry.start()
         let added = try await belfry.json(
             "job", "add", "fetch", "--cron", "@hourly", "--overlap", "queue-all", "--attempts", "3",
-            "--backoff", "1m", "--retry-lost", "--priority", "5", "--concurrency", "disk=2", "--shell", "true"
+            "--backoff", "1m", "--retry-lost", "--leftovers", "fail", "--leftovers-wait", "5m", "--priority",
+            "5",
+            "--concurrency", "disk=2", "--shell", "true"
         )
         let policies = added["policies"]
         #expect(policies["overlap"].text == "queue-all" && policies["attempts"].integer == 3)
+        #expect(
+            policies["leftovers"]["then"].text == "fail" && policies["leftovers"]["waitMs"].integer == 300_000
+        )
         #expect(policies["onLost"] == .bool(true) && policies["backoffMs"].integer == 60_000)
         #expect(policies["priority"].integer == 5)
         #expect(policies["concurrency"]["key"].text == "disk" && policies["concurrency"]["max"].integer == 2)

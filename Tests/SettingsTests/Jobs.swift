@@ -23,6 +23,7 @@ import Testing
                 timeout: 2h
                 grace: 30s
                 retry: { attempts: 3, onLost: true, backoff: 1m }
+                leftovers: { wait: 5m, then: fail }
                 priority: -7
                 concurrency: { key: backup disk, max: 2 }
             """)
@@ -39,6 +40,7 @@ import Testing
         expected.timeout = .seconds(7200)
         expected.grace = .seconds(30)
         expected.overlap = .queueOne
+        expected.leftovers = LeftoverPolicy(wait: .seconds(300), then: .fail)
         (expected.attempts, expected.retriesLost, expected.backoff) = (3, true, .seconds(60))
         expected.priority = -7
         expected.concurrency = ConcurrencyKey(key: "backup disk", max: 2)
@@ -208,6 +210,8 @@ import Testing
         ("overlap: queueone", "did you mean \"queue-one\"?"),
         ("retry: { onLost: yes }", "\"yes\" is not known here; known here: true, false"),
         ("retry: { onLost: true }", "one attempt is never repeated; write attempts: 2, or more"),
+        ("leftovers: end", "a map is expected"),
+        ("leftovers: { then: kill }", "\"kill\" is not known here; known here: end, fail"),
         ("retry: { backoff: 0s }", "must be longer than nothing"),
         ("priority: 101", "\"101\" is not a whole number from -100 to 100"),
         ("priority: high", "\"high\" is not a whole number from -100 to 100"),

@@ -19,6 +19,8 @@ package struct WirePolicies: Hashable, Sendable, Codable {
     package var onLost: Bool?
     /// The longest wait before the second attempt; doubled for each one after it.
     package var backoffMs: Int64?
+    /// What an attempt does about processes that those before it left running.
+    package var leftovers: WireLeftovers?
     /// Of the runs that wait those with a higher number come first.
     package var priority: Int?
     /// What else it waits for; absent: nothing.
@@ -57,5 +59,19 @@ package struct WireCatchUp: Hashable, Sendable, Codable {
     package init(mode: String, withinMs: Int64) {
         self.mode = mode
         self.withinMs = withinMs
+    }
+}
+
+/// What an attempt does about processes that those before it left running.
+package struct WireLeftovers: Hashable, Sendable, Codable {
+    /// How long it waits for them, milliseconds.
+    package var waitMs: Int64?
+    /// What comes after that: `end` (they are ended, and it begins) or `fail` (the run ends failed).
+    package var then: String?
+
+    /// Waits for `waitMs` milliseconds, then does as `then` says; nil: as it is, or the default.
+    package init(waitMs: Int64?, then: String?) {
+        self.waitMs = waitMs
+        self.then = then
     }
 }

@@ -36,6 +36,8 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var onLost: Bool?
     /// The longest wait before the second attempt, milliseconds; doubled for each one after it.
     package var backoffMs: Int64?
+    /// What an attempt does about processes that those before it left running.
+    package var leftovers: WireLeftovers?
     /// From -100 to 100; runs with a higher number come first.
     package var priority: Int?
     /// What else it waits for; an empty key: nothing any more.

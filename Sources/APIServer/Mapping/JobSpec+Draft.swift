@@ -49,6 +49,7 @@ extension JobSpec {
         }
         if let isTried = draft.onLost { retriesLost = isTried }
         if let milliseconds = draft.backoffMs { backoff = try Self.duration(milliseconds, "backoff") }
+        if let wish = draft.leftovers { try applyLeftovers(wish) }
         if let priority = draft.priority {
             guard Self.priorities.contains(priority) else {
                 throw APIError(.badValue, "priority is a number from -100 to 100")
@@ -62,6 +63,18 @@ extension JobSpec {
             }
             concurrency = wire.key.isEmpty ? nil : ConcurrencyKey(key: wire.key, max: wire.max)
         }
+    }
+
+    private mutating func applyLeftovers(_ wish: WireLeftovers) throws(APIError) {
+        if let milliseconds = wish.waitMs {
+            leftovers.wait =
+                milliseconds == 0 ? .zero : try Self.duration(milliseconds, "the wait for leftovers")
+        }
+        guard let word = wish.then else { return }
+        guard let step = LeftoverPolicy.Step(rawValue: word) else {
+            throw APIError(.badValue, "leftovers is not \"\(word)\"", hint: "It is: end or fail")
+        }
+        leftovers.then = step
     }
 
     private static func action(_ draft: JobDraft) throws(APIError) -> JobAction? {

@@ -51,6 +51,8 @@ extension WirePolicies {
             attempts: spec.attempts)
         onLost = spec.retriesLost
         backoffMs = spec.backoff.milliseconds
+        leftovers = WireLeftovers(
+            waitMs: spec.leftovers.wait.milliseconds, then: spec.leftovers.then.rawValue)
         priority = spec.priority
         concurrency = spec.concurrency.map { WireConcurrency(key: $0.key, max: $0.max) }
         if spec.catchUp.mode == .all { catchUp.burst = spec.catchUp.burst }

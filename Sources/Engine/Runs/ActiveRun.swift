@@ -22,6 +22,9 @@ final class ActiveRun {
     /// Whether its attempt is over, and only the commit that says so is still to come.
     var isLeaving = false
 
+    /// Whether its attempt is over, and what follows is not decided yet, because the ledger can't be read.
+    var isUndecided = false
+
     /// A run that the next commit will claim.
     init(claiming record: RunRecord, _ spec: JobSpec, places: [Gate.Name], since: ClockReading?) {
         self.record = record

@@ -24,7 +24,7 @@ struct ActiveRuns {
     /// job's affair.
     var isAnswerOwed: Bool {
         runs.values.contains { run in
-            guard run.isOrdered, !run.isLeaving else { return false }
+            guard run.isOrdered, !run.isLeaving, !run.isUndecided else { return false }
             let isAsked = run.isAsked && run.record.endAsked == nil
             return isAsked || !run.isKnown || run.record.state == .starting
         }

@@ -11,7 +11,7 @@ struct RunDecider {
     var boot: String
 
     static let alive: Set<RunState> = [.starting, .running, .blocked, .paused, .stalled]
-    /// How long a process of the attempt before may still take to go.
+    /// After this long at the latest a process of the attempt before is looked for again.
     static let patience: Duration = .seconds(10)
 
     // MARK: Before it starts
@@ -68,9 +68,11 @@ struct RunDecider {
         return RunStep(run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told)
     }
 
-    /// The warden could not start it.
+    /// The warden could not start it; `waited` is how long the attempt has waited for what those before it left
+    /// running.
     func refused(
-        _ run: RunRecord, _ refusal: Refusal, text: String, chance: RetryChance? = nil, at now: Moment
+        _ run: RunRecord, _ refusal: Refusal, text: String, chance: RetryChance? = nil,
+        waited: Duration = .zero, at now: Moment
     ) -> RunStep {
         let reason: RunReason
         switch refusal {
@@ -81,7 +83,7 @@ struct RunDecider {
         case .badOrder, .tooLong, .badInput, .notPermitted:
             return end(run, RunOutcome(.failed, .spawnFailed), at: now, detail: text)
         case .badOutput, .exhausted, .other: reason = .spawnFailed
-        case .stillAlive: return postponed(run, text: text, chance: chance, at: now)
+        case .stillAlive: return postponed(run, text: text, chance: chance, waited: waited, at: now)
         }
         return end(run, RunOutcome(.failed, reason), at: now, detail: text, chance: chance)
     }
@@ -163,12 +165,15 @@ struct RunDecider {
             effects: [next == nil ? .end(outcome) : .wait])
     }
 
-    /// A process of the attempt before still lives: this one waits, and is given up when the next slot comes first.
+    /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or
+    /// when the job's own patience ends.
     private func postponed(
-        _ run: RunRecord, text: String, chance: RetryChance?, at now: Moment
+        _ run: RunRecord, text: String, chance: RetryChance?, waited: Duration, at now: Moment
     ) -> RunStep {
-        guard run.endAsked == nil, let chance, let moment = chance.isInTime(now + Self.patience) else {
-            return end(run, RunOutcome(.failed, .spawnFailed), at: now, detail: text)
+        guard run.endAsked == nil, let chance, let wait = chance.spec.wait(afterWaiting: waited),
+            let moment = chance.isInTime(now + wait)
+        else {
+            return end(run, RunOutcome(.failed, .leftovers), at: now, detail: text)
         }
         var move = RunMove(run, from: [.starting], to: .queued, reason: .retryWait)
         move.notBefore = moment
@@ -191,5 +196,24 @@ struct RunDecider {
         .append(
             NewEvent(
                 type, at: moment, reason: reason, job: run.job, run: run.id, bot: run.bot, detail: detail))
+    }
+}
+
+extension JobSpec {
+    /// Between two looks at processes that are being ended.
+    private static let shortWait: Duration = .seconds(1)
+
+    /// Whether what earlier attempts left running is to be ended now that the next one has `waited` for it.
+    func endsLeftovers(afterWaiting waited: Duration) -> Bool {
+        leftovers.then == .end && waited >= leftovers.wait
+    }
+
+    /// When to look again for what earlier attempts left running; nil: the run is given up.
+    ///
+    /// What is being ended has the job's grace, and then as long as the warden takes to kill it.
+    fileprivate func wait(afterWaiting waited: Duration) -> Duration? {
+        if waited < leftovers.wait { return min(RunDecider.patience, leftovers.wait - waited) }
+        guard leftovers.then == .end else { return nil }
+        return waited < leftovers.wait + grace + RunDecider.patience ? Self.shortWait : nil
     }
 }

@@ -47,6 +47,7 @@ extension RunKeeper {
         case .end(let outcome):
             forget(run.id)
             lent[run.cause] = nil
+            leftoversSeen[run.id] = nil
             census.ended(run: run.id, of: run.job)
             logger.info("run ended", metadata: ["run.id": "\(run.name)", "state": "\(outcome.state)"])
         }

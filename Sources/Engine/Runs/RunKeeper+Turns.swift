@@ -94,7 +94,11 @@ extension RunKeeper {
             for run in unknown.isEmpty ? [] : try await ledger.runs(ids: unknown) { fresh[run.id] = run }
             var plans: [(run: RunRecord, spec: JobSpec?, waiting: Waiting)] = []
             for waiting in turn {
-                guard let run = fresh[waiting.id] else { continue }
+                guard let run = fresh[waiting.id] else {
+                    // Its row no longer exists: nobody else will let go of what it holds.
+                    leave(waiting.id, waiting.places)
+                    continue
+                }
                 plans.append((run, try await spec(of: run), waiting))
             }
             for plan in plans { await claim(plan.run, plan.spec, plan.waiting, into: &steps) }
@@ -142,7 +146,12 @@ extension RunKeeper {
     }
 
     func order(_ run: RunRecord, _ spec: JobSpec) -> StartOrder {
-        guard let loan = lent[run.cause] else { return StartOrder(run, spec, places) }
+        guard let loan = lent[run.cause] else {
+            var order = StartOrder(run, spec, places)
+            let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
+            if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
+            return order
+        }
         var spec = spec
         spec.environment = loan.environment
         return loan.applied(to: StartOrder(run, spec, places))

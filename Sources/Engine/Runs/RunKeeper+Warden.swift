@@ -20,6 +20,7 @@ extension RunKeeper {
             if run.state == .starting || run.state == .running {
                 await board.become(.running, reason: nil, of: key.run, at: now)
             }
+            leftoversSeen[key.run] = nil
             guard run.state == .starting else { return }
             let clocks = clockChange(since: key.run)
             add(
@@ -29,10 +30,7 @@ extension RunKeeper {
             guard !isLeaving(key), let run = active.known(key) else { return }
             logger.warning(
                 "a run could not be started", metadata: ["run.id": "\(run.name)", "reason": "\(text)"])
-            let chance = await chance(of: run)
-            steps.append(
-                await closing(
-                    decider.refused(run, refusal, text: text, chance: chance, at: now), saying: text))
+            await end(run, .refused(refusal, text: text), into: &steps)
         case .output(let key, _, let bytes):
             guard !isLeaving(key), active.known(key) != nil else { return }
             note(await board.scan(bytes, of: key.run, at: now), at: now, into: &steps)
@@ -50,10 +48,49 @@ extension RunKeeper {
             let key = record.key
             guard let run = active.known(key) else { return look(after: key, .acknowledge(key)) }
             strays.forget(key)
-            let isDone = record.cause == .exited && record.exitCode == 0
-            let chance = isDone ? nil : await chance(of: run)
+            await end(run, .ended(record), into: &steps)
+        case .unknown(let key):
+            // An answer to an earlier question says nothing of an attempt that was ordered since.
+            guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else {
+                return
+            }
+            await end(run, .vanished, into: &steps)
+        case .inputTaken: break
+        case .caughtUp:
+            for question in active.ask() { warden.send(question) }
+        case .disconnected:
+            disconnected()
+        }
+    }
+
+    /// The attempt of a run is over; while the ledger can't be read, nobody knows whether another one follows, and it
+    /// is decided later.
+    private func end(_ run: RunRecord, _ end: AttemptEnd, into steps: inout [RunStep]) async {
+        let chance: RetryChance?
+        do throws(LedgerError) {
+            chance = end.isSuccess ? nil : try await self.chance(of: run)
+        } catch .damaged(_, let detail) {
+            // To read it again would not help: without the job's rules there is no other attempt.
+            logger.error(
+                "the rules of a run can't be read",
+                metadata: ["run.id": "\(run.name)", "reason": "\(detail)"])
+            chance = nil
+        } catch {
+            undecided.append((RunKey(run: run.id, attempt: run.attempt), end))
+            active[run.id]?.isUndecided = true
+            return trouble(error)
+        }
+        let now = clock.now
+        switch end {
+        case .refused(let refusal, let text):
+            let waited = refusal == .stillAlive ? waitedForLeftovers(of: run.id) : .zero
+            let step = decider.refused(run, refusal, text: text, chance: chance, waited: waited, at: now)
+            steps.append(await closing(step, saying: text))
+        case .vanished:
+            steps.append(await closing(decider.vanished(run, chance: chance, at: now)))
+        case .ended(let record):
             let step = await closing(
-                decider.ended(run, record, chance: chance, clockChange: clockChange(since: key.run)),
+                decider.ended(run, record, chance: chance, clockChange: clockChange(since: run.id)),
                 after: record.elapsed)
             if let place = steps.lastIndex(where: { $0.run.id == run.id }),
                 let both = steps[place].followed(by: step)
@@ -62,19 +99,27 @@ extension RunKeeper {
             } else {
                 steps.append(step)
             }
-        case .unknown(let key):
-            // An answer to an earlier question says nothing of an attempt that was ordered since.
-            guard !isLeaving(key), active[key.run]?.isAsked == true, let run = active.known(key) else {
-                return
-            }
-            let chance = await chance(of: run)
-            steps.append(await closing(decider.vanished(run, chance: chance, at: now)))
-        case .inputTaken: break
-        case .caughtUp:
-            for question in active.ask() { warden.send(question) }
-        case .disconnected:
-            disconnected()
         }
+    }
+
+    /// Decides the ends of attempts that could not be decided when the warden reported them.
+    func decideEnds(into steps: inout [RunStep]) async {
+        let ends = undecided
+        undecided = []
+        for (key, end) in ends {
+            guard let run = active[key.run]?.record, run.attempt == key.attempt, !isLeaving(key) else {
+                continue
+            }
+            await self.end(run, end, into: &steps)
+        }
+    }
+
+    /// How long the run has waited, since this daemon first saw that it must, for what an earlier attempt left
+    /// running.
+    private func waitedForLeftovers(of run: String) -> Duration {
+        let since = leftoversSeen[run] ?? clock.sinceBoot
+        leftoversSeen[run] = since
+        return clock.sinceBoot - since
     }
 
     /// The attempt is in nobody's hand: its row tells whether it is over.
@@ -116,17 +161,27 @@ extension RunKeeper {
     private func isLeaving(_ key: RunKey) -> Bool { active[key.run]?.isLeaving == true }
 
     /// Whether and until when the run may be tried again; nil: it is not.
-    private func chance(of run: RunRecord) async -> RetryChance? {
-        do throws(LedgerError) {
-            guard let spec = try await spec(of: run), spec.attempts > 1,
-                let job = try await ledger.job(named: run.job)?.spec
-            else { return nil }
-            let schedule = try? job.schedule.read(seed: job.name, zones: zones)
-            let next = schedule.flatMap { $0.0.nextSlot(after: clock.now, in: $0.1) }
-            return RetryChance(spec: spec, nextSlot: next)
-        } catch {
-            trouble(error)
-            return nil
-        }
+    private func chance(of run: RunRecord) async throws(LedgerError) -> RetryChance? {
+        guard let spec = try await spec(of: run), spec.attempts > 1,
+            let job = try await ledger.job(named: run.job)
+        else { return nil }
+        // The slots of a paused job do not run: none of them is a reason to give up.
+        if job.pause != nil { return RetryChance(spec: spec, nextSlot: nil) }
+        let schedule = try? job.spec.schedule.read(seed: job.name, zones: zones)
+        let next = schedule.flatMap { $0.0.nextSlot(after: clock.now, in: $0.1) }
+        return RetryChance(spec: spec, nextSlot: next)
+    }
+}
+
+/// How an attempt ended, as the warden reported it.
+enum AttemptEnd {
+    case refused(Refusal, text: String)
+    case ended(ExitRecord)
+    case vanished
+
+    /// Whether it did what it should.
+    var isSuccess: Bool {
+        if case .ended(let record) = self { return record.cause == .exited && record.exitCode == 0 }
+        return false
     }
 }

@@ -36,7 +36,13 @@ package actor RunKeeper {
     var specs = SpecShelf()
     /// Steps that the ledger could not take; they are tried again before anything else.
     var owed: [RunStep] = []
+    /// Attempts that are over, while the ledger can't be read to decide what follows.
+    var undecided: [(key: RunKey, end: AttemptEnd)] = []
+    /// Since when, since boot, runs wait for what their earlier attempts left running; by id.
+    var leftoversSeen: [String: Duration] = [:]
     private var isTroubled = false
+    /// Whether the log says so already; until a turn that met no trouble.
+    private var isTroubleLogged = false
     /// What the ledger said when only another start can mend it.
     private var end: LedgerError?
     private var isConnected = false
@@ -140,6 +146,7 @@ package actor RunKeeper {
             await connect()
             await settleOwed()
             var steps: [RunStep] = []
+            await decideEnds(into: &steps)
             let events = inbox.takeAll()
             for event in events { await take(event, into: &steps) }
             listen(hasSpoken: !events.isEmpty)
@@ -151,6 +158,7 @@ package actor RunKeeper {
             await commit(steps)
             listen()
             if let end { throw end }
+            if !isTroubled { isTroubleLogged = false }
             tellNews()
             if unread.isEmpty || isTroubled {
                 try await alarm.wait(until: nextTurn(await board.nextLook()), on: clock)
@@ -162,7 +170,7 @@ package actor RunKeeper {
 
     /// Says that the rows are true, when they are; or that nobody can say so, because no warden answers.
     private func tellNews() {
-        guard news != nil, owed.isEmpty else { return }
+        guard news != nil, owed.isEmpty, undecided.isEmpty else { return }
         guard !active.isAnyUnheard || !isConnected && patience > 0 else { return }
         news?.finish()
         news = nil
@@ -251,7 +259,8 @@ package actor RunKeeper {
 
     /// The ledger could not be read or written.
     func trouble(_ error: LedgerError) {
-        if !isTroubled { logger.error("runs can't be recorded", metadata: ["reason": "\(error)"]) }
+        if !isTroubleLogged { logger.error("runs can't be recorded", metadata: ["reason": "\(error)"]) }
+        isTroubleLogged = true
         isTroubled = true
         if !error.mayPass { end = error }
     }

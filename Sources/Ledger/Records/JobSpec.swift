@@ -28,6 +28,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var retriesLost: Bool
     /// The longest wait before the second attempt; doubled for each one after it.
     package var backoff: Duration
+    /// What the next attempt does about processes that those before it left running.
+    package var leftovers: LeftoverPolicy
     /// Of the runs that wait those with a higher number come first: ``priorities``.
     package var priority: Int
     /// What else runs that bear the same key let it wait for; nil: nothing.
@@ -52,6 +54,7 @@ package struct JobSpec: Hashable, Sendable, Codable {
         self.attempts = 1
         self.retriesLost = false
         self.backoff = Self.standardBackoff
+        self.leftovers = .standard
         self.priority = 0
         self.concurrency = nil
     }
@@ -85,6 +88,7 @@ extension JobSpec {
         try read(&attempts, .attempts)
         try read(&retriesLost, .retriesLost)
         try read(&backoff, .backoff)
+        try read(&leftovers, .leftovers)
         try read(&priority, .priority)
         try read(&concurrency, .concurrency)
         try read(&notify, .notify)

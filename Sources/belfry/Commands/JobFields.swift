@@ -37,6 +37,17 @@ struct JobFields: ParsableArguments {
     var retryLost: Bool?
 
     @Option(
+        help: ArgumentHelp(
+            "What the next attempt does about processes the last one left running: end or fail.",
+            valueName: "policy"),
+        completion: .list(["end", "fail"]))
+    var leftovers: String?
+
+    @Option(
+        help: ArgumentHelp("Wait this long for such processes first: 30s.", valueName: "duration"))
+    var leftoversWait: DurationArgument?
+
+    @Option(
         help: ArgumentHelp("Of the runs that wait higher numbers come first: -100 to 100.", valueName: "n"))
     var priority: Int?
 
@@ -67,6 +78,9 @@ struct JobFields: ParsableArguments {
         draft.attempts = attempts
         draft.backoffMs = backoff?.milliseconds
         draft.onLost = retryLost
+        if leftovers != nil || leftoversWait != nil {
+            draft.leftovers = WireLeftovers(waitMs: leftoversWait?.milliseconds, then: leftovers)
+        }
         draft.priority = priority
         draft.concurrency = try concurrency.map(Self.concurrency)
         draft.schedule = try when.schedule()

@@ -47,6 +47,13 @@ struct JobShowCommand: ParsableCommand {
         add("revision", "\(job.revision)")
     }
 
+    private static func leftovers(_ policy: WireLeftovers) -> String? {
+        guard let wait = policy.waitMs, let then = policy.then else { return nil }
+        let text = Duration.milliseconds(wait).text
+        return then == "fail"
+            ? "fails after \(text) if processes are left" : "ends left processes after \(text)"
+    }
+
     private static func policies(_ policies: WirePolicies) -> String {
         func text(_ milliseconds: Int64) -> String { Duration.milliseconds(milliseconds).text }
         let again = policies.attempts > 1 ? policies.backoffMs.map { ", backoff \(text($0))" } ?? "" : ""
@@ -64,6 +71,7 @@ struct JobShowCommand: ParsableCommand {
             "grace \(text(policies.graceMs))",
             "\(policies.attempts) \(policies.attempts == 1 ? "attempt" : "attempts")\(again)",
             policies.onLost == true ? "also when lost" : nil,
+            policies.attempts > 1 ? policies.leftovers.flatMap(Self.leftovers) : nil,
             policies.priority.flatMap { $0 == 0 ? nil : "priority \($0)" },
             policies.concurrency.map { "at most \($0.max) of key \($0.key)" },
             policies.user.map { "as \($0)" }, policies.umask.map { "umask \($0)" },

@@ -51,7 +51,7 @@ enum RunText {
     /// Whether the last attempt ended before it began.
     private static func neverBegan(_ reason: RunReason?) -> Bool {
         switch reason {
-        case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser: true
+        case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
         default: false
         }
     }

@@ -93,6 +93,22 @@ struct `one slot, whoever is killed and when` {
         #expect(last.allSatisfy { $0.executed == [1: 1, 2: 1] && $0.attempts == [1: .failed, 2: .failed] })
     }
 
+    @Test func `is tried again once what was left behind is ended, never two attempts together`() {
+        let rules = World.Rules(attempts: 2, stays: true, exitCode: 1)
+        let last = check(World(rules, daemonCrashes: 1, wardenCrashes: 1, leaves: true))
+        #expect(states(last).isSubset(of: [.failed, .lost]))
+        #expect(last.contains { $0.executed == [1: 1, 2: 1] })
+    }
+
+    @Test func `ends when what was left behind stays and may not be ended`() {
+        let policy = LeftoverPolicy(wait: .seconds(30), then: .fail)
+        let rules = World.Rules(attempts: 2, stays: true, leftovers: policy, exitCode: 1)
+        let last = check(World(rules, daemonCrashes: 2, wardenCrashes: 0, leaves: true))
+        #expect(states(last) == [.failed])
+        #expect(last.allSatisfy { $0.executed == [1: 1] && $0.run?.reason == .leftovers })
+        #expect(last.allSatisfy { $0.told == [.runStarted, .runFailed] && !$0.left.isEmpty })
+    }
+
     @Test func `is tried again after a loss where the job says so, never two attempts together`() {
         let rules = World.Rules(attempts: 2, retriesLost: true)
         let last = check(World(rules, daemonCrashes: 1, wardenCrashes: 2, leaves: true))

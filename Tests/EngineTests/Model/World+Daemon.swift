@@ -39,7 +39,7 @@ extension World {
         if run.state == .queued, daemon.hand == nil {
             if run.endAsked != nil { return [change { $0.decide(.withdraw, run) }] }
             // Time passes until what is left of the attempt before has gone; a few times it is asked too early.
-            let comesTooEarly = run.token > 4 && !alive.union(left).isEmpty
+            let comesTooEarly = !rules.stays && run.token > 4 && !alive.union(left).isEmpty
             return daemon.isConnected && !comesTooEarly ? [change { $0.claim(run) }] : []
         }
         if let hand = daemon.hand, run.endAsked != nil, hand.record.endAsked == nil {
@@ -127,7 +127,9 @@ extension World {
             }
             if hand.record.state == .starting { decideInHand(.started(attempt: attempt)) }
         case .refused(let attempt, let refusal):
-            if known(attempt) != nil { decideInHand(.refused(refusal)) }
+            guard known(attempt) != nil else { return }
+            decideInHand(.refused(refusal, waited: waited))
+            daemon?.refusals += 1
         case .ended(let record):
             let attempt = record.key.attempt
             guard known(attempt) != nil else {
@@ -141,6 +143,9 @@ extension World {
             decideInHand(.vanished)
         }
     }
+
+    /// How long this daemon has seen the next attempt wait for what is left of the one before.
+    private var waited: Duration { RunDecider.patience * (daemon?.refusals ?? 0) }
 
     private mutating func known(_ attempt: Int) -> Hand? {
         guard daemon?.hand?.record.attempt == attempt else { return nil }
@@ -164,8 +169,9 @@ extension World {
         case .withdraw: return decider.withdrawn(run, at: Self.now)
         case .vanished: return decider.vanished(run, chance: chance, at: Self.now)
         case .started: return decider.started(run, pid: 7, startTime: 1, at: Self.now)
-        case .refused(let refusal):
-            return decider.refused(run, refusal, text: "", chance: chance, at: Self.now)
+        case .refused(let refusal, let waited):
+            return decider.refused(
+                run, refusal, text: "", chance: chance, waited: waited, at: Self.now)
         case .ended(let record): return decider.ended(run, record, chance: chance)
         }
     }
@@ -194,7 +200,8 @@ extension World {
         case .start:
             guard let hand = daemon?.hand else { return }
             daemon?.hand?.isOrdered = true
-            send(.start(attempt: hand.record.attempt))
+            let endsLeft = hand.record.attempt > 1 && spec.endsLeftovers(afterWaiting: waited)
+            send(.start(attempt: hand.record.attempt, endsLeft: endsLeft))
             if hand.record.endAsked != nil { send(.cancel(attempt: hand.record.attempt)) }
         case .wait, .end: daemon?.hand = nil
         }

@@ -18,15 +18,17 @@ extension World {
             }
         }
         for attempt in alive { next.append(change { $0.exit(attempt) }) }
-        for attempt in left { next.append(change { $0.left.remove(attempt) }) }
+        let goes = !rules.stays || warden?.isEnding == true
+        for attempt in left where goes { next.append(change { $0.left.remove(attempt) }) }
         return next
     }
 
     private mutating func serve(_ command: Command) {
         switch command {
-        case .start(let attempt):
+        case .start(let attempt, let endsLeft):
             guard records[attempt] == nil else { return tell(attempt) }
             let others = alive.union(left).subtracting([attempt])
+            warden?.isEnding = endsLeft && !others.isEmpty
             if attempt > 1, !others.isEmpty { return say(.refused(attempt: attempt, .stillAlive)) }
             records[attempt] = .made
             warden?.starting = attempt

@@ -61,6 +61,9 @@ struct World: Hashable {
     struct Rules: Hashable {
         var attempts = 1
         var retriesLost = false
+        /// Whether what is left behind runs on until somebody ends it.
+        var stays = false
+        var leftovers = LeftoverPolicy.standard
         /// How the job's process ends.
         var exitCode = 0
     }
@@ -73,6 +76,8 @@ struct World: Hashable {
         var strays: [Int: Command] = [:]
         /// Decided and not yet committed; then committed, with the effects still to come.
         var decision: Decision?
+        /// How often an attempt was refused because of what is left of the one before: a wait lies between each two.
+        var refusals = 0
         var effects: [RunStep.Effect] = []
     }
 
@@ -91,17 +96,21 @@ struct World: Hashable {
     enum Fact: Hashable {
         case adopt, claim, withdraw, vanished
         case started(attempt: Int)
-        case refused(Refusal)
+        case refused(Refusal, waited: Duration)
         case ended(ExitRecord)
     }
 
     enum Command: Hashable {
-        case start(attempt: Int), cancel(attempt: Int), query(attempt: Int), acknowledge(attempt: Int)
+        /// `endsLeft`: what earlier attempts left running is ended first.
+        case start(attempt: Int, endsLeft: Bool = false)
+        case cancel(attempt: Int), query(attempt: Int), acknowledge(attempt: Int)
     }
 
     struct Warden: Hashable {
         /// The attempt whose record was made and whose process is about to be started.
         var starting: Int?
+        /// Whether it is ending what was left behind.
+        var isEnding = false
         /// Whether a daemon is connected.
         var hasDaemon = false
     }
@@ -138,6 +147,7 @@ extension World {
             $0.action = .command(["work"])
             $0.attempts = rules.attempts
             $0.retriesLost = rules.retriesLost
+            $0.leftovers = rules.leftovers
         }
     }
 

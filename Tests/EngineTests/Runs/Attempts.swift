@@ -154,6 +154,108 @@ import Tracking
         }
     }
 
+    /// A job whose attempts leave a process behind that runs on, in a session of its own.
+    private func leaving(_ policy: LeftoverPolicy) -> JobSpec {
+        job(
+            """
+            [ $BELFRY_ATTEMPT = 1 ] || exec echo $BELFRY_ATTEMPT >> ../again
+            setsid sh -c 'echo $$ > ../left; exec sleep 600' > /dev/null 2>&1 &
+            until [ -s ../left ] && read pid < ../left && grep -q sleep /proc/$pid/comm; do :; done; exit 1
+            """, attempts: 2
+        ).with { $0.leftovers = policy }
+    }
+
+    /// The attempt was refused: lets the next moment come for which it waits.
+    private func passOn(_ scene: RunScene, _ waiting: RunRecord) async throws -> RunRecord {
+        let again = try await scene.run(waiting) { $0.state != .starting && $0.token > waiting.token }
+        if let moment = again.notBefore { scene.clock.advance(to: max(moment, scene.clock.now)) }
+        return again
+    }
+
+    @Test func `ends what the one before left running when the wait for it is over, and begins`()
+        async throws
+    {
+        try await RunScene.run { scene in
+            let run = try await scene.queueStored(leaving(LeftoverPolicy(wait: .seconds(5), then: .end)))
+            var waiting = try await pass(scene, run, to: 2)
+            waiting = try await passOn(scene, waiting)
+            let left = try #require(try scene.lines(of: "left").first)
+            #expect(waiting.live?.message == "process \(left) (sleep) of an earlier attempt still runs")
+            #expect(kill(try #require(Int32(left)), 0) == 0)
+            // Refused once more, and ended.
+            let again = try await scene.run(waiting) { $0.state == .queued && $0.token > waiting.token }
+            try #require(
+                try await Shell.run("timeout 30 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)
+            scene.clock.advance(to: max(try #require(again.notBefore), scene.clock.now))
+            #expect(try await scene.end(of: run).state == .completed)
+            #expect(try scene.lines(of: "again") == ["2"])
+            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+        }
+    }
+
+    @Test func `fails and names what the one before left running, where that may not be ended`() async throws
+    {
+        try await RunScene.run { scene in
+            let run = try await scene.queueStored(leaving(LeftoverPolicy(wait: .seconds(5), then: .fail)))
+            let waiting = try await pass(scene, run, to: 2)
+            _ = try await passOn(scene, waiting)
+            let ended = try await scene.end(of: run)
+            let left = try #require(try scene.lines(of: "left").first.flatMap { Int32($0) })
+            defer { kill(left, SIGKILL) }
+            #expect(ended.state == .failed && ended.reason == .leftovers && kill(left, 0) == 0)
+            let told = try await scene.events(of: run)
+            #expect(told.map(\.type) == [.runStarted, .runFailed])
+            #expect(told.last?.detail == "process \(left) (sleep) of an earlier attempt still runs")
+            #expect(ended.live?.message == told.last?.detail)
+            try await scene.settled()
+            #expect(!scene.census.isBusy("job"))
+        }
+    }
+
+    @Test func `leaves what it left running alone when no attempt is left, and fails at once`() async throws {
+        try await RunScene.run { scene in
+            let spec = leaving(.standard).with { $0.attempts = 1 }
+            let ended = try await scene.end(of: scene.queueStored(spec))
+            let left = try #require(try scene.lines(of: "left").first.flatMap { Int32($0) })
+            defer { kill(left, SIGKILL) }
+            #expect(ended.state == .failed && ended.reason == .exitCode && kill(left, 0) == 0)
+            #expect(ended.survivors?.map(\.pid) == [left])
+        }
+    }
+
+    @Test func `is even when the ledger could not be read at the end of the one before`() async throws {
+        try await RunScene.run { scene in
+            try scene.makePipe("go")
+            let failing = job("[ $BELFRY_ATTEMPT = 2 ] || { read line < ../go; exit 1; }")
+            let run = try await scene.queueStored(failing)
+            try await scene.run(run) { $0.state == .running }
+            try await scene.change("ALTER TABLE job RENAME TO away")
+            try scene.write("go")
+            while await scene.clock.nextSleeper() != scene.clock.now + .seconds(1) {}
+            #expect(try await scene.ledger.run(id: run.id)?.state == .running)
+            try await scene.change("ALTER TABLE away RENAME TO job")
+            scene.clock.advance(by: .seconds(1))
+            try await pass(scene, run, to: 2)
+            #expect(try await scene.end(of: run).state == .completed)
+            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+        }
+    }
+
+    @Test func `is although a slot comes first, while the job is paused`() async throws {
+        try await RunScene.run { scene in
+            let spec = job("exit $((2 - BELFRY_ATTEMPT))").with {
+                $0.schedule = ScheduleSpec(kind: .cron, text: "* * * * * *", zone: "UTC")
+            }
+            var record = JobRecord(spec: spec, origin: .cli, revision: 1, since: scene.clock.now)
+            record.spec.directory = scene.home.folder.file("work")
+            record.pause = Pause(since: scene.clock.now)
+            try await scene.ledger.commit([.putJob(record, replacing: nil)])
+            let run = try await scene.queueStored(spec)
+            try await pass(scene, run, to: 2)
+            #expect(try await scene.end(of: run).state == .completed)
+        }
+    }
+
     @Test func `never is while a process of the attempt before lives`() async throws {
         try await RunScene.run { scene in
             try scene.makePipe("go")

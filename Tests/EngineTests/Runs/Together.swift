@@ -5,6 +5,25 @@ import Testing
 import Timeline
 import Tracking
 
+@Suite(.timeLimit(.minutes(3))) struct `a run whose row no longer exists when its turn comes` {
+    @Test func `holds nobody back`() async throws {
+        try await RunScene.run { scene in
+            try scene.makePipe("go")
+            let spec = JobSpec.manual("job", "read line < ../go").with { $0.overlap = .queueAll }
+            let first = try await scene.queue(spec)
+            try await scene.run(first) { $0.state == .running }
+            let removed = try await scene.queue(spec)
+            let last = try await scene.queue(spec)
+            try await scene.settled()
+            try await scene.change("DELETE FROM run WHERE id = '\(removed.id)'")
+            for run in [first, last] {
+                try scene.write("go")
+                #expect(try await scene.end(of: run).state == .completed)
+            }
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(3))) struct `runs that want to be under way together` {
     /// A job that notes its run, then waits for the test; it must not overlap itself unless it is changed to.
     private func job(

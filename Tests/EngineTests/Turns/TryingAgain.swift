@@ -139,7 +139,32 @@ import WardenProtocol
         #expect(waits.after.state == .queued && waits.after.attempt == 2 && waits.events.isEmpty)
         let late = chance(nextSlot: now + .seconds(5))
         let over = decider.refused(starting, .stillAlive, text: "pid 7", chance: late, at: now)
-        #expect(over.after.state == .failed && over.after.reason == .spawnFailed)
+        #expect(over.after.state == .failed && over.after.reason == .leftovers)
+    }
+
+    @Test(arguments: [
+        (LeftoverPolicy.Step.end, [0: 10, 25: 5, 30: 1, 49: 1], 50),
+        (.fail, [0: 10, 25: 5], 30),
+    ])
+    func `waits for such a process as long as the job says, and no longer`(
+        then: LeftoverPolicy.Step, waits: [Int: Int], end: Int
+    ) {
+        let decider = RunDecider(boot: "this boot")
+        var starting = run(attempt: 2)
+        starting.state = .starting
+        let chance = chance { $0.leftovers = LeftoverPolicy(wait: .seconds(30), then: then) }
+        func step(_ waited: Int) -> RunStep {
+            decider.refused(
+                starting, .stillAlive, text: "process 7 (sleep) of an earlier attempt still runs",
+                chance: chance, waited: .seconds(waited), at: now)
+        }
+        for (waited, wait) in waits {
+            #expect(step(waited).after.notBefore == now + .seconds(wait))
+            #expect(chance.spec.endsLeftovers(afterWaiting: .seconds(waited)) == (waited >= 30))
+        }
+        let over = step(end)
+        #expect(over.after.state == .failed && over.after.reason == .leftovers)
+        #expect(over.events == [.runFailed])
     }
 }
 
