@@ -10,9 +10,9 @@ import CDBus
     private let table = WatchTable()
     private let signals: AsyncStream<DBusSignal>.Continuation
     private let limit: Int
-    private var lastID = 0
-    private var line: [PendingCall] = []
-    private var flying: [Int: PendingCall] = [:]
+    private var lastSerial: UInt32 = 0
+    private var line: ArraySlice<PendingCall> = []
+    private var flying: [UInt32: Waiter] = [:]
     /// No deadline lies before this; it may be too early, never too late.
     private var earliestDeadline: ContinuousClock.Instant?
     private(set) var isOpen = true
@@ -20,7 +20,7 @@ import CDBus
     /// Opens a connection to `address`, not yet introduced to the bus.
     ///
     /// The corresponding C function is `dbus_connection_open_private`: a shared connection would end the
-    /// process when the bus goes.
+    /// process when the bus exits.
     init(
         address: String, callsInFlight limit: Int, signals: AsyncStream<DBusSignal>.Continuation
     ) throws(DBusError) {
@@ -57,7 +57,7 @@ import CDBus
     func close() {
         guard isOpen else { return }
         isOpen = false
-        for call in line + flying.values { call.answer(.failure(.disconnected)) }
+        for waiter in line.map(\.waiter) + flying.values { waiter.answer(.failure(.disconnected)) }
         line = []
         flying = [:]
         unsafe dbus_connection_remove_filter(
@@ -72,48 +72,60 @@ import CDBus
     /// Calls in flight and calls that wait for room.
     var load: (inFlight: Int, waiting: Int) { (flying.count, line.count) }
 
-    /// Sends `message` as soon as there is room, and answers `waiter` exactly once, by `deadline`.
-    func call(
-        _ message: Message, deadline: Duration, waiter: CheckedContinuation<PendingCall.Answer, Never>
-    ) {
-        guard isOpen else { return waiter.resume(returning: .failure(.disconnected)) }
-        lastID += 1
-        let due = ContinuousClock.now + deadline
-        line.append(PendingCall(id: lastID, message: message, deadline: due, waiter: waiter))
-        earliestDeadline = min(earliestDeadline ?? due, due)
+    /// Sends `call` as soon as there is room, and answers its waiter exactly once, by its deadline.
+    func make(_ call: PendingCall) {
+        guard isOpen else { return call.waiter.answer(.failure(.disconnected)) }
+        earliestDeadline = min(earliestDeadline ?? call.waiter.deadline, call.waiter.deadline)
+        line.append(call)
         sendFromLine()
     }
 
-    /// Sends a message nobody answers.
-    func send(_ message: Message) throws(DBusError) {
+    /// Sends a message, and returns the number it was sent under, which a reply to it names.
+    ///
+    /// The corresponding C function is `dbus_connection_send`.
+    @discardableResult
+    func send(_ wire: WireMessage) throws(DBusError) -> UInt32 {
         guard isOpen else { throw .disconnected }
+        lastSerial &+= 1
+        if lastSerial == 0 { lastSerial = 1 }  // 0 is no number
+        let message = try Message(wire, serial: lastSerial)
         guard unsafe dbus_connection_send(connection, message.pointer, nil) != 0 else { throw .outOfMemory }
+        return lastSerial
     }
 
-    /// Tells libdbus the name the bus gave us.
+    /// Passes the name the bus gave us to libdbus.
     func setUniqueName(_ name: String) {
         unsafe dbus_bus_set_unique_name(connection, name)
     }
 
     private func sendFromLine() {
-        while flying.count < limit, !line.isEmpty {
-            let call = line.removeFirst()
-            flying[call.id] = call
-            unsafe call.send(on: connection) { [unowned self] done in
-                self.flying[done.id] = nil
-                done.complete()
+        while flying.count < limit, let call = line.popFirst() {
+            do throws(DBusError) {
+                let serial = try send(call.message)
+                flying[serial] = call.waiter
+            } catch {
+                call.waiter.answer(.failure(error))
             }
-            if call.isAnswered { flying[call.id] = nil }
         }
+    }
+
+    /// Answers the call that `message` replies to; false when nobody waits for it, or nobody any more.
+    private func finishCall(with message: Message) -> Bool {
+        guard let waiter = flying.removeValue(forKey: message.replySerial) else { return false }
+        if flying.isEmpty, line.isEmpty { earliestDeadline = nil }
+        do throws(DBusError) {
+            waiter.answer(.success(try message.answer()))
+        } catch {
+            waiter.answer(.failure(error))
+        }
+        return true
     }
 
     // MARK: Turning the loop
 
     /// Delivers what has arrived, up to a bound, and ends what is late.
-    ///
-    /// True when more is waiting.
-    func advance() -> Bool {
-        guard isOpen else { return false }
+    func advance() {
+        guard isOpen else { return }
         var turns = Self.messagesPerTurn
         while turns > 0, unsafe dbus_connection_dispatch(connection) == DBUS_DISPATCH_DATA_REMAINS {
             turns -= 1
@@ -121,22 +133,26 @@ import CDBus
         let now = ContinuousClock.now
         table.fireTimers(at: now)
         endLateCalls(at: now)
-        // Closed here and not in the callback that heard of it: libdbus is still inside then.
-        let hasMore = unsafe dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
+        // Closed here and not in the callback that was told so: libdbus is still inside then.
         let isConnected = unsafe dbus_connection_get_is_connected(connection) != 0
-        guard hasMore || isConnected else {
-            close()
-            return false
-        }
+        guard isConnected || hasMore else { return close() }
         sendFromLine()
-        return hasMore
+    }
+
+    /// Whether ``advance()`` has something to deliver without waiting for the bus.
+    ///
+    /// A send that fails makes libdbus deliver the end of the connection, with no word from poll.
+    var hasMore: Bool {
+        guard isOpen else { return false }
+        return unsafe dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
     }
 
     /// How long poll may wait: rounded up, -1 for ever.
     func millisecondsToDeadline() -> Int32 {
-        guard isOpen, let next = [earliestDeadline, table.nextTimer].compactMap(\.self).min() else {
-            return -1
-        }
+        guard isOpen else { return -1 }
+        var next = table.nextTimer
+        if let earliestDeadline { next = min(next ?? earliestDeadline, earliestDeadline) }
+        guard let next else { return -1 }
         let (seconds, attoseconds) = (next - ContinuousClock.now).components
         return Int32(clamping: max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
     }
@@ -151,26 +167,28 @@ import CDBus
 
     private func endLateCalls(at now: ContinuousClock.Instant) {
         guard let earliestDeadline, earliestDeadline <= now else { return }
-        for call in line + flying.values where call.deadline <= now {
-            flying[call.id] = nil
-            call.answer(.failure(.timedOut))
+        for (serial, waiter) in flying where waiter.deadline <= now {
+            flying[serial] = nil
+            waiter.answer(.failure(.timedOut))
         }
-        line.removeAll(where: \.isAnswered)
-        self.earliestDeadline = (line + flying.values).map(\.deadline).min()
+        for call in line where call.waiter.deadline <= now { call.waiter.answer(.failure(.timedOut)) }
+        line.removeAll { $0.waiter.deadline <= now }
+        self.earliestDeadline = (line.map(\.waiter) + flying.values).map(\.deadline).min()
     }
 
     // MARK: Receiving
 
-    /// Passes signals on.
+    /// Passes replies and signals on.
     ///
-    /// Everything else is left to libdbus, which answers calls to us with an error.
+    /// All else is left to libdbus, which answers calls to us with an error.
     private static let receive: DBusHandleMessageFunction = { _, message, context in
         guard let message = unsafe message, let context = unsafe context else {
             return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
         }
         let link = unsafe Unmanaged<BusLink>.fromOpaque(context).takeUnretainedValue()
         let kept = unsafe Message(keeping: message)
-        if !kept.saysDisconnected, let signal = kept.signal { link.signals.yield(signal) }
+        if kept.isReply, link.finishCall(with: kept) { return DBUS_HANDLER_RESULT_HANDLED }
+        if let signal = kept.signal, !kept.saysDisconnected { link.signals.yield(signal) }
         return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
     }
 }

@@ -21,7 +21,7 @@ package actor DBusConnection {
     /// Our name on the bus, such as `:1.42`; empty until the bus has answered the greeting.
     package private(set) var uniqueName = ""
 
-    /// Connects to `address`, authenticates as this user, and greets the bus, all by `deadline`.
+    /// Connects to `address`, authenticates as this user, and sends the bus its greeting, all by `deadline`.
     ///
     /// Only connect(2) itself has no deadline: on a bus that is stopped and has a full queue it waits, on
     /// the connection's own thread.
@@ -30,7 +30,7 @@ package actor DBusConnection {
     ///   - callsInFlight: how many calls may wait for an answer at once; more wait in line.
     ///   - deadline: for the greeting and its answer.
     /// - Returns: an open connection with a name of its own.
-    /// - Throws: what kept it from being opened, with libdbus' own words.
+    /// - Throws: why it could not be opened, with libdbus' own message.
     package static func connect(
         to address: String, callsInFlight: Int = 64, deadline: Duration
     ) async throws(DBusError) -> DBusConnection {
@@ -58,7 +58,7 @@ package actor DBusConnection {
         thread.stop()
     }
 
-    /// Whether the bus is still there, as far as is known.
+    /// Whether the connection is open, as far as is known.
     package var isOpen: Bool { link?.isOpen ?? false }
 
     /// Calls that wait for an answer, and calls that wait for room.
@@ -76,31 +76,33 @@ package actor DBusConnection {
     /// Cancelling the task does not cut the call short; the deadline and ``close()`` do.
     /// - Parameters:
     ///   - method: where the call goes.
-    ///   - arguments: what it is given.
+    ///   - arguments: its arguments, as its signature demands.
     ///   - deadline: covers the time in line and the answer.
     /// - Returns: the answer's values, often none.
-    /// - Throws: the peer's error as `.refused`, or what kept the answer from coming.
-    package func call(
+    /// - Throws: the peer's error as `.refused`, or why no answer came.
+    package nonisolated func call(
         _ method: DBusMethod, _ arguments: [DBusValue] = [], deadline: Duration
     ) async throws(DBusError) -> [DBusValue] {
-        let message = try Message.call(method, arguments)
-        guard let link else { throw .disconnected }
-        let answer = await withCheckedContinuation { waiter in
-            link.call(message, deadline: deadline, waiter: waiter)
+        let message = try WireMessage(MessageHead(method), arguments)
+        let due = ContinuousClock.now + deadline
+        let answer = await withCheckedContinuation { continuation in
+            let waiter = Waiter(deadline: due, continuation: continuation)
+            thread.post(PendingCall(message: message, waiter: waiter))
         }
         return try answer.get()
     }
 
-    /// Sends a signal to everybody who listens for it.
+    /// Broadcasts a signal to all connections with a match rule for it.
     package func emit(
         path: String, interface: String, member: String, _ arguments: [DBusValue] = []
     ) throws(DBusError) {
         guard let link else { throw .disconnected }
-        try link.send(Message.signal(path: path, interface: interface, member: member, arguments))
+        let head = MessageHead(path: path, interface: interface, signal: member)
+        try link.send(WireMessage(head, arguments))
     }
 
-    /// Asks the bus for the signals that fit `match`.
-    package func listen(for match: DBusMatch, deadline: Duration) async throws(DBusError) {
+    /// Subscribes to the signals that fit `match`.
+    package nonisolated func listen(for match: DBusMatch, deadline: Duration) async throws(DBusError) {
         try Name.check(match.rule, as: .rule)
         _ = try await call(.bus("AddMatch"), [.string(match.rule)], deadline: deadline)
     }

@@ -1,4 +1,4 @@
-/// Why something on the bus did not work.
+/// Why an operation on the bus failed.
 package enum DBusError: Error, Hashable, Sendable {
     /// The address is malformed, or of a kind that would start a process (`autolaunch:`, `unixexec:`).
     case badAddress(String)
@@ -6,13 +6,13 @@ package enum DBusError: Error, Hashable, Sendable {
     /// No connection could be opened; `name` and `message` are libdbus' own.
     case cannotConnect(name: String, message: String)
 
-    /// The bus went away, or ``DBusConnection/close()`` was called. The call may or may not have arrived.
+    /// The bus closed the connection, or ``DBusConnection/close()`` was called. The call may or may not have arrived.
     case disconnected
 
     /// No answer came before the deadline. The call may still take effect.
     case timedOut
 
-    /// An argument can't travel: a NUL in a string, a malformed name, an array of mixed types. Nothing was sent.
+    /// An argument cannot be sent: a NUL in a string, a malformed name, an array of mixed types. Nothing was sent.
     case invalidArgument(String)
 
     /// The peer, or the bus itself, answered with an error.

@@ -1,4 +1,4 @@
-/// Which broadcast signals the bus should pass on to us.
+/// Selects broadcast signals that the bus passes on to this connection.
 package struct DBusMatch: Hashable, Sendable {
     /// Who sends them; the bus follows a well-known name to its owner.
     ///

@@ -4,12 +4,17 @@ import Synchronization
 
 /// The one thread that may call libdbus for one connection, and the executor of that connection's actor.
 ///
-/// It sleeps in poll(2) on an eventfd (a job was enqueued) and on the descriptors libdbus watches. Poll and
-/// not epoll, because libdbus has two watches on one descriptor. Jobs must never block: they share the
-/// thread with every byte of the connection.
+/// It sleeps in poll(2) on an eventfd (something came into the inbox) and on the descriptors libdbus watches.
+/// Poll and not epoll, because libdbus has two watches on one descriptor. Jobs must never block: they share
+/// the thread with every byte of the connection.
 final class DBusThread: SerialExecutor {
+    private enum Errand {
+        case job(UnownedJob)
+        case call(PendingCall)
+    }
+
     private struct Inbox {
-        var jobs: [UnownedJob] = []
+        var errands: [Errand] = []
         var isSleeping = false
         var isStopping = false
     }
@@ -76,12 +81,23 @@ final class DBusThread: SerialExecutor {
         if mustWake { wake() }
     }
 
-    // MARK: Executor
+    // MARK: Inbox
+
+    /// Makes `call` on the attached link, in its turn among the jobs.
+    ///
+    /// A call does not travel as a job of the actor: a continuation always resumes on the global executor, so
+    /// a caller that waited inside the actor would change threads twice more on its way back.
+    func post(_ call: PendingCall) {
+        add(.call(call))
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+        add(.job(UnownedJob(job)))
+    }
+
+    private func add(_ errand: Errand) {
         let mustWake = inbox.withLock { inbox in
-            inbox.jobs.append(job)
+            inbox.errands.append(errand)
             defer { inbox.isSleeping = false }
             return inbox.isSleeping
         }
@@ -104,32 +120,48 @@ final class DBusThread: SerialExecutor {
 
     private func run() {
         thread.store(UInt(pthread_self()), ordering: .releasing)
-        while runJobs() {
-            let hasMore = unsafe link?.advance() ?? false
+        var descriptors: [pollfd] = []
+        while runErrands() {
+            let hasMore = unsafe link?.hasMore ?? false
             let mayRest = inbox.withLock { inbox in
-                inbox.isSleeping = inbox.jobs.isEmpty && !inbox.isStopping
+                inbox.isSleeping = inbox.errands.isEmpty && !inbox.isStopping
                 return inbox.isSleeping && !hasMore
             }
-            poll(milliseconds: mayRest ? unsafe link?.millisecondsToDeadline() ?? -1 : 0)
+            poll(&descriptors, milliseconds: mayRest ? unsafe link?.millisecondsToDeadline() ?? -1 : 0)
+            unsafe link?.advance()
         }
         unsafe link?.close()
         unsafe link = nil
     }
 
     /// Runs what is in the inbox; false when the thread should end.
-    private func runJobs() -> Bool {
-        let (jobs, isStopping) = inbox.withLock { inbox in
-            defer { inbox.jobs = [] }
-            return (inbox.jobs, inbox.isStopping)
+    private func runErrands() -> Bool {
+        let (errands, isStopping) = inbox.withLock { inbox in
+            defer { inbox.errands = [] }
+            return (inbox.errands, inbox.isStopping)
         }
-        for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
-        return !(isStopping && jobs.isEmpty)
+        for errand in errands {
+            switch errand {
+            case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            case .call(let call):
+                if let link = unsafe link {
+                    link.make(call)
+                } else {
+                    call.waiter.answer(.failure(.disconnected))
+                }
+            }
+        }
+        return !(isStopping && errands.isEmpty)
     }
 
-    private func poll(milliseconds: Int32) {
+    /// Waits until there is something to do; `descriptors` is kept from turn to turn for its memory only.
+    private func poll(_ descriptors: inout [pollfd], milliseconds: Int32) {
         let watches = unsafe link?.enabledWatches() ?? []
-        var descriptors = [pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0)]
-        descriptors += watches.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+        descriptors.removeAll(keepingCapacity: true)
+        descriptors.append(pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0))
+        for watch in watches {
+            descriptors.append(pollfd(fd: watch.descriptor, events: watch.events, revents: 0))
+        }
         let ready = unsafe Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         inbox.withLock { $0.isSleeping = false }
         guard ready > 0 else { return }

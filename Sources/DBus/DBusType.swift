@@ -11,23 +11,49 @@ package indirect enum DBusType: Hashable, Sendable {
 
     /// The type's signature, such as `a{sv}`.
     package var signature: String {
+        var letters: [UInt8] = []
+        writeSignature(to: &letters)
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    /// Appends the type's signature to `letters`.
+    func writeSignature(to letters: inout [UInt8]) {
         switch self {
-        case .byte: "y"
-        case .bool: "b"
-        case .int16: "n"
-        case .uint16: "q"
-        case .int32: "i"
-        case .uint32: "u"
-        case .int64: "x"
-        case .uint64: "t"
-        case .double: "d"
-        case .string: "s"
-        case .objectPath: "o"
-        case .signature: "g"
-        case .variant: "v"
-        case .array(let element): "a" + element.signature
-        case .structure(let members): "(" + members.map(\.signature).joined() + ")"
-        case .dictionary(let key, let value): "a{" + key.signature + value.signature + "}"
+        case .byte: letters.append(UInt8(ascii: "y"))
+        case .bool: letters.append(UInt8(ascii: "b"))
+        case .int16: letters.append(UInt8(ascii: "n"))
+        case .uint16: letters.append(UInt8(ascii: "q"))
+        case .int32: letters.append(UInt8(ascii: "i"))
+        case .uint32: letters.append(UInt8(ascii: "u"))
+        case .int64: letters.append(UInt8(ascii: "x"))
+        case .uint64: letters.append(UInt8(ascii: "t"))
+        case .double: letters.append(UInt8(ascii: "d"))
+        case .string: letters.append(UInt8(ascii: "s"))
+        case .objectPath: letters.append(UInt8(ascii: "o"))
+        case .signature: letters.append(UInt8(ascii: "g"))
+        case .variant: letters.append(UInt8(ascii: "v"))
+        case .array(let element):
+            letters.append(UInt8(ascii: "a"))
+            element.writeSignature(to: &letters)
+        case .structure(let members):
+            letters.append(UInt8(ascii: "("))
+            for member in members { member.writeSignature(to: &letters) }
+            letters.append(UInt8(ascii: ")"))
+        case .dictionary(let key, let value):
+            letters += "a{".utf8
+            key.writeSignature(to: &letters)
+            value.writeSignature(to: &letters)
+            letters.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// What the place of a value of this type in a message is a multiple of.
+    var alignment: Int {
+        switch self {
+        case .byte, .signature, .variant: 1
+        case .int16, .uint16: 2
+        case .bool, .int32, .uint32, .string, .objectPath, .array, .dictionary: 4
+        case .int64, .uint64, .double, .structure: 8
         }
     }
 

@@ -77,6 +77,28 @@ package indirect enum DBusValue: Hashable, Sendable {
         case .dictionary(let key, let value, _): .dictionary(key: key, value: value)
         }
     }
+
+    /// Appends the signature of ``type`` to `letters`, without making the type first.
+    func writeSignature(to letters: inout [UInt8]) {
+        switch self {
+        case .array(let element, _):
+            letters.append(UInt8(ascii: "a"))
+            element.writeSignature(to: &letters)
+        case .structure(let members):
+            letters.append(UInt8(ascii: "("))
+            for member in members { member.writeSignature(to: &letters) }
+            letters.append(UInt8(ascii: ")"))
+        default: type.writeSignature(to: &letters)
+        }
+    }
+
+    /// Whether ``type`` is `type`.
+    func isOf(_ type: DBusType) -> Bool {
+        switch (self, type) {
+        case (.string, .string), (.variant, .variant): true  // nearly all there are
+        default: self.type == type
+        }
+    }
 }
 
 extension DBusValue {

@@ -1,6 +1,6 @@
 import CDBus
 
-/// What must be said to libdbus once, before the first connection.
+/// Settings of libdbus as a whole, made once before the first connection.
 ///
 /// `dbus_shutdown` is never called.
 enum LibDBus {

@@ -19,42 +19,41 @@ import CDBus
         unsafe dbus_message_unref(pointer)
     }
 
-    /// A call with its arguments; every name is checked first.
-    static func call(_ method: DBusMethod, _ arguments: [DBusValue]) throws(DBusError) -> Message {
-        try Name.check(method.destination, as: .busName)
-        try Name.check(method.path, as: .path)
-        try Name.check(method.interface, as: .interface)
-        try Name.check(method.member, as: .member)
-        guard
-            let pointer = unsafe dbus_message_new_method_call(
-                method.destination, method.path, method.interface, method.member)
-        else { throw .outOfMemory }
-        let message = unsafe Message(owning: pointer)
-        unsafe dbus_message_set_auto_start(pointer, method.mayStartPeer ? 1 : 0)
-        try MessageWriter.append(arguments, to: message)
-        return message
+    /// A message of our own under the number `serial`.
+    ///
+    /// libdbus checks every byte of it; a malformed name is refused here and not by an abort later.
+    ///
+    /// The corresponding C function is `dbus_message_demarshal`.
+    convenience init(_ wire: WireMessage, serial: UInt32) throws(DBusError) {
+        let bytes = wire.bytes(serial: serial)
+        var failure = unsafe CDBus.DBusError()
+        unsafe dbus_error_init(&failure)
+        let pointer = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+                unsafe dbus_message_demarshal(characters.baseAddress, Int32(characters.count), &failure)
+            }
+        }
+        guard let pointer = unsafe pointer else {
+            defer { unsafe dbus_error_free(&failure) }
+            guard unsafe dbus_error_has_name(&failure, DBUS_ERROR_NO_MEMORY) == 0 else { throw .outOfMemory }
+            throw unsafe .invalidArgument(failure.message.map { unsafe String(cString: $0) } ?? "")
+        }
+        unsafe self.init(owning: pointer)
     }
 
-    /// A broadcast signal with its arguments; every name is checked first.
-    static func signal(
-        path: String, interface: String, member: String, _ arguments: [DBusValue]
-    ) throws(DBusError) -> Message {
-        try Name.check(path, as: .path)
-        try Name.check(interface, as: .interface)
-        try Name.check(member, as: .member)
-        guard let pointer = unsafe dbus_message_new_signal(path, interface, member) else {
-            throw .outOfMemory
-        }
-        let message = unsafe Message(owning: pointer)
-        try MessageWriter.append(arguments, to: message)
-        return message
+    /// Whether this answers a call, with an error or without.
+    var isReply: Bool {
+        let type = unsafe dbus_message_get_type(pointer)
+        return type == DBUS_MESSAGE_TYPE_METHOD_RETURN || type == DBUS_MESSAGE_TYPE_ERROR
     }
+
+    /// The number of the message this replies to; 0 when it is no reply.
+    var replySerial: UInt32 { unsafe dbus_message_get_reply_serial(pointer) }
 
     /// The arguments of an answer, or the error it is.
     func answer() throws(DBusError) -> [DBusValue] {
         if unsafe dbus_message_get_type(pointer) == DBUS_MESSAGE_TYPE_ERROR {
             let name = unsafe copy(dbus_message_get_error_name(pointer)) ?? ""
-            if name == DBUS_ERROR_DISCONNECTED { throw .disconnected }
             let text = (try? MessageReader.arguments(of: self))?.first?.text ?? ""
             throw .refused(name: name, message: text)
         }
@@ -74,7 +73,7 @@ import CDBus
             arguments: arguments)
     }
 
-    /// Whether libdbus says with this that the connection is gone.
+    /// Whether this is libdbus' own signal that the connection is closed.
     ///
     /// No peer can send it.
     var saysDisconnected: Bool {

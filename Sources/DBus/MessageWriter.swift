@@ -1,133 +1,172 @@
-import CDBus
-
-/// Writes values into a message, after checking all that libdbus would abort on.
-@safe struct MessageWriter {
-    /// Bytes of text a message may hold.
+/// Writes a message as the bytes of the wire, in this machine's byte order.
+///
+/// libdbus' own writer rewrites the header's signature for every argument it appends, which is most of what
+/// a call with a dozen arguments costs in C. The bytes written here are handed over whole and checked by
+/// libdbus as if they had arrived from the network, so that nothing in them can end the process.
+///
+/// - Source: D-Bus specification 0.42, "Marshaling (Wire Format)" and "Message Format".
+struct MessageWriter {
+    /// Bytes a message may hold.
     ///
-    /// The bus cuts a sender off at 128 MiB.
-    static let maximumTextBytes = 32 << 20
+    /// The bus disconnects a sender at 128 MiB.
+    private static let maximumBytes = 32 << 20
 
-    private var textBytes = 0
+    private var bytes: [UInt8] = []
 
-    /// Appends `arguments` to `message`.
-    ///
-    /// Nothing must be sent when this throws: the message is half written.
-    static func append(_ arguments: [DBusValue], to message: Message) throws(DBusError) {
-        try Name.check(arguments.map(\.type.signature).joined(), as: .signature)
-        var writer = MessageWriter()
-        var iterator = unsafe DBusMessageIter()
-        unsafe dbus_message_iter_init_append(message.pointer, &iterator)
-        for argument in arguments { try unsafe writer.append(argument, to: &iterator, depth: 0) }
+    private init() {
+        bytes.reserveCapacity(512)
     }
 
-    private mutating func append(
-        _ value: DBusValue, to iterator: inout DBusMessageIter, depth: Int
-    ) throws(DBusError) {
+    /// The message `head` with `arguments`; its number is still 0.
+    static func bytes(of head: MessageHead, _ arguments: [DBusValue]) throws(DBusError) -> [UInt8] {
+        var writer = MessageWriter()
+        try writer.append(head, arguments)
+        writer.align(to: 8)
+        let start = writer.bytes.count
+        for argument in arguments { try writer.append(argument, depth: 0) }
+        guard writer.bytes.count <= maximumBytes else { throw tooLong }
+        writer.bytes.replace(at: 4, with: UInt32(writer.bytes.count - start))
+        return writer.bytes
+    }
+
+    private static let tooLong = DBusError.invalidArgument("a message of more than 32 MiB")
+
+    // MARK: Header
+
+    private mutating func append(_ head: MessageHead, _ arguments: [DBusValue]) throws(DBusError) {
+        let protocolVersion: UInt8 = 1
+        let order = UInt8(ascii: UInt16(1).littleEndian == 1 ? "l" : "B")
+        bytes += [order, head.kind.rawValue, head.flags, protocolVersion]
+        append(UInt32(0))  // the body's length, when it is known
+        append(UInt32(0))  // the message's number, when it is sent
+        let length = bytes.count
+        append(UInt32(0))
+        try append(field: 1, UInt8(ascii: "o"), head.path)
+        try append(field: 2, UInt8(ascii: "s"), head.interface)
+        try append(field: 3, UInt8(ascii: "s"), head.member)
+        if let destination = head.destination { try append(field: 6, UInt8(ascii: "s"), destination) }
+        if !arguments.isEmpty {
+            align(to: 8)
+            bytes += [8, 1, UInt8(ascii: "g"), 0]
+            try appendSignature { bytes in
+                for argument in arguments { argument.writeSignature(to: &bytes) }
+            }
+        }
+        bytes.replace(at: length, with: UInt32(bytes.count - length - 4))
+    }
+
+    /// One header field: its code, and a variant with a text of the type `letter`.
+    private mutating func append(field code: UInt8, _ letter: UInt8, _ text: String) throws(DBusError) {
+        align(to: 8)
+        bytes += [code, 1, letter, 0]
+        try append(text)
+    }
+
+    // MARK: Values
+
+    private mutating func append(_ value: DBusValue, depth: Int) throws(DBusError) {
         guard depth < DBusValue.maximumDepth else { throw .invalidArgument("values nested too deep") }
         switch value {
-        case .byte(let number): try unsafe appendFixed(number, TypeCode.byte, to: &iterator)
-        case .bool(let truth): try unsafe appendFixed(UInt32(truth ? 1 : 0), TypeCode.bool, to: &iterator)
-        case .int16(let number): try unsafe appendFixed(number, TypeCode.int16, to: &iterator)
-        case .uint16(let number): try unsafe appendFixed(number, TypeCode.uint16, to: &iterator)
-        case .int32(let number): try unsafe appendFixed(number, TypeCode.int32, to: &iterator)
-        case .uint32(let number): try unsafe appendFixed(number, TypeCode.uint32, to: &iterator)
-        case .int64(let number): try unsafe appendFixed(number, TypeCode.int64, to: &iterator)
-        case .uint64(let number): try unsafe appendFixed(number, TypeCode.uint64, to: &iterator)
-        case .double(let number): try unsafe appendFixed(number, TypeCode.double, to: &iterator)
-        case .string(let text): try unsafe append(text: text, TypeCode.string, to: &iterator)
+        case .byte(let number): bytes.append(number)
+        case .bool(let truth): append(UInt32(truth ? 1 : 0))
+        case .int16(let number): append(number)
+        case .uint16(let number): append(number)
+        case .int32(let number): append(number)
+        case .uint32(let number): append(number)
+        case .int64(let number): append(number)
+        case .uint64(let number): append(number)
+        case .double(let number): append(number.bitPattern)
+        case .string(let text): try append(text)
         case .objectPath(let text):
             try Name.check(text, as: .path)
-            try unsafe append(text: text, TypeCode.objectPath, to: &iterator)
+            try append(text)
         case .signature(let text):
             try Name.check(text, as: .signature)
-            try unsafe append(text: text, TypeCode.signature, to: &iterator)
+            try appendSignature { $0 += text.utf8 }
         case .variant(let content):
-            let signature = content.type.signature
-            try Name.check(signature, as: .signature)
-            try unsafe inContainer(TypeCode.variant, signature, of: &iterator) {
-                (inner: inout DBusMessageIter) throws(DBusError) in
-                try unsafe append(content, to: &inner, depth: depth + 1)
-            }
+            try appendSignature { content.writeSignature(to: &$0) }
+            try append(content, depth: depth + 1)
         case .array(let element, let elements):
-            try unsafe inContainer(TypeCode.array, element.signature, of: &iterator) {
-                (inner: inout DBusMessageIter) throws(DBusError) in
+            try appendArray(of: element) { (writer: inout MessageWriter) throws(DBusError) in
                 for item in elements {
                     try Self.check(item, is: element)
-                    try unsafe append(item, to: &inner, depth: depth + 1)
+                    try writer.append(item, depth: depth + 1)
                 }
             }
         case .structure(let members):
-            try unsafe inContainer(TypeCode.structure, nil, of: &iterator) {
-                (inner: inout DBusMessageIter) throws(DBusError) in
-                for member in members { try unsafe append(member, to: &inner, depth: depth + 1) }
-            }
+            align(to: 8)
+            for member in members { try append(member, depth: depth + 1) }
         case .dictionary(let key, let value, let entries):
-            let entry = "{" + key.signature + value.signature + "}"
-            try unsafe inContainer(TypeCode.array, entry, of: &iterator) {
-                (inner: inout DBusMessageIter) throws(DBusError) in
+            try appendArray(of: nil) { (writer: inout MessageWriter) throws(DBusError) in
                 for entry in entries {
                     try Self.check(entry.key, is: key)
                     try Self.check(entry.value, is: value)
-                    try unsafe append(entry, to: &inner, depth: depth + 1)
+                    writer.align(to: 8)
+                    try writer.append(entry.key, depth: depth + 1)
+                    try writer.append(entry.value, depth: depth + 1)
                 }
             }
         }
     }
 
-    private mutating func append(
-        _ entry: DBusValue.Entry, to iterator: inout DBusMessageIter, depth: Int
+    /// What `fill` appends, after its length; the padding before the first element does not count.
+    ///
+    /// `element` is `nil` for the entries of a dictionary.
+    private mutating func appendArray(
+        of element: DBusType?, _ fill: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
-        try unsafe inContainer(TypeCode.dictionaryEntry, nil, of: &iterator) {
-            (inner: inout DBusMessageIter) throws(DBusError) in
-            try unsafe append(entry.key, to: &inner, depth: depth + 1)
-            try unsafe append(entry.value, to: &inner, depth: depth + 1)
-        }
-    }
-
-    private func appendFixed<Number: BitwiseCopyable>(
-        _ number: Number, _ type: Int32, to iterator: inout DBusMessageIter
-    ) throws(DBusError) {
-        let isDone = unsafe withUnsafePointer(to: number) {
-            unsafe dbus_message_iter_append_basic(&iterator, type, $0)
-        }
-        guard isDone != 0 else { throw .outOfMemory }
-    }
-
-    /// A Swift string is valid UTF-8 by construction; only NUL is left to look for.
-    private mutating func append(
-        text: String, _ type: Int32, to iterator: inout DBusMessageIter
-    ) throws(DBusError) {
-        guard !text.utf8.contains(0) else { throw .invalidArgument("a NUL in a string") }
-        textBytes += text.utf8.count
-        guard textBytes <= Self.maximumTextBytes else { throw .invalidArgument("more than 32 MiB of text") }
-        let isDone = unsafe text.withCString { characters in
-            unsafe withUnsafePointer(to: characters) {
-                unsafe dbus_message_iter_append_basic(&iterator, type, $0)
-            }
-        }
-        guard isDone != 0 else { throw .outOfMemory }
-    }
-
-    private func inContainer(
-        _ type: Int32, _ signature: String?, of iterator: inout DBusMessageIter,
-        _ fill: (inout DBusMessageIter) throws(DBusError) -> Void
-    ) throws(DBusError) {
-        var inner = unsafe DBusMessageIter()
-        guard unsafe dbus_message_iter_open_container(&iterator, type, signature, &inner) != 0 else {
-            throw .outOfMemory
-        }
-        do {
-            try unsafe fill(&inner)
-        } catch {
-            unsafe dbus_message_iter_abandon_container(&iterator, &inner)
-            throw error
-        }
-        guard unsafe dbus_message_iter_close_container(&iterator, &inner) != 0 else { throw .outOfMemory }
+        append(UInt32(0))
+        let length = bytes.count - 4
+        align(to: element?.alignment ?? 8)
+        let start = bytes.count
+        try fill(&self)
+        guard bytes.count <= Self.maximumBytes else { throw Self.tooLong }
+        bytes.replace(at: length, with: UInt32(bytes.count - start))
     }
 
     private static func check(_ value: DBusValue, is type: DBusType) throws(DBusError) {
-        guard value.type == type else {
+        guard value.isOf(type) else {
             throw .invalidArgument("a \(value.type.signature) among \(type.signature)")
+        }
+    }
+
+    /// A Swift string is valid UTF-8 by construction; only NUL is left to look for.
+    private mutating func append(_ text: String) throws(DBusError) {
+        let count = text.utf8.count
+        guard bytes.count + count <= Self.maximumBytes else { throw Self.tooLong }
+        append(UInt32(count))
+        let start = bytes.count
+        bytes += text.utf8
+        guard !bytes[start...].contains(0) else { throw .invalidArgument("a NUL in a string") }
+        bytes.append(0)
+    }
+
+    private mutating func appendSignature(_ write: (inout [UInt8]) -> Void) throws(DBusError) {
+        let length = bytes.count
+        bytes.append(0)
+        write(&bytes)
+        guard let count = UInt8(exactly: bytes.count - length - 1) else {
+            throw .invalidArgument("a signature of more than 255 letters")
+        }
+        bytes[length] = count
+        bytes.append(0)
+    }
+
+    private mutating func append(_ number: some FixedWidthInteger & BitwiseCopyable) {
+        align(to: number.bitWidth / 8)
+        unsafe withUnsafeBytes(of: number) { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func align(to alignment: Int) {
+        while bytes.count & (alignment - 1) != 0 { bytes.append(0) }
+    }
+}
+
+extension [UInt8] {
+    /// Stores `number` over the four bytes at `index`.
+    mutating func replace(at index: Int, with number: UInt32) {
+        unsafe withUnsafeMutableBytes { bytes in
+            unsafe bytes.storeBytes(of: number, toByteOffset: index, as: UInt32.self)
         }
     }
 }

@@ -1,7 +1,7 @@
 import CDBus
 import Glibc
 
-/// The descriptors and timers libdbus asked us to look after.
+/// The descriptors and timers that libdbus wants watched.
 ///
 /// Each registration has a number of its own: libdbus may free a watch and get the same address for the
 /// next, between the poll and the handling.
@@ -25,6 +25,8 @@ import Glibc
     private var lastID = 0
     private var watches: [Int: Registered] = [:]
     private var timers: [Int: Timer] = [:]
+    /// What ``enabled()`` returned last; `nil` after libdbus changed a watch.
+    private var current: [Watch]?
 
     /// Hands libdbus our tables.
     ///
@@ -40,7 +42,7 @@ import Glibc
                 return 1
             },
             { watch, context in unsafe WatchTable.from(context)?.remove(watch: watch) },
-            { _, _ in },  // enabledWatches asks each watch anew before every poll
+            { _, context in unsafe WatchTable.from(context)?.current = nil },
             context, nil)
         let timing = unsafe dbus_connection_set_timeout_functions(
             connection,
@@ -65,18 +67,23 @@ import Glibc
 
     /// What to poll now.
     func enabled() -> [Watch] {
-        watches.compactMap { id, watch in
-            guard unsafe dbus_watch_get_enabled(watch.pointer) != 0 else { return nil }
-            let flags = unsafe dbus_watch_get_flags(watch.pointer)
-            var events: Int32 = 0
-            if flags & DBUS_WATCH_READABLE.rawValue != 0 { events |= POLLIN }
-            if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= POLLOUT }
-            return Watch(
-                id: id, descriptor: unsafe dbus_watch_get_unix_fd(watch.pointer), events: Int16(events))
+        if let current { return current }
+        let enabled = watches.compactMap { id, watch in
+            unsafe dbus_watch_get_enabled(watch.pointer) != 0 ? Self.watch(id, watch.pointer) : nil
         }
+        current = enabled
+        return enabled
     }
 
-    /// Passes what poll said to libdbus, if the watch still stands.
+    private static func watch(_ id: Int, _ pointer: OpaquePointer) -> Watch {
+        let flags = unsafe dbus_watch_get_flags(pointer)
+        var events: Int32 = 0
+        if flags & DBUS_WATCH_READABLE.rawValue != 0 { events |= POLLIN }
+        if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events |= POLLOUT }
+        return Watch(id: id, descriptor: unsafe dbus_watch_get_unix_fd(pointer), events: Int16(events))
+    }
+
+    /// Passes poll's result to libdbus, if the watch still exists.
     func handle(_ watch: Watch, events: Int16) {
         guard let pointer = unsafe watches[watch.id]?.pointer,
             unsafe dbus_watch_get_enabled(pointer) != 0
@@ -92,7 +99,7 @@ import Glibc
 
     /// When libdbus' next timer is due.
     var nextTimer: ContinuousClock.Instant? {
-        timers.values.map(\.due).min()
+        timers.isEmpty ? nil : timers.values.map(\.due).min()
     }
 
     /// Fires the timers that are due at `now`.
@@ -116,10 +123,12 @@ import Glibc
         guard let watch = unsafe watch else { return }
         lastID += 1
         watches[lastID] = unsafe Registered(pointer: watch)
+        current = nil
     }
 
     private func remove(watch: OpaquePointer?) {
         watches = watches.filter { unsafe $0.value.pointer != watch }
+        current = nil
     }
 
     private func add(timeout: OpaquePointer?) {

@@ -31,6 +31,20 @@ private let soon = Duration.seconds(10)
         #expect(try await connection.busID(deadline: soon) == id)
     }
 
+    @Test func `does not get the late answer to the call before it`() async throws {
+        let bus = try await PrivateBus.start()
+        let connection = try await DBusConnection.connect(to: bus.address, deadline: soon)
+        let name = await connection.uniqueName
+        bus.daemon.signal(SIGSTOP)
+        await #expect(throws: DBusError.timedOut) {
+            try await connection.busID(deadline: .milliseconds(20))
+        }
+        async let names = connection.call(.bus("ListNames"), deadline: soon)
+        bus.daemon.signal(SIGCONT)
+        #expect(try await names.first?.strings?.contains(name) == true)
+        #expect(await connection.load == (0, 0))
+    }
+
     @Test func `waits in line when too many are in flight, and its deadline counts there too`() async throws {
         let bus = try await PrivateBus.start()
         let connection = try await DBusConnection.connect(

@@ -6,7 +6,7 @@ private let soon = Duration.seconds(10)
 private let name = "org.example.Bell"
 
 @Suite struct `a well-known name` {
-    @Test func `tells who listens when its owner comes and goes`() async throws {
+    @Test func `notifies its listeners when its owner comes and goes`() async throws {
         let bus = try await PrivateBus.start()
         let watcher = try await DBusConnection.connect(to: bus.address, deadline: soon)
         try await watcher.listen(for: .ownerChanged(of: name), deadline: soon)

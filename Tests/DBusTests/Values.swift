@@ -11,6 +11,9 @@ private let soon = Duration.seconds(10)
         .objectPath("/a/b"), .signature("a{sv}"), .variant(.variant(.int32(7))),
         .array(of: .int32, []), .strings(["a", "", "ß"]), .array(of: .array(.byte), [.array(of: .byte, [])]),
         .structure([.byte(1), .structure([.string("in")])]),
+        .array(of: .int64, []), .array(of: .int64, [.int64(-1), .int64(1)]),
+        .array(of: .structure([.byte, .double]), [.structure([.byte(1), .double(0.5)])]),
+        .array(of: .structure([.string]), []), .variant(.array(of: .uint64, [.uint64(.max)])),
         .hints(["urgency": .byte(2), "value": .int32(40), "nested": .hints([:])]),
         .dictionary(key: .uint16, value: .array(.string), [.init(.uint16(9), .strings(["x"]))]),
     ]
@@ -23,16 +26,21 @@ private let soon = Duration.seconds(10)
         for value in Self.travellers {
             try await sender.emit(path: "/v", interface: "org.example.Values", member: "One", [value])
         }
-        try await sender.emit(
-            path: "/v", interface: "org.example.Values", member: "All", Self.travellers)
+        for shift in 1...7 {
+            let padding = Array(repeating: DBusValue.byte(0), count: shift)
+            try await sender.emit(
+                path: "/v", interface: "org.example.Values", member: "All", padding + Self.travellers)
+        }
         var arrivals = listener.signals.makeAsyncIterator()
         for value in Self.travellers {
             let signal = await nextSignal(of: "org.example.Values", from: &arrivals)
             #expect(signal?.arguments == [value])
         }
-        let all = await nextSignal(of: "org.example.Values", from: &arrivals)
-        #expect(all?.arguments == Self.travellers)
-        #expect(await all?.sender == sender.uniqueName)
+        for shift in 1...7 {
+            let all = await nextSignal(of: "org.example.Values", from: &arrivals)
+            #expect(all?.arguments.dropFirst(shift).elementsEqual(Self.travellers) == true)
+            #expect(await all?.sender == sender.uniqueName)
+        }
     }
 
     static let stayers: KeyValuePairs<String, DBusValue> = [
@@ -47,6 +55,7 @@ private let soon = Duration.seconds(10)
         "a variant as key": .dictionary(key: .variant, value: .string, []),
         "a value not as declared":
             .dictionary(key: .string, value: .variant, [.init(.string("k"), .string("no variant"))]),
+        "more types than a signature can name": .structure(Array(repeating: .byte(1), count: 254)),
         "too deep variants": (0..<40).reduce(.byte(1)) { value, _ in .variant(value) },
         "too deep arrays": (0..<40).reduce(.byte(1)) { value, _ in .array(of: value.type, [value]) },
         "too much text": .string(String(repeating: "x", count: 33 << 20)),
