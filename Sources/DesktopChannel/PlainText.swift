@@ -1,4 +1,4 @@
-import Grouping
+import Tracking
 
 /// Text of bots on its way to a server: data, never markup.
 enum PlainText {

@@ -1,3 +1,5 @@
+import Tracking
+
 /// One clean line of what somebody said.
 public enum Preview {
     /// `text` on one line, at most `limit` characters long, cut between two of them.

@@ -1,10 +1,10 @@
 /// Makes one harmless line of what a job or a bot wrote.
 ///
-/// Control characters could move a cursor or ring a bell, direction overrides could make a text read as
-/// another, and a line of megabytes could drown a screen.
+/// Terminal sequences could move a cursor or change colours, control characters ring a bell, direction overrides
+/// make a text read as another, and a line of megabytes could drown a screen.
 package enum CleanText {
-    /// `raw` as one line: control and invisible direction characters dropped, every run of white space one
-    /// space, none at the ends, at most `limit` characters and 8 bytes for each of them.
+    /// `raw` as one line: terminal sequences (see ``SpokenScalars``), control and invisible direction characters
+    /// dropped, every run of white space one space, none at the ends, at most `limit` characters and 8 bytes for each of them.
     ///
     /// A longer text is cut on a character boundary and ends in `…`.
     package static func line(_ raw: String, limit: Int) -> String {
@@ -12,7 +12,7 @@ package enum CleanText {
         return cut(collapse(raw, budget: limit * 16), limit: limit)
     }
 
-    /// Printable ASCII with no white space to mend: the common case, and the answer needs no work.
+    /// Printable ASCII with no white space to change: the common case, and the answer needs no work.
     private static func isPlain(_ text: String) -> Bool {
         var previous: UInt8 = 0x20
         for byte in text.utf8 {
@@ -26,7 +26,7 @@ package enum CleanText {
         var scalars = String.UnicodeScalarView()
         var owesSpace = false
         var left = budget
-        for scalar in raw.unicodeScalars {
+        for scalar in SpokenScalars(raw) {
             if scalar.properties.isWhitespace {
                 owesSpace = !scalars.isEmpty
             } else if isVisible(scalar) {

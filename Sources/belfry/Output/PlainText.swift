@@ -1,9 +1,12 @@
+import Tracking
+
 /// Text that others wrote, made safe to show.
 enum PlainText {
-    /// `text` on one line without control characters, so that it can't move the cursor or change colours.
+    /// `text` on one line without terminal sequences and control characters, so that it can't move the cursor or
+    /// change colours.
     static func oneLine(_ text: String) -> String {
         var clean = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
+        for scalar in SpokenScalars(text) {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: clean.append(" ")
             case .surrogate, .privateUse, .unassigned: clean.append("\u{FFFD}")
