@@ -47,8 +47,9 @@ package final class AnswerStream {
         self.waiting = parts
     }
 
-    /// The next part of the body, waiting up to `timeout` (nil: for ever).
-    package func next(timeout: Duration?) throws(APIError) -> Arrival {
+    /// The next part of the body, waiting up to `timeout` (nil: for ever), and no longer than until `other`, where
+    /// one is given, can be read.
+    package func next(timeout: Duration?, or other: Int32? = nil) throws(APIError) -> Arrival {
         while true {
             while !waiting.isEmpty {
                 switch waiting.removeFirst() {
@@ -57,7 +58,7 @@ package final class AnswerStream {
                 case .head: throw APIError(.notBelfry)
                 }
             }
-            switch try socket.read(into: &buffer, timeout: timeout) {
+            switch try socket.read(into: &buffer, timeout: timeout, or: other) {
             case .bytes(let count): waiting = try parser.receive(buffer[..<count])
             case .ended:
                 waiting = try parser.finish()

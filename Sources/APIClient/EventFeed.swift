@@ -16,7 +16,7 @@ package final class EventFeed {
     package enum Arrival: Hashable, Sendable {
         /// An event.
         case event(ServerSentEvent)
-        /// Nothing came in time, or a signal came.
+        /// Nothing came in time, a signal came, or what else was waited for.
         case nothing
         /// The daemon went away; call again to look for it.
         case broken
@@ -42,10 +42,11 @@ package final class EventFeed {
     /// The number after which the feed would be taken up again.
     package var position: String? { lastEventID }
 
-    /// The next event, waiting up to `timeout` for it.
+    /// The next event, waiting up to `timeout` for it, and no longer than until `other`, where one is given, can
+    /// be read.
     ///
-    /// - Throws: Only what no waiting mends; a daemon that is gone is ``Arrival/broken``.
-    package func next(timeout: Duration) throws(APIError) -> Arrival {
+    /// - Throws: Only what waiting does not fix; a daemon that closed the connection is ``Arrival/broken``.
+    package func next(timeout: Duration, or other: Int32? = nil) throws(APIError) -> Arrival {
         if !waiting.isEmpty { return .event(waiting.removeFirst()) }
         guard let stream else {
             do throws(APIError) {
@@ -57,7 +58,7 @@ package final class EventFeed {
             }
         }
         do throws(APIError) {
-            switch try stream.next(timeout: timeout) {
+            switch try stream.next(timeout: timeout, or: other) {
             case .bytes(let bytes):
                 lastSign = clock.now
                 waiting = try parser.receive(bytes)

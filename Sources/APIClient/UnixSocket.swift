@@ -7,7 +7,7 @@ package final class UnixSocket {
     private let descriptor: Int32
     private let path: String
 
-    /// What became of waiting for bytes.
+    /// How waiting for bytes ended.
     package enum Arrival: Hashable, Sendable {
         /// This many bytes are in the buffer.
         case bytes(Int)
@@ -68,10 +68,20 @@ package final class UnixSocket {
     }
 
     /// Waits up to `timeout` (nil: for ever) for bytes and puts them at the front of `buffer`.
-    package func read(into buffer: inout [UInt8], timeout: Duration?) throws(APIError) -> Arrival {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    ///
+    /// Waits no longer than until `other`, where one is given, can be read.
+    package func read(
+        into buffer: inout [UInt8], timeout: Duration?, or other: Int32? = nil
+    ) throws(APIError) -> Arrival {
+        let event = Int16(POLLIN)
+        // The kernel passes over a negative number.
+        var waiting = [
+            pollfd(fd: descriptor, events: event, revents: 0),
+            pollfd(fd: other ?? -1, events: event, revents: 0),
+        ]
         let milliseconds = timeout.map { Int32(clamping: max(0, $0.milliseconds)) } ?? -1
-        let ready = unsafe poll(&waiting, 1, milliseconds)
+        let ready = unsafe poll(&waiting, 2, milliseconds)
+        if ready > 0, waiting[0].revents == 0 { return .nothing }
         guard ready > 0 else {
             guard ready == 0 || errno == EINTR else { throw lost() }
             return .nothing

@@ -100,10 +100,12 @@ while master is not None and read(0.2):
 if status is None:
     status = os.waitpid(pid, 0)[1]
 code = os.waitstatus_to_exitcode(status)
-canonical = None
+canonical = echo = None
 if master is not None:
     try:
-        canonical = bool(termios.tcgetattr(master)[3] & termios.ICANON)
+        modes = termios.tcgetattr(master)[3]
+        canonical, echo = bool(modes & termios.ICANON), bool(modes & termios.ECHO)
     except termios.error:
-        canonical = None
-print(json.dumps({"code": code, "text": shown.decode("utf-8", "replace"), "canonical": canonical}))
+        pass
+print(json.dumps(
+    {"code": code, "text": shown.decode("utf-8", "replace"), "canonical": canonical, "echo": echo}))

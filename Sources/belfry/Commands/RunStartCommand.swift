@@ -11,7 +11,7 @@ struct RunStartCommand: ParsableCommand {
         discussion: """
             With --follow it waits, and exits as the job did: its own code, 124 when it timed out, 126 when \
             it could not be executed, 127 when it was not found, 128+n when signal n ended it, else 125. \
-            Ctrl-C ends the waiting, not the run.
+            Ctrl-C ends the waiting, not the run; so does q on a terminal.
 
               belfry run backup --follow
               belfry run backup --key today    however often it is asked, one run

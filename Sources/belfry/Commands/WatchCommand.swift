@@ -5,10 +5,11 @@ import TerminalView
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Shows how far every run is, until Ctrl-C.",
+        commandName: "watch", abstract: "Shows how far every run is, until q or Ctrl-C.",
         discussion: """
             One row a run on a terminal, plain lines elsewhere; with --json one live state a line. \
-            Of one run it shows the end, too, and exits as run --follow does.
+            Of one run it shows the end, too, and exits as run --follow does. On a terminal q leaves it: with 0, \
+            or with 130 when the run it was to wait for has not ended.
 
               belfry watch
               belfry watch backup#12 --json
@@ -26,7 +27,7 @@ struct WatchCommand: ParsableCommand {
         guard let run = target else {
             let isQuiet = common.json || progress == .json || progress == .quiet
             if !isQuiet, try client.ask(.live, as: [WireLive].self).isEmpty {
-                let intro = "Nothing is under way; what starts is shown here. Ctrl-C ends."
+                let intro = "No run is active; runs are shown here when they start. Ctrl-C ends."
                 for line in LiveScreen.wrapped(intro) { StandardError.print(line) }
             }
             return try watcher.watch()

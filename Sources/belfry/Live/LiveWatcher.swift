@@ -1,6 +1,7 @@
 import API
 import APIClient
 import ArgumentParser
+import Glibc
 import Host
 import TerminalView
 import Tracking
@@ -10,7 +11,9 @@ final class LiveWatcher {
     private let client: DaemonClient
     private let feed: EventFeed
     private let screen: LiveScreen
-    private let signals = TerminalSignals()
+    private let signals: TerminalSignals
+    /// Nil where rows are not redrawn in place.
+    private let keys: LiveKeys?
     private var reconnection = Reconnection()
     private let clock = ContinuousClock()
     private var lastDrawn: ContinuousClock.Instant?
@@ -26,19 +29,21 @@ final class LiveWatcher {
             progress: common.json ? .json : progress, color: common.color,
             isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
         screen = LiveScreen(traits)
+        signals = TerminalSignals(ownsTerminal: traits.progress == .live)
         var query = Query()
         query["live"] = "1"
         feed = try EventFeed(of: client, query: query)
+        keys = traits.progress == .live ? LiveKeys() : nil
     }
 
     /// Shows one run until it has ended, and returns it as it ended.
     ///
-    /// Ends the process when the user asked for it; the run goes on.
+    /// Ends the process with 130 when the user asked for it; the run goes on.
     func follow(_ run: WireRun) throws -> WireRun {
-        defer { screen.close() }
+        defer { close() }
         guard var known = try refreshed(run) else { throw APIError(.noSuchRun) }
         while !known.state.isEnded {
-            let arrival = try next()
+            let arrival = try next(left: 128 + SIGINT)
             switch arrival {
             case .event(let event):
                 if try isAbout(run, event), let newer = try refreshed(known) { known = newer }
@@ -51,11 +56,11 @@ final class LiveWatcher {
         return known
     }
 
-    /// Shows every run, until the user ends it.
+    /// Shows every run; ends the process when the user asked for it.
     func watch() throws {
-        defer { screen.close() }
+        defer { close() }
         while true {
-            guard case .event(let event) = try next(), event.name == "live" else { continue }
+            guard case .event(let event) = try next(left: 0), event.name == "live" else { continue }
             try show(event)
         }
     }
@@ -87,13 +92,33 @@ final class LiveWatcher {
         return try client.ask(.run(job: name.job, ordinal: name.ordinal), as: WireRun.self)
     }
 
-    /// The next arrival; draws before it waits.
-    private func next() throws -> EventFeed.Arrival {
+    private func close() {
+        screen.close()
+        keys?.leave()
+    }
+
+    /// Stops until the shell continues us, with the terminal as it was before.
+    private func stop() {
+        close()
+        kill(getpid(), SIGSTOP)
+    }
+
+    /// The next arrival; draws before it waits, and exits with `left` when `q` was pressed.
+    private func next(left: Int32) throws -> EventFeed.Arrival {
+        if signals.takeStop() { stop() }
+        if signals.takeContinuation() {
+            keys?.enter()
+            lastDrawn = nil
+        }
         if let signal = signals.take() {
-            screen.close()
+            close()
             throw ExitCode(128 + signal)
         }
-        let arrival = try feed.next(timeout: draw())
+        if keys?.takesLeave() == true {
+            close()
+            throw ExitCode(left)
+        }
+        let arrival = try feed.next(timeout: draw(), or: keys?.descriptor)
         if arrival == .broken { try reconnection.wait() } else { reconnection.succeeded() }
         return arrival
     }

@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Drives live views on a real terminal; see `Tests/Support/pty-driver.py`.
+///
+/// Issue 10, 22.
+@Suite(.timeLimit(.minutes(1))) struct `a live view on a terminal` {
+    /// A daemon with a run that does not end, shown by the view.
+    private func play(_ steps: String, _ words: String = "watch") async throws -> JSON {
+        let belfry = try await Belfry.start("jobs: { long: { schedule: manual, shell: 'sleep 1000' } }")
+        if words == "watch" { try await belfry.run("run", "long") }
+        try belfry.write(steps, to: "steps")
+        let answer = try await belfry.shell(
+            """
+            exec env TERM=xterm-256color LANG=C.UTF-8 \
+            '\(try PythonTools.interpreter())' '\(PythonTools.script("pty-driver.py"))' "$(cat steps)" belfry \(words)
+            """)
+        let seen = try answer.json()
+        #expect(seen["failed"] == nil, "\(seen["failed"] ?? .null): \(seen["text"].text ?? "")")
+        return seen
+    }
+
+    @Test func `echoes no keys into its rows, and ends at q with the terminal as it was`() async throws {
+        let seen = try await play(#"[["wait","long#1"],["raw",true],["type","ZZZZ\r\rZZ"],["type","q"]]"#)
+        #expect(seen["code"].number == 0)
+        #expect(seen["text"].text?.contains("Z") == false)
+        #expect(seen["canonical"] == .bool(true) && seen["echo"] == .bool(true))
+    }
+
+    @Test(arguments: [("\\u0003", 130), ("\\u001c", -3)])
+    func `gives the terminal back at a signal`(key: String, code: Double) async throws {
+        let steps = #"[["wait","long#1"],["raw",true],["type","KEY"]]"#
+        let seen = try await play(steps.replacing("KEY", with: key))
+        #expect(seen["code"].number == code)
+        #expect(seen["text"].text?.contains("^") == false)
+        #expect(seen["canonical"] == .bool(true) && seen["echo"] == .bool(true))
+    }
+
+    @Test func `gives the terminal back while it is stopped, and takes it again`() async throws {
+        let seen = try await play(
+            #"""
+            [["wait","long#1"],["raw",true],["type","\u001a"],["raw",false],["stopped"],["raw",true],
+            ["wait","long#1"],["type","q"]]
+            """#)
+        #expect(seen["code"].number == 0 && seen["canonical"] == .bool(true))
+    }
+
+    @Test func `of one run is left by q as by Ctrl-C`() async throws {
+        let seen = try await play(#"[["wait","long#1"],["raw",true],["type","q"]]"#, "run long --follow")
+        #expect(seen["code"].number == 130 && seen["canonical"] == .bool(true))
+    }
+}
