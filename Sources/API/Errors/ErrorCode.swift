@@ -21,6 +21,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case noSuchMessage = "E1205"
     case noSuchOutboxEntry = "E1206"
     case noOutput = "E1207"
+    case noSuchAttempt = "E1208"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -41,6 +42,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case noDaemon = "E1601"
     case notBelfry = "E1602"
     case connectionLost = "E1603"
+    case outputLost = "E1604"
 
     case internalFault = "E1901"
 
@@ -64,6 +66,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noSuchMessage: ErrorRow(404, .notFound, exit: 4, "no such message", "belfry messages")
         case .noSuchOutboxEntry: ErrorRow(404, .notFound, exit: 4, "no such outbox entry", "belfry outbox")
         case .noOutput: ErrorRow(404, .notFound, exit: 4, "the run's output is not kept")
+        case .noSuchAttempt: ErrorRow(404, .notFound, exit: 4, "no such attempt")
         case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
         case .jobExists: ErrorRow(409, .refused, exit: 5, "a job of that name exists")
@@ -80,6 +83,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noDaemon: ErrorRow(503, .noDaemon, exit: 3, "no daemon answers", "belfryd")
         case .notBelfry: ErrorRow(502, .unavailable, exit: 1, "what answers is not a Belfry daemon")
         case .connectionLost: ErrorRow(502, .unavailable, exit: 3, "the daemon went away in the middle")
+        case .outputLost: ErrorRow(500, .outputLost, exit: 1, "standard output can't be written")
         case .internalFault: ErrorRow(500, .internalFault, exit: 1, "something went wrong inside the daemon")
         }
     }

@@ -16,6 +16,8 @@ package enum ErrorKind: String, Hashable, Sendable, Codable, CaseIterable {
     case unavailable
     /// No daemon answers.
     case noDaemon
+    /// What was to be printed could not be written.
+    case outputLost
     /// A fault of Belfry itself.
     case internalFault
 }

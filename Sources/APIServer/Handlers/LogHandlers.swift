@@ -9,29 +9,60 @@ import WardenProtocol
 extension DaemonHandler {
     /// The name of the field that says how much the run printed before the answer's first byte.
     static let offsetField = "belfry-offset"
+    /// The name of the field that says which attempt the answer is of.
+    static let attemptField = "belfry-attempt"
 
-    /// A stretch of a run's output: to the next gap, to its end now, or with `follow` to the end of the run.
+    /// A stretch of an attempt's output: to the next gap, to its end now, or with `follow` to the attempt's end.
     ///
-    /// The reader asks again behind it; an empty answer says that there is nothing more.
+    /// Without `attempt` it is the newest one that was started. The reader asks again behind the stretch; an empty
+    /// answer says that the attempt has no more.
     func logs(_ job: String, _ ordinal: Int, _ request: APIRequest) async throws(APIError) -> APIResponse {
         let run = try await record(job, ordinal)
         let offset = Int(clamping: try request.query.number("offset") ?? 0)
-        let path = identity.places.output(of: run.id, job: run.job, attempt: run.attempt)
-        let log = OutputLog(path: path)
         let follow = request.query.flag("follow")
-        guard let first = try await firstSlice(log, offset, of: run) else {
-            throw APIError(.noOutput, "the output of \(run.name) is not kept")
+        var shown = run
+        shown.attempt = try await attempt(request, of: run, follow: follow)
+        let path = identity.places.output(of: run.id, job: run.job, attempt: shown.attempt)
+        let log = OutputLog(path: path)
+        guard let first = try await firstSlice(log, offset, of: shown) else {
+            let whole = run.attempt == 1 ? run.name : "attempt \(shown.attempt) of \(run.name)"
+            throw APIError(.noOutput, "the output of \(whole) is no longer kept")
         }
-        return .stream(
-            contentType: "application/octet-stream", fields: [Self.offsetField: String(first.offset)]
-        ) { writer in
+        let fields = [Self.offsetField: String(first.offset), Self.attemptField: String(shown.attempt)]
+        return .stream(contentType: "application/octet-stream", fields: fields) { [shown] writer in
             try await writer.write(first.bytes)
             try await copy(
-                log, from: first.offset + first.bytes.count, of: run, follow: follow, to: &writer)
+                log, from: first.offset + first.bytes.count, of: shown, follow: follow, to: &writer)
         }
     }
 
-    /// Writes what the run prints until a gap, its end now, or with `follow` the end of the run.
+    /// The attempt that is asked for; without a word of it the newest one that was started.
+    private func attempt(
+        _ request: APIRequest, of run: RunRecord, follow: Bool
+    ) async throws(APIError) -> Int {
+        let asked = try request.query.number("attempt", atLeast: 1).map { Int(clamping: $0) }
+        var newest = run.attempt
+        // The next attempt counts from the moment the one before it failed.
+        if newest > 1, run.state == .queued || run.state.isEnded {
+            let started = try await reading { () async throws(LedgerError) in
+                try await control.ledger.attempts(of: run.id)
+            }
+            newest = started.map(\.n).max() ?? 1
+        }
+        guard let asked, asked != newest else { return newest }
+        guard asked <= run.attempt else {
+            let count = newest == 1 ? "one attempt" : "\(newest) attempts"
+            throw APIError(
+                .noSuchAttempt, "\(run.name) has no attempt \(asked)",
+                hint: "It has \(count). See: belfry run show \(run.name)")
+        }
+        guard asked < newest || follow && !run.state.isEnded else {
+            throw APIError(.noSuchAttempt, "attempt \(asked) of \(run.name) has not started")
+        }
+        return asked
+    }
+
+    /// Writes what the attempt prints until a gap, its end now, or with `follow` the attempt's end.
     @concurrent
     private func copy(
         _ log: OutputLog, from start: Int, of run: RunRecord, follow: Bool, to writer: inout any BodyWriter
@@ -66,7 +97,8 @@ extension DaemonHandler {
             try await control.ledger.run(id: run.id)
         }
         guard let slice = try? log.read(from: offset) else { return nil }
-        let isOver = current?.state.isEnded ?? true
+        // What was printed is counted for the last attempt alone.
+        let isOver = current.map { $0.state.isEnded && $0.attempt == run.attempt } ?? true
         // It printed something, and retention took it away.
         if isOver, slice.bytes.isEmpty, !log.exists, current?.outputBytes ?? 0 > 0 { return nil }
         // What it printed last was not kept: there is nothing more, and so much is missing.
@@ -77,6 +109,6 @@ extension DaemonHandler {
     }
 
     private func hasEnded(_ run: RunRecord) async throws -> Bool {
-        try await control.ledger.run(id: run.id)?.state.isEnded ?? true
+        try await control.ledger.run(id: run.id).map { $0.state.isEnded || $0.attempt > run.attempt } ?? true
     }
 }

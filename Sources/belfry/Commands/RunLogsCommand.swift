@@ -6,18 +6,26 @@ struct RunLogsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Prints what a run printed, byte for byte.",
         discussion: """
-            Of a long output it has the beginning and the end.
+            Of a long output it has the beginning and the end. Each attempt of a run has a log of its own: \
+            without --attempt the newest one's is printed, and -f goes on with the attempts after it.
 
               belfry run logs backup#12 | tail
+              belfry run logs backup#12 --attempt 1
               belfry run logs -f backup#13
             """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument
-    @Flag(name: .shortAndLong, help: "Go on until the run ends.")
+    @Flag(name: .shortAndLong, help: "Go on until the run, or the attempt of --attempt, ends.")
     var follow = false
+    @Option(help: ArgumentHelp("Print this attempt's output, 1 for the first.", valueName: "k"))
+    var attempt: Int?
+
+    func validate() throws {
+        if let attempt, attempt < 1 { throw ValidationError("--attempt takes a number from 1 up") }
+    }
 
     func run() throws {
-        try Output.copy(of: target.name, from: try common.client(), follow: follow)
+        try Output.copy(of: target.name, attempt: attempt, from: try common.client(), follow: follow)
     }
 }

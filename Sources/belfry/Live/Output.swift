@@ -4,59 +4,82 @@ import Tracking
 
 /// What a run prints.
 enum Output {
-    /// Copies the output of `run` to standard output, byte for byte; with `follow` until the run has ended.
+    /// Copies the output of an attempt to standard output, byte for byte; with `follow` until it has ended.
     ///
-    /// A daemon that is restarted in between is found again, and no byte is lost or doubled. Where the daemon
-    /// kept not all of it, standard error says how much is missing.
+    /// Without `attempt` it is the newest one, and with `follow` those after it, too, until the run has ended. A
+    /// daemon that is restarted in between is found again, and no byte is lost or doubled. Where the daemon kept
+    /// not all of it, standard error says how much is missing.
     static func copy(
-        of run: RunName, from client: DaemonClient, follow: Bool,
+        of run: RunName, attempt: Int? = nil, from client: DaemonClient, follow: Bool,
         interrupted: () throws(APIError) -> Void = {}
     ) throws(APIError) {
-        var offset = 0
+        var place = Place(attempt: attempt)
         var reconnection = Reconnection()
         while true {
             do throws(APIError) {
-                let stream = try open(run, client, from: offset, follow: follow)
+                let stream = try open(run, client, from: place, follow: follow)
                 reconnection.succeeded()
-                let start = stream.head["belfry-offset"].flatMap(Int.init) ?? offset
-                if start > offset {
-                    StandardError.print("belfry: \(start - offset) bytes of the output were not kept")
-                    offset = start
+                place.begin(stream.head)
+                let before = place.offset
+                try drain(stream, &place, interrupted)
+                // An answer also ends where bytes were not kept; only an empty one says that there are no more.
+                guard place.offset == before else { continue }
+                if !follow || attempt != nil { return }
+                let known: WireRun = try client.ask(.run(job: run.job, ordinal: run.ordinal))
+                if let next = known.attempt, let last = place.attempt, next > last {
+                    place = Place(attempt: last + 1, isNext: true)
+                } else if known.state.isEnded {
+                    return
                 }
-                let before = offset
-                try drain(stream, &offset, interrupted)
-                // An answer also ends where bytes were not kept; only an empty one says that all was told.
-                guard offset == before else { continue }
-                if !follow { return }
-                if try hasEnded(run, client) { return }
             } catch {
+                // The next attempt was counted, and will never start.
+                if place.isNext, error.code == .noSuchAttempt { return }
                 guard follow, error.code.row.exitCode == 3 else { throw error }
                 try reconnection.wait()
             }
         }
     }
 
+    /// How far the output is copied.
+    private struct Place {
+        /// Nil: the newest one.
+        var attempt: Int?
+        /// It follows one that was shown.
+        var isNext = false
+        var isAnnounced = false
+        var offset = 0
+
+        /// Goes on where the answer begins, and says what is missing before it.
+        mutating func begin(_ head: HTTPAnswerHead) {
+            attempt = head["belfry-attempt"].flatMap { Int($0) } ?? attempt
+            guard let start = head["belfry-offset"].flatMap({ Int($0) }), start > offset else { return }
+            StandardError.print("belfry: \(start - offset) bytes of the output were not kept")
+            offset = start
+        }
+    }
+
     private static func open(
-        _ run: RunName, _ client: DaemonClient, from offset: Int, follow: Bool
+        _ run: RunName, _ client: DaemonClient, from place: Place, follow: Bool
     ) throws(APIError) -> AnswerStream {
         var query = Query()
-        query["offset"] = String(offset)
+        query["offset"] = String(place.offset)
+        query["attempt"] = place.attempt.map { String($0) }
         if follow { query["follow"] = "1" }
         return try client.open(.logs(job: run.job, ordinal: run.ordinal), query: query)
     }
 
-    private static func hasEnded(_ run: RunName, _ client: DaemonClient) throws(APIError) -> Bool {
-        try client.ask(.run(job: run.job, ordinal: run.ordinal), as: WireRun.self).state.isEnded
-    }
-
     private static func drain(
-        _ stream: AnswerStream, _ offset: inout Int, _ interrupted: () throws(APIError) -> Void
+        _ stream: AnswerStream, _ place: inout Place, _ interrupted: () throws(APIError) -> Void
     ) throws(APIError) {
         while true {
             switch try stream.next(timeout: .seconds(1)) {
             case .bytes(let bytes):
+                if place.isNext, !place.isAnnounced, let attempt = place.attempt {
+                    StandardError.print("belfry: attempt \(attempt)")
+                    place.isAnnounced = true
+                }
                 StandardOutput.write(bytes)
-                offset += bytes.count
+                place.offset += bytes.count
             case .ended: return
             case .nothing: break
             }
