@@ -106,11 +106,21 @@ package final class Descriptor: Sendable {
 
     /// Writes all of `bytes` to a blocking descriptor.
     package func writeAll(_ bytes: ArraySlice<UInt8>) throws(HostError) {
+        try Self.writeAll(bytes, to: raw)
+    }
+
+    /// Writes all of `bytes` to an open file that somebody else owns, waiting for room where it does not block.
+    ///
+    /// - Throws: what the system refused, `EPIPE` when nobody reads a pipe any more; some may be written by then.
+    package static func writeAll(_ bytes: ArraySlice<UInt8>, to raw: Int32) throws(HostError) {
         var rest = bytes
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(raw, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var waiting = pollfd(fd: raw, events: Int16(POLLOUT), revents: 0)
+                unsafe poll(&waiting, 1, -1)
             } else if errno != EINTR {
                 throw .last("write")
             }

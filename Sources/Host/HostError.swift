@@ -26,6 +26,9 @@ package enum HostError: Error, Hashable {
     package var code: Int32? {
         if case .system(_, let code, _) = self { code } else { nil }
     }
+
+    /// The system's text for the errno alone, such as "No space left on device"; else the whole sentence.
+    package var reason: String { code.map(errorText) ?? "\(self)" }
 }
 
 extension HostError: CustomStringConvertible {

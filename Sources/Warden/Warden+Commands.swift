@@ -168,10 +168,10 @@ extension Warden {
     /// Whether one more run leaves descriptors for the daemon's connections and for records.
     ///
     /// A run holds seven at most and with a terminal attached ten, the output of one that left processes
-    /// behind two.
+    /// behind three.
     private var hasRoom: Bool {
         let held = 7 * (runs.count + 1) + 3 * (attachments.count + terminals.count)
-        return held + 2 * leftovers.count + lastWords.count + 64 <= descriptorLimit
+        return held + 3 * leftovers.count + lastWords.count + 64 <= descriptorLimit
     }
 
     /// Waits for what the runs that this round started write, unless they have ended meanwhile.

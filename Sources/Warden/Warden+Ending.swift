@@ -113,7 +113,7 @@ extension Warden {
         keys[run.pid] = nil
         if let handle = run.orphan { unwatch(handle.raw) }
         if let group = run.tree.group { _ = groups.remove(group) }
-        if let pipes = run.pipes { release(pipes) }
+        if let pipes = run.pipes { release(pipes, of: run) }
         // A record that cannot be written is still told; only a restart of the warden would miss it.
         if let file = run.record {
             try? file.writeAll(RunRecord.endingFrame(record)[...])
@@ -126,23 +126,22 @@ extension Warden {
         if let terminal = run.terminal { links[terminal]?.send(WardenMessage.ended(record).frame) }
     }
 
-    private func release(_ pipes: RunPipes) {
+    private func release(_ pipes: RunPipes, of run: Run) {
         unwatch(pipes.notifySocket.raw)
         unsafe unlink(pipes.notifyPath)
         if let pipe = pipes.progressPipe { unwatch(pipe.raw) }
         if let input = pipes.input, input.terminal == nil { unwatch(input.descriptor.raw) }
         let output = LeftoverOutput(pipes.output)
         for stream in OutputStream.allCases {
-            if let sink = pipes[sink: stream] { finish(sink) }
-            guard let pipe = pipes[pipe: stream] else { continue }
-            let id = (leftovers.keys.max() ?? 0) + 1
-            if isWatched(pipe.raw) {
-                reassign(pipe.raw, to: .leftover(id))
-                setInterest(pipe.raw, .reading)
-            } else {
-                try? watch(pipe.raw, .leftover(id))
+            let sink = pipes[sink: stream]
+            if let pipe = pipes[pipe: stream] {
+                // A terminal ends with its run.
+                if let sink, pipes.terminal != nil { finish(sink) }
+                let kept = pipes.terminal == nil ? sink : nil
+                keep(LeftoverPipe(pipe, output, sink: kept, stream: stream), of: run)
+            } else if let sink {
+                finish(sink)
             }
-            leftovers[id] = (pipe, output)
         }
     }
 

@@ -68,18 +68,6 @@ extension Warden {
         return read.mayHaveMore
     }
 
-    /// A process that outlived its run still prints: the log takes it, as long as anybody can write.
-    func readLeftover(_ id: UInt64) {
-        guard let pipe = leftovers[id]?.pipe else { return }
-        switch (try? pipe.read(into: &buffer)) ?? .end {
-        case .bytes(let count): leftovers[id]?.output.file.append(buffer[..<count])
-        case .wouldBlock: break
-        case .end:
-            unwatch(pipe.raw)
-            leftovers[id] = nil
-        }
-    }
-
     private func take(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: OutputStream) {
         guard let offset = run.pipes?.output.count else { return }
         run.pipes?.output.append(bytes)

@@ -151,6 +151,9 @@ extension Warden {
 }
 
 extension OutputStream {
+    /// Its descriptor number.
+    var number: Int { self == .output ? 1 : 2 }
+
     /// The stream of this descriptor number; nil for standard input.
     init?(_ number: Int) {
         switch number {

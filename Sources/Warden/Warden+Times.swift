@@ -15,7 +15,7 @@ extension Warden {
         for run in runs.values where run.deadline.map({ $0 <= now }) ?? false { keepTime(of: run, now) }
         if !endings.isEmpty { keepEndings(now) }
         if let saveDeadline, saveDeadline <= now { saveOutcomes() }
-        let isIdle = runs.isEmpty && daemon == nil && attachments.isEmpty && lastWords.isEmpty
+        let isIdle = runs.isEmpty && daemon == nil && attachments.isEmpty && !passesOutputOn
         idleSince = isIdle ? idleSince ?? now : nil
     }
 

@@ -19,6 +19,8 @@ package final class Warden {
         case lastWords(UInt64)
         /// The output of a run that ended, still held open by a process it left behind.
         case leftover(UInt64)
+        /// Somebody attached who takes that more slowly than it comes.
+        case leftoverSink(UInt64)
     }
 
     /// A run that ended and was not acknowledged.
@@ -48,7 +50,7 @@ package final class Warden {
     /// Runs of this round whose pipes nobody waits for yet: those that are short have ended when it has.
     var fresh: [Run] = []
     var ended: [RunKey: Ended] = [:]
-    var leftovers: [UInt64: (pipe: Descriptor, output: LeftoverOutput)] = [:]
+    var leftovers: [UInt64: LeftoverPipe] = [:]
     /// What earlier attempts left running and is being ended, by the run's id.
     var endings: [String: Leftovers] = [:]
     /// What those who were attached to runs that ended have not read yet.
@@ -184,6 +186,7 @@ package final class Warden {
         case .notify(let key): notified(key)
         case .orphan(let key): orphanEnded(key)
         case .leftover(let id): readLeftover(id)
+        case .leftoverSink(let id): flushLeftover(id)
         }
     }
 
@@ -202,8 +205,11 @@ package final class Warden {
         isCut = true
     }
 
+    /// Whether somebody attached still gets output of a run that ended.
+    var passesOutputOn: Bool { !lastWords.isEmpty || leftovers.values.contains { $0.sink != nil } }
+
     private func isOver(_ now: Duration) -> Bool {
-        guard runs.isEmpty, lastWords.isEmpty else { return false }
+        guard runs.isEmpty, !passesOutputOn else { return false }
         if isEnding { return true }
         if isRetired { return hasFinished(now) }
         guard options.endsWhenIdle, let idleSince else { return false }

@@ -6,6 +6,9 @@ import Timeline
 ///
 /// Begins with ``shakeHands()``, as a daemon does, or with ``attach(_:_:)``, as a terminal does.
 package struct ClientConnection {
+    /// How long an answer is waited for.
+    package static let patience = Duration.seconds(5)
+
     /// Readable when something was sent; not blocking.
     package let socket: Descriptor
     /// What waits to be sent; ``SendBuffer/flush(to:)`` sends what has room.
@@ -40,7 +43,8 @@ package struct ClientConnection {
     ///   - token: a text nobody else knows, at most 64 bytes.
     ///   - streams: what is offered, by number: 0 becomes the job's standard input; what the job prints is copied
     ///     to 1 and 2, which must not block.
-    /// - Throws: ``WardenError/hungUp`` also for a warden of a version that knows no attaching.
+    /// - Throws: ``WardenError/silent`` when it does not come; ``WardenError/hungUp`` also for a warden of a version
+    ///   that knows no attaching.
     package mutating func attach(
         _ token: String, _ streams: [(number: Int, descriptor: Descriptor)]
     ) throws(WardenError) {
@@ -80,11 +84,11 @@ package struct ClientConnection {
     private mutating func wait(
         until isLast: (WardenMessage) -> Bool
     ) throws(WardenError) -> WardenMessage? {
-        let deadline = Duration.sinceBoot + .seconds(5)
+        let deadline = Duration.sinceBoot + Self.patience
         while true {
             while let message = try nextMessage() { if isLast(message) { return message } }
             let left = deadline - .sinceBoot
-            guard left > .zero else { throw .hungUp }
+            guard left > .zero else { throw .silent }
             var waiting = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
             unsafe poll(&waiting, 1, Int32(left.milliseconds) + 1)
             guard try receive() else { throw .hungUp }

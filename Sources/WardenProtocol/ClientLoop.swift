@@ -185,7 +185,7 @@ final class ClientLoop {
             // Somebody told it to end: whoever connects now finds, or starts, the next one.
             dropAll()
             told.append(.disconnected)
-        case .attached: break  // Said to terminals only.
+        case .attached, .outlived: break  // Sent to terminals only.
         }
     }
 

@@ -1,4 +1,5 @@
 package import Host
+import Timeline
 
 /// What goes wrong between daemon and warden.
 package enum WardenError: Error, Hashable {
@@ -14,8 +15,10 @@ package enum WardenError: Error, Hashable {
     case outOfOrder
     /// No warden answered, and none was to be launched or the launched one gave up, saying `text`.
     case noWarden(text: String)
-    /// The other side hung up, or did not answer a hello within 5 s.
+    /// The other side closed the connection.
     case hungUp
+    /// The other side did not answer in time; see ``ClientConnection/patience``.
+    case silent
     /// The machine refused.
     case host(HostError)
 }
@@ -30,7 +33,8 @@ extension WardenError: CustomStringConvertible {
         case .badValue(let kind, let number): "a message of kind \(kind) with an unusable field \(number)"
         case .outOfOrder: "a message out of order"
         case .noWarden(let text): "no warden: \(text)"
-        case .hungUp: "the warden hung up"
+        case .hungUp: "the warden closed the connection"
+        case .silent: "the warden did not answer for \(ClientConnection.patience.milliseconds / 1000) s"
         case .host(let error): "\(error)"
         }
     }

@@ -54,6 +54,11 @@ extension WardenMessage {
             var fields = FieldWriter(kind: 40)
             fields.put(1, token)
             return fields.frame()
+        case .outlived(let key, let stream):
+            var fields = FieldWriter(kind: 41)
+            fields.put(1, key)
+            fields.put(2, stream)
+            return fields.frame()
         }
     }
 
@@ -88,6 +93,7 @@ extension WardenMessage {
                 try fields.key(1), end: try fields.number(2), isClosed: fields.optionalNumber(3) == 1)
         case 12: self = .retired
         case 40: self = .attached(token: try fields.text(1))
+        case 41: self = .outlived(try fields.key(1), stream: try fields.number(2))
         default: return nil
         }
     }

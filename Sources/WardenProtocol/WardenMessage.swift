@@ -31,4 +31,7 @@ package enum WardenMessage: Hashable, Sendable {
     case retired
     /// The streams are kept for the order that names this token.
     case attached(token: String)
+    /// The attempt ended, and processes it left behind still hold this stream open; everything printed up to the
+    /// end is in it, and what they print goes there, too, as long as somebody reads it.
+    case outlived(RunKey, stream: Int)
 }

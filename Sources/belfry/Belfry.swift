@@ -28,6 +28,7 @@ struct Belfry: ParsableCommand {
                 name: "JOBS AND RUNS:",
                 subcommands: [
                     JobCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self, WatchCommand.self,
+                    ExecRestCommand.self,
                 ]),
             CommandGroup(
                 name: "TALK:",

@@ -46,7 +46,7 @@ struct Backup: AsyncParsableCommand {
             throw Failure("belfryd backup: there is no file \(file)")
         }
         let summary = try LedgerFile(path: file).check()
-        print("\(file): good; \(summary.text)")
+        StandardOutput.print("\(file): good; \(summary.text)")
     }
 
     private func copy() throws {
@@ -67,7 +67,7 @@ struct Backup: AsyncParsableCommand {
             }
         }
         try LedgerFile(path: ledger).copy(to: file)
-        print("\(file): written; \(try LedgerFile(path: file).check().text)")
+        StandardOutput.print("\(file): written; \(try LedgerFile(path: file).check().text)")
     }
 }
 

@@ -52,11 +52,12 @@ struct ConfigurationFiles: Sendable {
                 file: path, jobs: configuration.jobs.count, bots: configuration.bots.count,
                 channels: configuration.channels.count,
                 warnings: configuration.warnings.map { WireFault($0) })
-            if asJSON { return print(try WireCoding.text(good)) }
+            if asJSON { return StandardOutput.print(try WireCoding.text(good)) }
             for warning in configuration.warnings { StandardError.write("warning: \(warning)\n") }
             for warning in Self.openSecrets(configuration) { StandardError.write("warning: \(warning)\n") }
             if let crowd = crowd(of: configuration) { StandardError.write("warning: \(crowd.warning)\n") }
-            print("\(path): good; \(good.jobs) jobs, \(good.bots) bots, \(good.channels) channels")
+            StandardOutput.print(
+                "\(path): good; \(good.jobs) jobs, \(good.bots) bots, \(good.channels) channels")
         } catch let error as SettingsError {
             throw refusal(error, asJSON: asJSON)
         } catch var failure as Failure {

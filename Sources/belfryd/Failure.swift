@@ -1,4 +1,5 @@
 import Glibc
+import Host
 
 /// The end of the program: a sentence, perhaps a mend, and the exit code.
 struct Failure: Error {
@@ -27,17 +28,23 @@ struct Failure: Error {
     }
 }
 
-/// Standard error, unbuffered.
+/// Standard output, unbuffered.
+enum StandardOutput {
+    /// Writes `text` and a line end; ends the program with 1 and the reason where that can't be done.
+    static func print(_ text: String) {
+        do throws(HostError) {
+            try Descriptor.writeAll(Array((text + "\n").utf8)[...], to: STDOUT_FILENO)
+        } catch {
+            // As the signal would, where it is ignored.
+            if error.code == EPIPE { exit(128 + SIGPIPE) }
+            Failure("belfryd: standard output can't be written: \(error.reason)").end()
+        }
+    }
+}
+
+/// Standard error, unbuffered; what can't be written there can't be reported anywhere.
 enum StandardError {
     static func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            // SAFE: the pointer is used within the call, for as many bytes as there are.
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
-            }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
+        try? Descriptor.writeAll(Array(text.utf8)[...], to: STDERR_FILENO)
     }
 }

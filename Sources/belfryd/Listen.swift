@@ -1,7 +1,6 @@
 import APIServer
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import Host
 import Logging
 import ServiceLifecycle
@@ -119,22 +118,17 @@ actor ListenPrinter {
             return
         }
         let envelope = try? JSONDecoder().decode(WebhookEnvelope.self, from: Data(body))
-        let mark = fault.map { "REFUSED (\($0))" } ?? (isVerified ? "verified" : "unsigned")
+        let mark =
+            fault.map { "REFUSED (\(CleanText.line($0, limit: 300)))" }
+            ?? (isVerified ? "verified" : "unsigned")
         let again = isRepeated ? " again" : ""
-        write(
-            "\(mark)\(again)  \(envelope?.summary ?? "\(body.count) bytes that are no webhook")  \(id ?? "")")
+        let summary = envelope?.summary ?? "\(body.count) bytes that are no webhook"
+        write("\(mark)\(again)  \(summary)  \(CleanText.line(id ?? "", limit: 100))")
     }
 
+    /// Nothing of a body, which anybody may have sent, gets to the terminal as more than text.
     private func write(_ line: String) {
-        var bytes = Array((line + "\n").utf8)[...]
-        while !bytes.isEmpty {
-            // SAFE: the pointer is used within the call, for as many bytes as there are.
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
-            }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
+        StandardOutput.print(isJSON ? JSONText.escaped(line) : line)
     }
 
     /// The body itself when it is JSON on one line, else a quoted text of it.
@@ -168,21 +162,22 @@ private struct WebhookEnvelope: Decodable {
     var type: String
     var data: Content?
 
-    /// As `run.failed        flaky#2 failed, exit code 1`.
+    /// As `run.failed        flaky#2 failed, exit code 1`, on one clean line.
     var summary: String {
-        var text = type.padded(to: 16)
+        func clean(_ text: String?) -> String { CleanText.line(text ?? "", limit: 300) }
+        var text = clean(type).padded(to: 16)
         if let run = data?.run {
             let state = run.state.map { RunState(rawValue: $0)?.words ?? $0 }
-            text += "  \(run.name ?? run.job ?? "") \(state ?? "")"
+            text += "  \(clean(run.name ?? run.job)) \(clean(state))"
             if let code = run.exitCode, code != 0 { text += ", exit code \(code)" }
             if let count = run.count { text += ", \(count) slots" }
         }
         if let item = data?.item {
-            let lines = (item.last ?? []).compactMap(\.text).map { "\"\($0)\"" }.joined(separator: " ")
-            text += "  \(item.bot ?? ""): \(item.count ?? 0) new: \(lines)"
+            let lines = (item.last ?? []).compactMap(\.text).map { "\"\(clean($0))\"" }.joined(separator: " ")
+            text += "  \(clean(item.bot)): \(item.count ?? 0) new: \(lines)"
         }
-        if let reason = data?.reason { text += "  (\(reason))" }
-        return text.filter { !$0.isNewline }
+        if let reason = data?.reason { text += "  (\(clean(reason)))" }
+        return text
     }
 }
 
@@ -197,5 +192,21 @@ private enum JSONText {
     static func quoted(_ text: String) -> String {
         guard let data = try? JSONEncoder().encode(text) else { return "\"\"" }
         return String(decoding: data, as: UTF8.self)
+    }
+
+    /// `json` without control characters: escapes where a text holds them, blanks between its parts.
+    static func escaped(_ json: String) -> String {
+        var text = ""
+        for scalar in json.unicodeScalars {
+            guard scalar.properties.generalCategory == .control else {
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            text +=
+                "\t\r\n".unicodeScalars.contains(scalar)
+                ? " " : "\\u00" + (digits.count < 2 ? "0" : "") + digits
+        }
+        return text
     }
 }

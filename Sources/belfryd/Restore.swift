@@ -37,7 +37,7 @@ struct Restore: AsyncParsableCommand {
         do {
             let summary = try LedgerFile(path: file).check()
             try replace(paths.state)
-            print("\(paths.state)/ledger.sqlite: restored; \(summary.text)")
+            StandardOutput.print("\(paths.state)/ledger.sqlite: restored; \(summary.text)")
         } catch let error as LedgerError {
             throw Failure("belfryd restore: \(error)")
         } catch let error as HostError {

@@ -19,7 +19,7 @@ do {
 } catch {
     // Help and the version come as errors, too.
     guard Belfryd.exitCode(for: error) != .success else {
-        print(Belfryd.fullMessage(for: error))
+        StandardOutput.print(Belfryd.fullMessage(for: error))
         exit(0)
     }
     let sentence = APIError(

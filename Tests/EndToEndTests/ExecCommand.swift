@@ -107,4 +107,18 @@ import Testing
         _ = try await belfry.events().event("run.completed", of: "probe")
         #expect(try await belfry.run("runs", "--json").json().list.count == 1)
     }
+
+    /// Issue 10, 19.
+    @Test func `says of a warden that is stopped that it does not answer`() async throws {
+        let belfry = try await Belfry.start()
+        let warden = try #require(try await belfry.json("status")["warden"]["pid"].integer)
+        kill(Int32(warden), SIGSTOP)
+        defer { kill(Int32(warden), SIGCONT) }
+        let answer = try await belfry.run("exec", "--", "true")
+        #expect(answer.code == 125)
+        #expect(
+            answer.errors
+                == "belfry: the warden did not answer for 5 s. It may be stopped or overloaded. See: belfry doctor\n"
+        )
+    }
 }

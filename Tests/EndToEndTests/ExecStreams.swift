@@ -133,4 +133,61 @@ enum Company: CaseIterable, CustomStringConvertible {
         #expect(ended["job"].text == "sum")
         #expect(try await belfry.json("run", "show", "sum#1")["outputBytes"].number == 60_000_000)
     }
+
+    /// Issue 10, 12.
+    @Test(arguments: Company.allCases)
+    func `what a background process prints later, to whoever reads the pipe to its end`(
+        company: Company
+    ) async throws {
+        let belfry = try await company.home()
+        let (gate, next) = (try Gate(in: belfry.folder), try Gate("next", in: belfry.folder))
+        let process = try belfry.startShell(
+            """
+            { belfry exec -- sh -c '(read line <next; echo late; echo oops >&2) & echo hi'; echo >gate; } | cat
+            """, output: belfry.folder.file("out"), errors: belfry.folder.file("err"))
+        // It has returned, though its pipe is still open.
+        try await gate.passed()
+        try next.open()
+        #expect(await process.status() == 0)
+        #expect(belfry.lines(of: "out") == ["hi", "late"])
+        #expect(belfry.lines(of: "err") == ["oops"])
+    }
+
+    /// Issue 10, 12.
+    @Test(arguments: Company.allCases)
+    func `what a background process prints later, to a file, and returns at once`(
+        company: Company
+    ) async throws {
+        let belfry = try await company.home()
+        let next = try Gate("next", in: belfry.folder)
+        let answer = try await belfry.shell(
+            """
+            belfry exec -- sh -c '(read line <next; echo late) & echo hi; exit 3' >copy; echo $?; cat copy
+            echo >next; for i in $(seq 600); do grep -s late copy && exit; sleep 0.1; done
+            """)
+        withExtendedLifetime(next) {}
+        #expect(answer.lines == ["3", "hi", "late"], "\(answer)")
+        #expect(answer.errors.isEmpty)
+    }
+
+    /// Issue 10, 1.
+    @Test(.enabled(if: SmallDisk.isAllowed), arguments: Company.allCases)
+    func `no success when the disk of its output is full`(company: Company) async throws {
+        let belfry = try await company.home()
+        let disk = try SmallDisk(at: belfry.folder.file("tiny"), kilobytes: 64)
+        defer { withExtendedLifetime(disk) {} }
+        for bytes in [200_000, 5_000_000] {
+            let answer = try await belfry.shell(
+                "belfry exec --name fill -- head -c \(bytes) /dev/zero >tiny/o; code=$?; rm tiny/o; exit $code"
+            )
+            #expect(answer.code == 125)
+            let sentence = "belfry: standard output can't be written: No space left on device"
+            #expect(answer.errors.hasPrefix(sentence))
+            #expect(answer.errors.contains("incomplete"))
+            if company == .daemon { #expect(answer.errors.contains("belfry run logs fill#")) }
+        }
+        let json = try await belfry.shell("belfry exec --json --name fill -- true >/dev/full")
+        #expect(json.code == 125)
+        #expect(try JSON(json.errors)["error"]["kind"].text == "outputLost")
+    }
 }

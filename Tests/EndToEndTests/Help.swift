@@ -10,7 +10,10 @@ import Testing
 
     private static func leaves(of command: JSON, named above: [String]) -> [(name: String, text: String)] {
         let words = above + [command["commandName"].text ?? ""]
-        let below = command["subcommands"].list.filter { $0["commandName"].text != "help" }
+        // Nobody reads of a command that is started by another.
+        let below = command["subcommands"].list.filter {
+            $0["commandName"].text != "help" && $0["shouldDisplay"] != .bool(false)
+        }
         if below.isEmpty { return [(words.joined(separator: " "), command["discussion"].text ?? "")] }
         return below.flatMap { leaves(of: $0, named: words) }
     }

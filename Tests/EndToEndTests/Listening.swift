@@ -57,4 +57,28 @@ import Testing
             allow: [127.0.0.1/32]
         """
     }
+
+    /// Issue 10, 19: anybody may post, so that what arrives is text and nothing else.
+    @Test func `passes no terminal sequence of a body on`() async throws {
+        let belfry = try Belfry()
+        let body =
+            #"{"type":"x\u001b[2J\u009b31m","data":{"reason":"\u001b]0;title\u0007r","run":{"name":"a\u202eb"}}}"#
+        try belfry.write(body, to: "body")
+        for json in ["", "--json"] {
+            let answer = try await belfry.shell(
+                """
+                mkfifo lines; belfryd listen \(json) >lines & exec 3<lines; read line <&3; echo "$line"
+                port=$(echo "$line" | grep -oE '127.0.0.1:[0-9]+')
+                curl -s -H 'webhook-id: id' --data-binary @body "http://$port/" -o /dev/null
+                read -r line <&3; printf '%s\n' "$line"; kill $!; rm lines
+                """)
+            #expect(answer.lines.count == 2, "\(answer)")
+            #expect(!answer.bytes.contains { $0 < 0x20 && $0 != 0x0A }, "\(answer)")
+            #expect(!answer.text.unicodeScalars.contains { (0x80...0x9F).contains($0.value) })
+            if json.isEmpty {
+                #expect(answer.lines.last?.hasPrefix("unsigned  x ") == true, "\(answer)")
+                #expect(answer.lines.last?.contains("ab") == true && answer.text.contains("(r)"))
+            }
+        }
+    }
 }

@@ -17,9 +17,14 @@ struct ExecCommand: ParsableCommand {
             Without a daemon it runs all the same, and the next daemon takes the run into its history. \
             A daemon that is restarted meanwhile changes nothing.
 
+            It returns when the command ends. What processes that the command left behind print later still \
+            arrives: a pipe's reader waits for it, a terminal or a file gets it as it comes. With --pty such \
+            output goes to the run's log alone.
+
             Exits as the command did; 124 timed out, 126 not executable, 127 not found, 128+n ended by signal n. \
-            What fails by Belfry and not by the command is 125, whatever it is: a full disk, a name that a job \
-            has, no daemon where one was named. A wrong option is 2, and nothing was done.
+            What fails by Belfry and not by the command is 125, whatever it is: output that can't be written \
+            (a full disk), also when the command itself succeeded, a name that a job has, no daemon where one \
+            was named. A wrong option is 2, and nothing was done.
 
               belfry exec --name nightly-build -- make -j4
               belfry exec --pty -- htop
@@ -65,6 +70,8 @@ struct ExecCommand: ParsableCommand {
             try start()
         } catch let code as ExitCode {
             throw code
+        } catch let failure as ExecFailure {
+            throw failure
         } catch let error as APIError {
             throw ExecFailure(error)
         } catch {
@@ -92,33 +99,37 @@ struct ExecCommand: ParsableCommand {
         // Nobody waits for the daemon's word when the warden's own is enough.
         let known = tellsLives || row != nil ? office.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
-        throw Self.exit(end, office)
+        _ = loop.leaveRest()
+        throw Self.exit(end, office, missing: loop.missing)
     }
 
     private func follow(_ office: OwnWarden) throws {
         let loop = try ExecLoop(office, row: row, tellsLives: tellsLives, hasTerminal: pty)
         let end = try loop.run()
-        office.finish(end)
+        office.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
-        throw Self.exit(end, office)
+        throw Self.exit(end, office, missing: loop.missing)
     }
 
-    private static func exit(_ end: ExecEnd, _ office: any ExecOffice) -> ExitCode {
+    private static func exit(
+        _ end: ExecEnd, _ office: any ExecOffice, missing: APIError?
+    ) -> any Error {
         switch end {
         case .ended(let record):
             let why: String? =
                 switch record.cause {
                 case .timeout: "timed out"
-                case .lost: "is lost: its warden is gone"
+                case .lost: "is lost: its warden died"
                 case .canceled, .exited: nil
                 }
             if let why { StandardError.print("belfry: \(office.name) \(why)") }
         case .refused(_, let text): StandardError.print("belfry: \(text)")
         case .withdrawn(let run): StandardError.print("belfry: \(office.name) \(RunText.state(run))")
         case .interrupted: break
-        case .lost: StandardError.print("belfry: the warden is gone; how \(office.name) ended is not known")
+        case .lost: StandardError.print("belfry: the warden died; the outcome of \(office.name) is unknown")
         }
-        return ExitCode(end.code)
+        // Whoever reads the output must not take a part of it for the whole.
+        return missing.map(ExecFailure.init) ?? ExitCode(end.code)
     }
 
     /// The daemon that will record it; nil: there is none, and none was named.

@@ -16,19 +16,17 @@ final class ExecLoop {
         static let signals: UInt64 = 1
         static let link: UInt64 = 2
         static let typing: UInt64 = 3
-        /// And the numbers of the office's sources above it.
+        /// And the numbers of the office's sources above it; those of ``ExecOutput`` are below.
         static let office: UInt64 = 100
-        static func source(_ number: Int) -> UInt64 { 10 + UInt64(number) }
-        static func room(_ number: Int) -> UInt64 { 20 + UInt64(number) }
     }
 
     private let office: any ExecOffice
     private let poll: EventPoll
     private let signals: SignalQueue
     private var link: ClientConnection
-    private var streams: ExecStreams
+    private let output: ExecOutput
     private var row: ExecRow?
-    private let tellsLives: Bool
+    private var tellsLives: Bool
     /// Ours, while the command has a terminal of its own.
     private let terminal: ExecTerminal?
     private var typing: ExecTyping?
@@ -43,6 +41,8 @@ final class ExecLoop {
     private var early: [Int32] = []
     private var hasStarted = false
     private var end: ExecEnd?
+    /// Why live states could not be printed.
+    private var fault: (number: Int, error: HostError)?
 
     /// Offers the streams and has the command started.
     ///
@@ -61,22 +61,31 @@ final class ExecLoop {
         Signals.ignoreBrokenPipes()
         signals = try SignalQueue(Self.passed + [SIGTSTP, SIGWINCH])
         poll = try EventPoll()
-        streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: tellsLives)
+        var streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: tellsLives)
+        output = try ExecOutput(streams.pumps, on: poll)
         link = try Self.connect(to: office.wardenDirectory)
         let token = UniqueID.v4()
         do throws(WardenError) {
             try link.attach(token, streams.offered)
         } catch {
-            throw APIError(
-                .wardenAway, "the warden does not take terminals (\(error))",
-                hint: "It is older than this belfry; it is replaced when its runs are over.")
+            throw Self.refusal(error)
         }
         streams.forgetOffered()
         try office.place(token: token, terminal: hasTerminal ? ExecTerminal.size : nil)
         try poll.add(signals.raw, Token.signals)
         try poll.add(link.socket.raw, Token.link)
-        for (number, pump) in streams.pumps { try poll.add(pump.source.raw, Token.source(number)) }
         takeOfficeSources()
+    }
+
+    private static func refusal(_ error: WardenError) -> APIError {
+        if error == .silent {
+            return APIError(
+                .wardenAway, "\(error)",
+                hint: "It may be stopped or overloaded. See: belfry doctor")
+        }
+        return APIError(
+            .wardenAway, "the warden accepts no streams (\(error))",
+            hint: "It is older than this belfry and will be replaced when its runs have ended.")
     }
 
     private static func connect(to directory: String) throws(APIError) -> ClientConnection {
@@ -91,19 +100,21 @@ final class ExecLoop {
     }
 
     /// Returns when the command has ended and all it printed is copied.
+    ///
+    /// What processes that it left behind print later is copied by ``leaveRest()``.
     func run() throws -> ExecEnd {
         defer {
             row?.erase()
             terminal?.leaveRaw()
         }
         while true {
-            if let end, streams.pumps.isEmpty { return end }
+            if let end, output.isDone { return end }
             showProgress()
             waitForTyping()
             for ready in try poll.wait(milliseconds: patience) { try serve(ready) }
             if end == nil, let told = try office.look(hasStarted: hasStarted) {
                 end = told
-                streams.pumps = [:]
+                output.stop()
             }
             if isTypingAtHand { type() }
             try flushLink()
@@ -115,6 +126,27 @@ final class ExecLoop {
     func leave(detail: String?) {
         showProgress()
         row?.close(office.live, detail: detail)
+    }
+
+    /// Has what comes later copied on; true when something may come.
+    func leaveRest() -> Bool {
+        guard !output.rest.isEmpty else { return false }
+        do {
+            try ExecRest.leave(output.rest)
+            return true
+        } catch {
+            StandardError.print("belfry: what \(office.name) left behind prints to its log alone: \(error)")
+            return false
+        }
+    }
+
+    /// Why output is missing although the command printed it; nil when all of it was written.
+    var missing: APIError? {
+        guard let fault = output.fault ?? fault else { return nil }
+        let hint = RunName(argument: office.name).map { "Its log has the output: belfry run logs \($0)" }
+        return APIError(
+            .outputLost, ExecOutput.sentence(of: fault) + "; the output of \(office.name) is incomplete",
+            hint: hint)
     }
 
     private var patience: Int32? {
@@ -129,8 +161,10 @@ final class ExecLoop {
         case Token.signals: for signal in signals.take() { try pass(signal) }
         case Token.link: try readLink()
         case Token.typing: type()
-        case Token.source(1), Token.source(2): pump(Int(ready.token - Token.source(0)))
-        case Token.room(1), Token.room(2): resume(Int(ready.token - Token.room(0)))
+        case ExecOutput.source(1), ExecOutput.source(2):
+            copy(Int(ready.token - ExecOutput.source(0)), output.copy)
+        case ExecOutput.room(1), ExecOutput.room(2):
+            copy(Int(ready.token - ExecOutput.room(0)), output.resume)
         default: try watched[ready.token]?()
         }
     }
@@ -166,10 +200,11 @@ final class ExecLoop {
             early = []
         case .inputTaken(_, let end, let isClosed): typing?.took(end, isClosed: isClosed)
         case .refused(_, let refusal, let text): end = .refused(refusal, text: text)
+        case .outlived(_, let stream): copy(stream, output.copyLast)
         case .ended(let record): end = .ended(record)
         default: break
         }
-        if case .refused = end { streams.pumps = [:] }
+        if case .refused = end { output.stop() }
     }
 
     private func flushLink() throws {
@@ -220,7 +255,7 @@ final class ExecLoop {
         early.append(signal)
         guard [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal), office.withdraw() else { return }
         end = .interrupted(signal)
-        streams.pumps = [:]
+        output.stop()
     }
 
     /// Stops until the shell continues us.
@@ -242,36 +277,10 @@ final class ExecLoop {
 
     // MARK: What the command prints
 
-    private func pump(_ number: Int) {
-        guard let isTerminal = streams.pumps[number]?.isTerminal else { return }
-        if isTerminal { row?.erase() }
-        switch streams.pumps[number]?.pump() {
-        case .more, .waits, nil: break
-        case .isFull: waitForRoom(number)
-        case .ended: finish(number)
-        case .broken:
-            send(.endStream(number))
-            finish(number)
-        }
-    }
-
-    private func waitForRoom(_ number: Int) {
-        guard let pump = streams.pumps[number], let target = pump.target else { return }
-        poll.remove(pump.source.raw)
-        try? poll.add(target, Token.room(number), .writing)
-    }
-
-    private func resume(_ number: Int) {
-        guard let pump = streams.pumps[number], let target = pump.target else { return }
-        poll.remove(target)
-        try? poll.add(pump.source.raw, Token.source(number))
-        self.pump(number)
-    }
-
-    private func finish(_ number: Int) {
-        guard let pump = streams.pumps.removeValue(forKey: number) else { return }
-        poll.remove(pump.source.raw)
-        if let target = pump.target { poll.remove(target) }
+    private func copy(_ number: Int, _ turn: (Int) -> Bool) {
+        guard output.copies(number) else { return }
+        if output.showsOnTerminal(number) { row?.erase() }
+        if !turn(number) { send(.endStream(number)) }
     }
 
     private func showProgress() {
@@ -279,9 +288,19 @@ final class ExecLoop {
         if tellsLives {
             guard live != lastTold else { return }
             lastTold = live
-            if let text = try? WireCoding.text(WireLive(live, at: .now)) { StandardOutput.print(text) }
-        } else if end == nil, streams.pumps.values.allSatisfy({ !$0.isTerminal || $0.isAtLineStart }) {
+            print(live)
+        } else if end == nil, output.isAtLineStart {
             row?.show(live)
+        }
+    }
+
+    private func print(_ live: LiveState) {
+        guard let text = try? WireCoding.text(WireLive(live, at: .now)) else { return }
+        do throws(HostError) {
+            try StandardOutput.send(Array((text + "\n").utf8))
+        } catch {
+            tellsLives = false
+            if error.code != EPIPE { fault = (1, error) }
         }
     }
 }

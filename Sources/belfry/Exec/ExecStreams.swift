@@ -6,7 +6,7 @@ struct ExecStreams {
     /// What the warden is given, by number.
     private(set) var offered: [(number: Int, descriptor: Descriptor)]
     /// What copies its output to ours, by number; standard error is not among them when it has a terminal.
-    var pumps: [Int: OutputPump]
+    let pumps: [Int: OutputPump]
 
     /// Makes the pipes.
     ///

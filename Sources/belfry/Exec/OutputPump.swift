@@ -13,8 +13,8 @@ struct OutputPump {
         case isFull
         /// All is copied.
         case ended
-        /// Nobody reads the stream any more.
-        case broken
+        /// The stream takes nothing any more; `EPIPE` when nobody reads it.
+        case failed(HostError)
     }
 
     let source: Descriptor
@@ -43,12 +43,12 @@ struct OutputPump {
                 splices = false
                 return .more
             }
-            return .broken
+            return .failed(error)
         }
     }
 
     private mutating func splice() throws(HostError) -> Outcome {
-        guard let target else { return .broken }
+        guard let target else { return try copy() }
         switch try source.splice(to: target) {
         case .bytes: return .more
         case .end: return .ended

@@ -142,8 +142,8 @@ final class OwnWarden: ExecOffice {
 
     // MARK: The end
 
-    /// Writes down how it ended, and ends the warden.
-    func finish(_ end: ExecEnd) {
+    /// Writes down how it ended, and ends the warden; one that still passes output on ends with that.
+    func finish(_ end: ExecEnd, leavesRest: Bool) {
         read()
         readNotifications()
         for report in scanner.finish() { _ = tracker.receive(report, from: .text, at: .now) }
@@ -151,12 +151,10 @@ final class OwnWarden: ExecOffice {
         let outcome = end.outcome
         _ = tracker.became(outcome.state, reason: outcome.reason, at: .now)
         spool.finish(end)
-        close()
-    }
-
-    private func close() {
         send(.acknowledge(key))
         kill(pid, SIGTERM)
+        // It removes its folder itself.
+        if leavesRest { return }
         waitpid(pid, nil, 0)
         FolderTree.remove(wardenDirectory)
     }

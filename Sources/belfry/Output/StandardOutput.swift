@@ -1,39 +1,37 @@
 import Glibc
+import Host
 
 /// The process's standard output, written at once: what is printed can be read the moment it is known.
+///
+/// Output is never lost in silence: where it can't be written the process ends with 1 and the reason.
 enum StandardOutput {
     /// Writes `text` and a line end.
     static func print(_ text: String) { write(Array((text + "\n").utf8)) }
 
-    /// Writes `bytes` as they are; a reader that went away ends the process quietly, as a pipe does.
-    static func write(_ bytes: [UInt8]) { Descriptors.write(bytes, to: STDOUT_FILENO) }
+    /// Writes `bytes` as they are; a reader that closed its end of a pipe ends the process quietly.
+    static func write(_ bytes: [UInt8]) {
+        do throws(HostError) {
+            try send(bytes)
+        } catch {
+            Entry.end(unwritten: error)
+        }
+    }
+
+    /// As ``write(_:)``, for a caller that has more to do before the process ends.
+    static func send(_ bytes: [UInt8]) throws(HostError) {
+        try Descriptor.writeAll(bytes[...], to: STDOUT_FILENO)
+    }
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }
 
-/// The process's standard error.
+/// The process's standard error; what can't be written there can't be reported anywhere.
 enum StandardError {
     /// Writes `text` and a line end.
     static func print(_ text: String) { write(Array((text + "\n").utf8)) }
 
     /// Writes `bytes` as they are.
-    static func write(_ bytes: [UInt8]) { Descriptors.write(bytes, to: STDERR_FILENO) }
+    static func write(_ bytes: [UInt8]) { try? Descriptor.writeAll(bytes[...], to: STDERR_FILENO) }
 
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-}
-
-private enum Descriptors {
-    static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR && errno != EAGAIN {
-                return
-            }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 import API
 import ArgumentParser
 import Glibc
+import Host
 
 /// Runs one command and ends the process with the contract's exit code.
 enum Entry {
@@ -71,6 +72,16 @@ enum Entry {
         return APIError(
             .badRequest, "no command \"\(whole)\"",
             hint: NearestName.hint(word, among: names) ?? "See: \(group) --help")
+    }
+
+    /// Ends the process because standard output could not be written.
+    static func end(unwritten error: HostError) -> Never {
+        // As the signal would, where the one who started us had it ignored.
+        if error.code == EPIPE { exit(128 + SIGPIPE) }
+        let own = CommandLine.arguments.prefix { $0 != "--" }
+        fail(
+            APIError(.outputLost, "standard output can't be written: \(error.reason)"),
+            asJSON: own.contains("--json"))
     }
 
     private static func fail(_ error: APIError, asJSON: Bool, code: Int32? = nil) -> Never {

@@ -1,0 +1,29 @@
+import Host
+import WardenProtocol
+
+/// The log of a run that ended, shared by the pipes that processes it left behind still write to.
+final class LeftoverOutput {
+    var file: OutputFile
+
+    init(_ file: OutputFile) {
+        self.file = file
+    }
+}
+
+/// A pipe of a run that ended, held open by processes it left behind.
+struct LeftoverPipe {
+    let pipe: Descriptor
+    let output: LeftoverOutput
+    /// Where copies go, as while the run lived; nil: nobody reads them.
+    var sink: OutputSink?
+    let stream: OutputStream
+    /// Who is told once everything from before the run's end is with its reader.
+    var terminal: (link: UInt64, key: RunKey)?
+
+    init(_ pipe: Descriptor, _ output: LeftoverOutput, sink: OutputSink?, stream: OutputStream) {
+        self.pipe = pipe
+        self.output = output
+        self.sink = sink?.isBroken == true ? nil : sink
+        self.stream = stream
+    }
+}
