@@ -5,12 +5,19 @@ import Timeline
 
 /// Kills the daemon, and then the warden, at random moments under load, over and over; then counts.
 ///
-/// Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice or beside itself, a
-/// notice lost or told under two names, or a run left open or, while its warden lived, lost.
+/// Between the kills jobs are edited, removed and added again, with and without a daemon, and one of two receivers has
+/// outages. Not a figure but a proof: it ends with 1 when a slot was lost or doubled, a job started twice, beside itself
+/// or by an outdated definition, a notice lost or delivered under two ids, or a run left open or, while its warden
+/// lived, lost.
 enum ChaosBench {
     /// What is killed.
     private enum Victim: String {
         case daemon, warden
+    }
+
+    /// When a round edits the file.
+    private enum ChangeTime: CaseIterable {
+        case never, underDaemon, whileStopped
     }
 
     private struct Options {
@@ -52,15 +59,24 @@ enum ChaosBench {
         _ victim: Victim, rounds: Int, _ options: Options, _ random: inout SeededNumbers
     ) async throws -> Bool {
         let folder = try BenchFolder()
-        let webhooks = WebhookBook(seed: random.next())
-        let receiver = try BareReceiver { webhooks.take($0) }
-        let home = try ChaosHome(folder: folder.path, quick: options.jobs, port: receiver.port)
+        let steady = WebhookBook(seed: random.next())
+        let sick = WebhookBook(seed: random.next())
+        let receivers = try (BareReceiver { steady.take($0) }, BareReceiver { sick.take($0) })
+        let home = try ChaosHome(
+            folder: folder.path, quick: options.jobs, ports: (receivers.0.port, receivers.1.port))
         let watch = Stopwatch()
         var kills: [Moment] = []
         var threads: [String] = []
         var faults: [String] = []
         try home.launch()
         for round in 1...rounds {
+            sick.set(Int.random(in: 0..<3, using: &random) == 0 ? .allCases.randomElement(using: &random) : nil)
+            let change = ChangeTime.allCases.randomElement(using: &random) ?? .never
+            var reload: (pid: Int32, edition: Int)?
+            if change == .underDaemon {
+                try home.edit(&random)
+                reload = (try home.reload(), home.edits.current.number)
+            }
             let message = try lead(&random) { try home.begin("notify", "news", "--thread", "news-\(round)") }
             if home.hasDaemonEnded() {
                 faults.append("round \(round): the daemon ended by itself")
@@ -70,8 +86,11 @@ enum ChaosBench {
             case .daemon:
                 kills.append(.now)
                 home.kill()
+                if let reload { home.noteReload(reload.pid, of: reload.edition) }
+                if change == .whileStopped { try home.edit(&random) }
                 try home.launch()
             case .warden:
+                if let reload { home.noteReload(reload.pid, of: reload.edition) }
                 if let warden = home.warden {
                     kills.append(.now)
                     kill(warden, SIGKILL)
@@ -79,17 +98,25 @@ enum ChaosBench {
             }
             if let message, home.status(of: message) == 0 { threads.append("news-\(round)") }
         }
+        sick.set(nil)
         if try !home.settle(within: 120) { faults.append("it does not come to rest") }
         home.stop()
         let verdict = try await ChaosVerdict(
-            of: home, kills: kills, threads: threads, webhooks: webhooks, mayLose: victim == .warden)
+            of: home, kills: kills, threads: threads, webhooks: ["hook": steady, "sick": sick],
+            mayLose: victim == .warden)
         faults += verdict.faults
         // What never came to pass was not proved.
         if victim == .daemon, kills.count >= 10, verdict.adopted == 0 { faults.append("no run was adopted") }
+        if victim == .daemon, kills.count >= 10, verdict.changed == 0 {
+            faults.append("no slot was missed by a changed definition")
+        }
+        if kills.count >= 10, sick.refused == 0 { faults.append("no receiver had an outage") }
         if victim == .warden, kills.count >= 4, verdict.lost + verdict.retries == 0 {
             faults.append("no run lost its warden")
         }
-        show(verdict, victim, kills: kills.count, seconds: watch.seconds, faults)
+        show(
+            verdict, victim, kills: kills.count, seconds: watch.seconds, edits: home.edits.editions.count,
+            refused: sick.refused, faults)
         if !faults.isEmpty { folder.isKept = true }
         return faults.isEmpty
     }
@@ -106,17 +133,19 @@ enum ChaosBench {
     }
 
     private static func show(
-        _ verdict: ChaosVerdict, _ victim: Victim, kills: Int, seconds: Double, _ faults: [String]
+        _ verdict: ChaosVerdict, _ victim: Victim, kills: Int, seconds: Double, edits: Int, refused: Int,
+        _ faults: [String]
     ) {
         let lost = victim == .warden ? "\(verdict.lost) lost" : "\(verdict.adopted) adopted"
         print(
             """
               \(victim.rawValue) killed \(kills) times in \(seconds.short) s: \(verdict.slots) slots, \
-            \(verdict.runs) runs, \(lost), \(verdict.retries) retries, \(verdict.starts) starts told by the jobs, \
-            \(verdict.notices) notices in \(verdict.deliveries) deliveries
+            \(verdict.runs) runs, \(lost), \(verdict.retries) retries, \(verdict.starts) starts reported by the \
+            jobs, \(edits) editions with \(verdict.changed) slots missed by them, \(verdict.notices) notices in \
+            \(verdict.deliveries) deliveries, \(refused) of them refused in outages
             """)
         report(
-            "lost, doubled, executed twice, untold", "\(faults.count) faults", limit: "0",
+            "lost, doubled, executed twice, outdated, undelivered", "\(faults.count) faults", limit: "0",
             isKept: faults.isEmpty)
         for fault in faults.prefix(40) { print("    \(fault)") }
     }

@@ -1,6 +1,8 @@
+import CronBench
 import FoundationEssentials
 import Glibc
 import Host
+import Timeline
 
 /// A home with jobs in it, and the daemon that is killed over and over.
 ///
@@ -17,17 +19,21 @@ final class ChaosHome {
     let folder: String
     private let runtime: BenchFolder
     private let quick: Int
+    private let ports: (hook: UInt16, sick: UInt16)
     private let binaries: String
+    /// The jobs that change between the kills.
+    private(set) var edits = ChaosEdits()
     /// The daemon's process; nil when none was started, or it was killed.
     private(set) var daemon: Int32?
 
-    /// Makes the home: `quick` jobs that start every second, and webhooks to `port` of this machine.
-    init(folder: String, quick: Int, port: UInt16) throws {
+    /// Makes the home: `quick` jobs that start every second, and webhooks to two ports of this machine.
+    init(folder: String, quick: Int, ports: (hook: UInt16, sick: UInt16)) throws {
         self.folder = folder
         self.quick = quick
+        self.ports = ports
         runtime = try BenchFolder(inMemory: true)
         binaries = SmallFile.parent(of: try Machine.executablePath())
-        try SmallFile.replace(folder + "/belfry.yaml", with: Array(configuration(port: port).utf8))
+        try writeConfiguration()
     }
 
     deinit {
@@ -44,6 +50,7 @@ final class ChaosHome {
         for job in slowJobs { periods[job] = Self.slow.period }
         for job in clumsyJobs { periods[job] = Self.clumsy.period }
         for job in untidyJobs { periods[job] = Self.untidy.period }
+        for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
         return periods
     }
 
@@ -52,8 +59,37 @@ final class ChaosHome {
     private var clumsyJobs: [String] { (0..<Self.clumsy.count).map { "clumsy-\($0)" } }
     private var untidyJobs: [String] { (0..<Self.untidy.count).map { "untidy-\($0)" } }
 
-    private func configuration(port: UInt16) -> String {
-        let words = "\"$BELFRY_RUN_ID $BELFRY_ATTEMPT $BELFRY_SLOT"
+    /// Writes the file as the current edition has it, with each edited job changed.
+    private func writeConfiguration() throws {
+        try SmallFile.replace(folder + "/belfry.yaml", with: Array(configuration().utf8))
+    }
+
+    private func configuration() -> String {
+        let edition = edits.current
+        let words = "\"\(edition.number) $BELFRY_RUN_ID $BELFRY_ATTEMPT"
+        var jobs = ""
+        for job in ChaosEdits.edited + edition.present.sorted() {
+            jobs += """
+                  \(job): { schedule: "* * * * * *", shell: 'echo \(words) begin" >> \(done)' }
+
+                """
+        }
+        jobs += steadyJobs
+        return """
+            zone: UTC
+            jobs:
+            \(jobs)channels:
+              hook: { kind: webhook, url: "http://127.0.0.1:\(ports.hook)/hook", allow: [127.0.0.1/32] }
+              sick: { kind: webhook, url: "http://127.0.0.1:\(ports.sick)/hook", allow: [127.0.0.1/32] }
+            routes:
+              - { when: [completed, failed, lost, missed, recovered, canceled, message], to: [hook, sick] }
+
+            """
+    }
+
+    /// The jobs that stay as they are.
+    private var steadyJobs: String {
+        let words = "\"0 $BELFRY_RUN_ID $BELFRY_ATTEMPT"
         var jobs = ""
         for (number, job) in quickJobs.enumerated() {
             let end = number == 0 ? "exit 3" : "exit 0"
@@ -87,15 +123,7 @@ final class ChaosHome {
 
                 """
         }
-        return """
-            zone: UTC
-            jobs:
-            \(jobs)channels:
-              hook: { kind: webhook, url: "http://127.0.0.1:\(port)/hook", allow: [127.0.0.1/32] }
-            routes:
-              - { when: [completed, failed, lost, missed, recovered, canceled, message], to: [hook] }
-
-            """
+        return jobs
     }
 
     private var done: String { folder + "/done" }
@@ -128,8 +156,25 @@ final class ChaosHome {
         ).start()
     }
 
-    /// Starts the daemon and waits for nothing.
+    // MARK: Edits
+
+    /// Replaces the file by its next edition; ``reload()`` or ``launch()`` loads it.
+    func edit(_ random: inout SeededNumbers) throws {
+        edits.advance(&random, at: .now)
+        try writeConfiguration()
+    }
+
+    /// Asks the daemon to load the file and waits for nothing; the request's process.
+    func reload() throws -> Int32 { try begin("reload") }
+
+    /// Notes whether the reload of edition `number` has succeeded.
+    func noteReload(_ pid: Int32, of number: Int) {
+        if status(of: pid) == 0 { edits.loaded(number, by: .now) }
+    }
+
+    /// Starts the daemon, which loads the file, and waits for nothing.
     func launch() throws {
+        edits.loaded(edits.current.number, by: .now)
         daemon = try start(
             "belfryd", ["--config", folder + "/belfry.yaml", "--state", folder + "/state"],
             output: folder + "/log")
@@ -200,9 +245,15 @@ final class ChaosHome {
         var outbox: Outbox
     }
 
-    /// Pauses all jobs and waits until nothing is under way any more; false when that takes `seconds`.
+    /// Lists every job again, pauses them all and waits until nothing is under way; false when that takes `seconds`.
     func settle(within seconds: Double) throws -> Bool {
         let watch = Stopwatch()
+        edits.complete(at: .now)
+        try writeConfiguration()
+        while try run("reload").code != 0, watch.seconds < seconds { usleep(100_000) }
+        edits.loaded(edits.current.number, by: .now)
+        // What an outage left waits for the channel's own next try, or for somebody to test it.
+        try run("channel", "test", "sick")
         var unpaused = Set(periods.keys)
         while watch.seconds < seconds {
             for job in unpaused where try run("job", "pause", job).code == 0 { unpaused.remove(job) }

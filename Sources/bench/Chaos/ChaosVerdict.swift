@@ -14,6 +14,8 @@ struct ChaosVerdict {
     private(set) var lost = 0
     /// How many attempts there were beyond the first ones.
     private(set) var retries = 0
+    /// How many slots were recorded as missed because their job changed while no daemon ran.
+    private(set) var changed = 0
     /// How many notices were due, and how often they came.
     private(set) var notices = 0
     private(set) var deliveries = 0
@@ -22,25 +24,30 @@ struct ChaosVerdict {
 
     /// Whether runs may be lost: only when their warden was killed.
     private let mayLose: Bool
+    private let edits: ChaosEdits
 
     /// Reads the ledger of `home`, whose daemon has stopped; `kills` is when a daemon or a warden was killed, and
     /// `threads` are those to which a message was sent and taken.
     init(
-        of home: ChaosHome, kills: [Moment], threads: [String], webhooks: WebhookBook, mayLose: Bool
+        of home: ChaosHome, kills: [Moment], threads: [String], webhooks: [String: WebhookBook], mayLose: Bool
     ) async throws {
         self.mayLose = mayLose
+        edits = home.edits
         let ledger = try SQLiteLedger(path: home.folder + "/state/ledger.sqlite")
         let all = try await ledger.runs(RunFilter())
         let spans = try await ledger.spans(of: nil, limit: .max)
         let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
+        changed = spans.reduce(0) { $0 + ($1.reason.rawValue == "definitionChanged" ? $1.count : 0) }
+        let runsOf = Dictionary(grouping: all, by: \.job)
+        let spansOf = Dictionary(grouping: spans, by: \.job)
         for job in try await ledger.jobs() {
             judgeSlots(
                 of: job, period: Int64(home.periods[job.name] ?? 1), until: decidedUntil,
-                all.filter { $0.job == job.name }, spans.filter { $0.job == job.name })
+                runsOf[job.name] ?? [], spansOf[job.name] ?? [])
         }
         judgeStarts(all, home.lines)
         judgeEnds(all, kills)
-        judgeNotices(all, threads, webhooks)
+        for (channel, book) in webhooks { judgeNotices(on: channel, all, threads, book) }
         await ledger.close()
     }
 
@@ -61,18 +68,19 @@ struct ChaosVerdict {
                 fault("\(job.name): the span from \(span.first.iso8601) counts \(span.count) slots")
             }
         }
-        guard let phase = times.keys.first.map({ $0 % period }) else {
+        guard let earliest = times.keys.min() else {
             // In less than its period a job may have none.
             if until.seconds - job.since.seconds >= period { fault("\(job.name): no slot was decided") }
             return
         }
-        let first = job.since.seconds + 1
-        let start = first + (phase - first % period + period) % period
+        // The slots of an edited job go on from one revision to the next.
+        let first = job.revision > 1 ? earliest : job.since.seconds + 1
+        let start = first + (earliest % period - first % period + period) % period
         var missing = 0
         for second in stride(from: start, through: until.seconds, by: Int(period)) {
             slots += 1
             switch times.removeValue(forKey: second) {
-            case nil: missing += 1
+            case nil: if wasListed(job.name, at: second) { missing += 1 }
             case 1: break
             case let count?:
                 fault("\(job.name): \(Moment(seconds: second).iso8601) was decided \(count) times")
@@ -82,20 +90,37 @@ struct ChaosVerdict {
         if !times.isEmpty { fault("\(job.name): \(times.count) slots that it does not have were decided") }
     }
 
+    /// Whether the file surely listed the job at this second, and long enough before for a daemon to have loaded it.
+    private func wasListed(_ job: String, at second: Int64) -> Bool {
+        (second - 30...second).allSatisfy { edits.isListed(job, at: Moment(seconds: $0)).surely }
+    }
+
     // MARK: Runs
 
-    /// Each attempt was started once, as the jobs themselves tell it.
+    /// Each attempt was started once, as the jobs themselves report it, and never by an outdated definition.
     private mutating func judgeStarts(_ all: [RunRecord], _ lines: [Substring]) {
         var told: [String: [String: Int]] = [:]
+        var editionOf: [String: Int] = [:]
         for line in lines {
             let words = line.split(separator: " ")
-            guard words.count == 4 else {
+            guard words.count == 4, let edition = Int(words[0]) else {
                 fault("a job wrote \"\(line)\"")
                 continue
             }
-            told[String(words[0]), default: [:]]["\(words[1]) \(words[3])", default: 0] += 1
+            let run = String(words[1])
+            told[run, default: [:]]["\(words[2]) \(words[3])", default: 0] += 1
             if words[3] == "begin" { starts += 1 }
-            if words[3] == "beside" { fault("\(words[0]): attempt \(words[1]) ran beside the one before") }
+            if words[3] == "beside" { fault("\(run): attempt \(words[2]) ran beside the one before") }
+            if edition > 0 { editionOf[run] = edition }
+        }
+        for run in all {
+            guard let edition = editionOf[run.id] else { continue }
+            if !edits.mayBe(at: run.queuedAt).contains(edition) {
+                fault("\(run.name): queued at \(run.queuedAt.iso8601) by edition \(edition), which was outdated")
+            }
+        }
+        for run in all where !edits.isListed(run.job, at: run.queuedAt).maybe {
+            fault("\(run.name): queued at \(run.queuedAt.iso8601), when the file did not list its job")
         }
         for run in all {
             let seen = told.removeValue(forKey: run.id) ?? [:]
@@ -124,16 +149,22 @@ struct ChaosVerdict {
 
     // MARK: Notices
 
-    /// Each end was told at least once, under one id, which never meant anything else.
-    private mutating func judgeNotices(_ all: [RunRecord], _ threads: [String], _ webhooks: WebhookBook) {
+    /// Each end was accepted by the channel's receiver at least once, under one id, which never meant anything else.
+    private mutating func judgeNotices(
+        on channel: String, _ all: [RunRecord], _ threads: [String], _ webhooks: WebhookBook
+    ) {
         var ids: [String: Int] = [:]
         for (id, delivery) in webhooks.deliveries {
             deliveries += delivery.times
+            if !delivery.isAccepted {
+                fault("\(channel): \(id) was never accepted")
+                continue
+            }
             if let run = delivery.run { ids["\(delivery.type) \(run)", default: 0] += 1 }
             if let thread = delivery.thread { ids["\(delivery.type) \(thread)", default: 0] += 1 }
-            if delivery.isAltered { fault("\(id) came again with other words") }
+            if delivery.isAltered { fault("\(channel): \(id) came again with other words") }
         }
-        if webhooks.unreadable > 0 { fault("\(webhooks.unreadable) requests were no webhooks") }
+        if webhooks.unreadable > 0 { fault("\(channel): \(webhooks.unreadable) requests were not webhooks") }
         var due = threads.map { "message.group \($0)" }
         for run in all where [.completed, .failed, .lost].contains(run.state) {
             due.append("run.\(run.state.rawValue) \(run.id)")
@@ -141,9 +172,9 @@ struct ChaosVerdict {
         for what in due {
             notices += 1
             switch ids[what] {
-            case nil: fault("never told: \(what)")
+            case nil: fault("\(channel): never delivered: \(what)")
             case 1: break
-            case let count?: fault("told under \(count) ids: \(what)")
+            case let count?: fault("\(channel): delivered under \(count) ids: \(what)")
             }
         }
     }

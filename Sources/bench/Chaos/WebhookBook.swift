@@ -4,26 +4,49 @@ import Synchronization
 
 /// Every webhook that arrived, kept by a service that is somewhat unreliable.
 ///
-/// Of a hundred it meets for the first time it refuses one, and hangs up on another after it has read it.
+/// Of a hundred it sees for the first time it refuses one, and hangs up on another after it has read it. While it has
+/// an outage it refuses all of them.
 final class WebhookBook: Sendable {
     /// What arrived under one webhook-id.
     struct Delivery: Sendable {
         var type: String
-        /// The id of the run it tells of.
+        /// The id of the run it is about.
         var run: String?
-        /// The thread it tells of.
+        /// The thread it is about.
         var thread: String?
         /// How often it arrived.
         var times = 1
+        /// Whether it was answered with success at least once.
+        var isAccepted = false
         /// Whether it came again with other bytes.
         var isAltered = false
         fileprivate var body: [UInt8]
     }
 
+    /// How the service fails for a while.
+    enum Outage: CaseIterable, Sendable {
+        case refuses, hangsUp
+    }
+
     private struct State {
         var deliveries: [String: Delivery] = [:]
+        var outage: Outage?
+        var refused = 0
         var unreadable = 0
         var random: SeededNumbers
+
+        /// How a delivery is answered.
+        mutating func reply(isFirst: Bool) -> BareReceiver.Reply {
+            if let outage {
+                refused += 1
+                return outage == .refuses ? .status("503 Service Unavailable") : .hangUp
+            }
+            switch isFirst ? Int.random(in: 0..<100, using: &random) : 100 {
+            case 0: return .status("503 Service Unavailable")
+            case 1: return .hangUp
+            default: return .status("204 No Content")
+            }
+        }
     }
 
     private struct Body: Decodable {
@@ -46,10 +69,16 @@ final class WebhookBook: Sendable {
     /// What arrived, by webhook-id.
     var deliveries: [String: Delivery] { state.withLock(\.deliveries) }
 
-    /// How many requests were no webhooks.
+    /// How many requests were not webhooks.
     var unreadable: Int { state.withLock(\.unreadable) }
 
-    /// Takes a request in; see ``BareReceiver``.
+    /// How many deliveries an outage refused.
+    var refused: Int { state.withLock(\.refused) }
+
+    /// Begins an outage, or ends it with nil.
+    func set(_ outage: Outage?) { state.withLock { $0.outage = outage } }
+
+    /// Receives a request; see ``BareReceiver``.
     func take(_ request: ArraySlice<UInt8>) -> BareReceiver.Reply {
         guard let (id, body) = Self.parts(of: request),
             let read = try? JSONDecoder().decode(Body.self, from: Data(body))
@@ -58,19 +87,16 @@ final class WebhookBook: Sendable {
             return .status("400 Bad Request")
         }
         return state.withLock { state in
-            if var known = state.deliveries[id] {
-                known.times += 1
-                if known.body != body { known.isAltered = true }
-                state.deliveries[id] = known
-                return .status("204 No Content")
-            }
-            state.deliveries[id] = Delivery(
-                type: read.type, run: read.data.run?.id, thread: read.data.item?.thread, body: body)
-            switch Int.random(in: 0..<100, using: &state.random) {
-            case 0: return .status("503 Service Unavailable")
-            case 1: return .hangUp
-            default: return .status("204 No Content")
-            }
+            var delivery =
+                state.deliveries[id]
+                ?? Delivery(type: read.type, run: read.data.run?.id, thread: read.data.item?.thread, body: body)
+            let isFirst = state.deliveries[id] == nil
+            if !isFirst { delivery.times += 1 }
+            if delivery.body != body { delivery.isAltered = true }
+            let reply = state.reply(isFirst: isFirst)
+            if case .status("204 No Content") = reply { delivery.isAccepted = true }
+            state.deliveries[id] = delivery
+            return reply
         }
     }
 
