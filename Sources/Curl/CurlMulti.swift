@@ -62,7 +62,7 @@ package final class CurlMulti: Sendable {
 }
 
 /// Runs `loop` on a thread that takes no signals: they belong to the program's own threads, and a write to
-/// a connection the peer has closed must end in an error, not in SIGPIPE (libcurl is told to install no
+/// a connection the peer has closed must end in an error, not in SIGPIPE (libcurl is configured to install no
 /// handlers).
 private func startThread(for loop: CurlLoop) throws(CurlError) -> pthread_t {
     var all = sigset_t()

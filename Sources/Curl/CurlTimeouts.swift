@@ -9,7 +9,7 @@ package struct CurlTimeouts: Hashable, Sendable {
     /// For everything, to the answer's last byte.
     package var total: Duration
 
-    /// 5, 10 and 30 seconds unless told otherwise.
+    /// 5, 10 and 30 seconds unless set otherwise.
     ///
     /// Below a millisecond counts as a millisecond.
     package init(

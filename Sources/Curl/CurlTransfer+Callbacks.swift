@@ -5,7 +5,7 @@ import Glibc
 // touches a handle, because libcurl allows that in no callback.
 
 extension CurlTransfer {
-    /// Hands libcurl the functions below, with this transfer as what they are told.
+    /// Hands libcurl the functions below, with this transfer as their context.
     func setCallbacks() throws(CurlError) {
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
         try check(unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer))
@@ -40,7 +40,7 @@ private func receiveBodyBytes(
 ) -> Int {
     guard let transfer = unsafe CurlTransfer.from(own) else { return 0 }
     let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    // Anything but the full count tells libcurl to stop; the count plus one can never be mistaken for it.
+    // Anything but the full count makes libcurl stop; the count plus one can never be mistaken for it.
     return unsafe transfer.receive(bodyBytes: part) ? size * count : size * count + 1
 }
 

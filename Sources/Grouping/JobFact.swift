@@ -17,7 +17,7 @@ public struct JobFact: Hashable, Codable, Sendable {
     public var progress: Double?
     /// The stretch of work it is in.
     public var phase: String?
-    /// What it said last: a progress message, or the line that tells why it failed.
+    /// Its last text: a progress message, or the line that says why it failed.
     public var text: String?
     /// How many slots this is about; 1 but for missed and skipped ones.
     public var slots: Int

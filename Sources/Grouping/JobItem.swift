@@ -20,7 +20,7 @@ public struct JobItem: Hashable, Codable, Sendable {
     private var pace = Pace()
     private var runs = RecentRuns()
     private var outage: Outage?
-    /// The failure to go back to when progress that covers it ends with nothing to tell.
+    /// The failure to go back to when progress that covers it ends with nothing to report.
     private var unseenFailure: JobReport?
     private var ring: Ring?
     /// Why the version that waits will ring, or why not.

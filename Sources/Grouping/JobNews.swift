@@ -1,6 +1,6 @@
 public import Tracking
 
-/// What can be told of a job; the words of a route's `when` that are about runs.
+/// What can be reported of a job; the words of a route's `when` that are about runs.
 public enum JobNews: String, Hashable, Codable, Sendable, CaseIterable {
     /// A run began.
     case started

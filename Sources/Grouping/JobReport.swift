@@ -2,7 +2,7 @@
 public struct JobReport: Hashable, Codable, Sendable {
     /// The job's name.
     public var job: String
-    /// What this version tells.
+    /// What this version reports.
     public var news: JobNews
     /// Where the run is, or what became of the slots.
     public var fact: JobFact

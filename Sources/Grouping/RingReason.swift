@@ -33,7 +33,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case progressed
     /// A person has put the item away, and this is no news.
     case dismissed
-    /// Nothing is left to tell: read, answered or over.
+    /// Nothing is left to show: read, answered or ended.
     case resolved
 
     /// Whether it calls a person.

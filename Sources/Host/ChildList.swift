@@ -6,7 +6,7 @@ import Glibc
 package final class ChildList: Sendable {
     private let file: Descriptor
 
-    /// The children of the calling thread; nil where the kernel does not tell.
+    /// The children of the calling thread; nil where the kernel does not report them.
     ///
     /// - Source: proc(5), `/proc/pid/task/tid/children`.
     package init?() {

@@ -3,7 +3,7 @@ import Glibc
 
 /// What kind of file system a folder is on, by its magic number.
 package struct FileSystemKind: Hashable, Sendable {
-    /// The number, as `statfs` tells it.
+    /// The number, as `statfs` reports it.
     package let magic: UInt32
 
     /// A kind by its number.

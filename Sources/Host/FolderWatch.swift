@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Tells when something in a folder, or in the folders in it, was made, replaced or removed.
+/// Reports when something in a folder, or in the folders in it, was made, replaced or removed.
 ///
 /// The kernel reports it to a thread that sleeps else: nothing is polled, and nobody wakes while nothing changes.
 package final class FolderWatch: Sendable {

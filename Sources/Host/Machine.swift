@@ -54,7 +54,7 @@ package enum Machine {
         return "\(status.st_size).\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
     }
 
-    /// The largest resident size of this process so far, KiB; nil where `/proc` does not tell.
+    /// The largest resident size of this process so far, KiB; nil where `/proc` does not report it.
     ///
     /// - Source: proc(5), `VmHWM` of `/proc/self/status`.
     package static var largestSizeKiB: Int? {

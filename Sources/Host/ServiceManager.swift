@@ -2,7 +2,7 @@ import Glibc
 
 /// The service manager that started this process, where one did.
 package enum ServiceManager {
-    /// Tells it that this process is ready for others; does nothing when no manager waits for that.
+    /// Notifies it that this process is ready; does nothing when no manager waits for that.
     ///
     /// - Source: sd_notify(3), `READY=1`.
     package static func sayReady(environment: [String: String] = Machine.environment) throws(HostError) {

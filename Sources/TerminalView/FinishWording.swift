@@ -38,7 +38,7 @@ package enum FinishWording {
 
     private static func single(_ moment: Moment, at now: Moment, zone: ZoneRules) -> String {
         let left = moment - now
-        // A time of day can't be told apart from tomorrow's.
+        // A time of day can't be distinguished from tomorrow's.
         guard (.seconds(600)..<Duration.seconds(43200)).contains(left) else {
             return DisplayDuration.text(DisplayDuration.rounded(left)) + " left"
         }

@@ -3,11 +3,11 @@ package import Tracking
 
 /// Decides which changes of which runs deserve a line, where nothing can be redrawn.
 ///
-/// A run is told when it starts, when its state or phase changes, and in between when it got on by 10 % or
+/// A run is printed when it starts, when its state or phase changes, and in between when it got on by 10 % or
 /// a minute passed. A log of a thousand percents helps nobody. For a screen reader each run that is at work
-/// is told again every 30 s.
+/// is printed again every 30 s.
 package struct PlainPrinter: Sendable {
-    private struct Told {
+    private struct Printed {
         var live: LiveState
         var at: Moment
     }
@@ -19,16 +19,16 @@ package struct PlainPrinter: Sendable {
 
     private let isAccessible: Bool
     private let zone: ZoneRules
-    private var told: [String: Told] = [:]
+    private var printed: [String: Printed] = [:]
     private var latest: [String: LiveState] = [:]
-    /// Runs that ended, so that an end that is heard twice is told once; the oldest are forgotten.
+    /// Runs that ended, so that an end that arrives twice is printed once; the oldest are forgotten.
     private var ended: [String] = []
 
-    /// A printer that told nothing yet.
+    /// A printer that has printed nothing yet.
     ///
     /// - Parameters:
     ///   - traits: the output it is for.
-    ///   - zone: where the reader is; times are told there.
+    ///   - zone: where the reader is; times are printed in that zone.
     package init(_ traits: TerminalTraits, zone: ZoneRules) {
         isAccessible = traits.isAccessible
         self.zone = zone
@@ -43,8 +43,8 @@ package struct PlainPrinter: Sendable {
         if let seen = latest[id], live.order <= seen.order { return nil }
         guard !ended.contains(id) else { return nil }
         latest[id] = live
-        guard deserves(live, after: told[id], at: now) else { return nil }
-        told[id] = Told(live: live, at: now)
+        guard deserves(live, after: printed[id], at: now) else { return nil }
+        printed[id] = Printed(live: live, at: now)
         if live.state.isEnded { forget(id) }
         return text(live, at: now, detail)
     }
@@ -53,29 +53,29 @@ package struct PlainPrinter: Sendable {
     package mutating func linesDue(at now: Moment) -> [String] {
         guard isAccessible else { return [] }
         var lines: [String] = []
-        for (id, last) in told.sorted(by: { $0.key < $1.key }) {
+        for (id, last) in printed.sorted(by: { $0.key < $1.key }) {
             guard let live = latest[id], live.state.isUnderWay, now - last.at >= Self.spokenWait else {
                 continue
             }
-            told[id]?.at = now
+            printed[id]?.at = now
             lines.append(spoken(live, at: now))
         }
         return lines
     }
 
     private mutating func forget(_ id: String) {
-        told[id] = nil
+        printed[id] = nil
         latest[id] = nil
         ended.append(id)
         if ended.count > Self.endedKept { ended.removeFirst() }
     }
 
-    private func deserves(_ live: LiveState, after last: Told?, at now: Moment) -> Bool {
+    private func deserves(_ live: LiveState, after last: Printed?, at now: Moment) -> Bool {
         guard let last else { return true }
         if live.state != last.live.state || live.attempt != last.live.attempt { return true }
         if live.blockedKind != last.live.blockedKind || live.phase != last.live.phase { return true }
         if now - last.at >= Self.leastWait { return true }
-        // What was told as nothing known starts at 0.
+        // Printed with nothing known counts as 0.
         return (live.progress ?? 0) - (last.live.progress ?? 0) >= Self.leastStep - 1e-9
     }
 

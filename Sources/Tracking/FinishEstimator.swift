@@ -47,10 +47,10 @@ public struct FinishEstimator: Hashable, Sendable {
 
     /// When the attempt that started at `startedAt` and got on as `trace` will be done.
     ///
-    /// Before any progress was told, `now` counts: the usual time of the runs that took longer than this
+    /// Before any progress was reported, `now` counts: the usual time of the runs that took longer than this
     /// one did so far.
     /// - Returns: `nil` when nothing is known, when it takes longer than ever before, and when all of the
-    ///   progress was told already.
+    ///   progress was reported already.
     public func finish(of trace: RunTrace, startedAt: Moment, at now: Moment) -> FinishTime? {
         guard trace.count > 0 else { return byTime(startedAt: startedAt, at: now) }
         guard trace.progress > 0, trace.progress < 1, trace.elapsed > 0 else { return nil }

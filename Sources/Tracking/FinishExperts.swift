@@ -30,7 +30,7 @@ struct FinishExperts {
     ///   - progress: above 0 and below 1.
     ///   - elapsed: seconds from the start to the report of `progress`.
     ///   - recent: seconds that the last sixteenth took, if there was one.
-    ///   - past: runs that told progress.
+    ///   - past: runs that reported progress.
     init(progress: Double, elapsed: Double, recent: Double?, past: [RunProfile]) {
         let left = 1 - progress
         say(Self.naive, elapsed * left / progress)

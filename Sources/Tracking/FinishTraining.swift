@@ -10,7 +10,7 @@ struct FinishTraining: Hashable, Sendable {
     /// By bucket, sorted: logarithms of the factor by which the truth was above the blend.
     private var residuals: [[Double]] = []
 
-    /// Learns from runs that told progress; at least ``leastRuns``, of about 20.
+    /// Learns from runs that reported progress; at least ``leastRuns``, of about 20.
     init(_ past: [RunProfile]) {
         var own: [[Double]] = []
         for bucket in 0..<Self.buckets {

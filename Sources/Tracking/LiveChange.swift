@@ -1,4 +1,4 @@
-/// What became of a live state when something was told to it.
+/// The effect of a report on a live state.
 public enum LiveChange: Hashable, Sendable {
     /// Nothing anybody would see.
     case none

@@ -16,7 +16,7 @@ public struct LiveState: Hashable, Sendable, Codable {
     public var reason: RunReason?
     /// What it waits for; present exactly when ``state`` is blocked and the kind is known.
     public var blockedKind: BlockedKind?
-    /// The part done, 0...1, of ``phase`` if one is named, else of the whole; absent until told.
+    /// The part done, 0...1, of ``phase`` if one is named, else of the whole; absent until reported.
     ///
     /// Never falls within a phase.
     public var progress: Double?

@@ -10,7 +10,7 @@ extension LiveTracker {
 
     /// Takes what the job said, or what was found in its output.
     ///
-    /// Counts only while the attempt is under way. A source below one that told progress before supplies
+    /// Counts only while the attempt is under way. A source below one that reported progress before supplies
     /// message text at most, and none once a better source supplied some.
     public mutating func receive(
         _ report: ProgressReport, from source: ReportSource, at now: Moment
@@ -57,12 +57,12 @@ extension LiveTracker {
     private mutating func takeProgress(
         _ report: ProgressReport, from source: ReportSource, at now: Moment
     ) {
-        guard let told = report.progress else { return }
-        if told < live.progress ?? 0, turnsToOtherWork(report, from: source) { startStretch(stretch + 1) }
+        guard let reported = report.progress else { return }
+        if reported < live.progress ?? 0, turnsToOtherWork(report, from: source) { startStretch(stretch + 1) }
         total = report.total ?? total
         progressSource = source
-        live.progress = max(told, live.progress ?? 0)
-        if let highest, told < highest, live.progress == told { self.highest = nil }
+        live.progress = max(reported, live.progress ?? 0)
+        if let highest, reported < highest, live.progress == reported { self.highest = nil }
         if highest != nil, let progress = live.progress {
             highest = progress
             if let workedFrom {
@@ -125,7 +125,7 @@ extension LiveTracker {
         return shift > max(5_000_000, (next.at - now).microseconds / 10)
     }
 
-    /// What was told is unsaid; the bar goes, and with it the finish time.
+    /// Withdraws reported progress; hides the bar and the finish time.
     private mutating func withdraw() {
         live.progress = nil
         live.finish = nil

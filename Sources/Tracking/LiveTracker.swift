@@ -5,7 +5,7 @@ public import Timeline
 /// Holds three promises: within a phase progress never falls; the better source wins; what the job wrote
 /// is made harmless. Every change has a higher `seq` than the one before, also across restarts.
 public struct LiveTracker: Sendable {
-    /// How long a told progress counts as fresh, unless the job usually reports more seldom.
+    /// How long a reported progress counts as fresh, unless the job usually reports more seldom.
     public static let freshFor = Duration.seconds(120)
     /// A run is never called stalled before this much silence.
     public static let leastSilence = Duration.seconds(30)
@@ -26,10 +26,10 @@ public struct LiveTracker: Sendable {
     /// The longest silence between two words of this attempt, and the number of words.
     var ownGap = Duration.zero
     var words = 0
-    /// The best sources that told progress and message so far.
+    /// The best sources that reported progress and message so far.
     var progressSource: ReportSource?
     var messageSource: ReportSource?
-    /// The amounts last told, to see a total fall.
+    /// The amounts last reported, to see a total fall.
     var total: Double?
     /// How many stretches of the current phase name there were.
     var stretch = 1
@@ -52,7 +52,7 @@ public struct LiveTracker: Sendable {
     ///   - incarnation: how often a daemon was started on this state, from 1; see ``LiveOrder``.
     ///   - state: where the run is.
     ///   - estimator: what past runs say.
-    ///   - usualGap: the longest silence usual for the job, if past runs told progress.
+    ///   - usualGap: the longest silence usual for the job, if past runs reported progress.
     ///   - now: the moment of the first state.
     public init(
         task: LiveTask, attempt: Int = 1, incarnation: Int64, state: RunState = .queued,
@@ -72,7 +72,7 @@ public struct LiveTracker: Sendable {
     ///   - live: the state that was stored last.
     ///   - incarnation: this daemon's, above the one that stored `live`.
     ///   - estimator: what past runs say.
-    ///   - usualGap: the longest silence usual for the job, if past runs told progress.
+    ///   - usualGap: the longest silence usual for the job, if past runs reported progress.
     ///   - now: the moment; silence counts from it.
     public init(
         resuming live: LiveState, incarnation: Int64, estimator: FinishEstimator = FinishEstimator(),
@@ -108,7 +108,7 @@ public struct LiveTracker: Sendable {
         return changed(.stateChange, at: now)
     }
 
-    /// Notes that another attempt is about to start; what the last one told is forgotten.
+    /// Notes that another attempt is about to start; what the last one reported is forgotten.
     ///
     /// - Parameters:
     ///   - attempt: its number, above the last one's; a lower one changes nothing.
@@ -126,7 +126,7 @@ public struct LiveTracker: Sendable {
     }
 
     /// Notes that time passed: a running job that is silent for too long becomes stalled, and one that
-    /// tells no progress and is not done when it should have been gets a later finish time or none.
+    /// reports no progress and is not done when it should have been gets a later finish time or none.
     ///
     /// - Parameter now: at or after ``nextLook``; earlier changes nothing, unless the clock was set back:
     ///   silence counts from now then.

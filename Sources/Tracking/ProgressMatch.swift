@@ -8,7 +8,7 @@ struct ProgressMatch: Hashable {
         case amounts
         /// A JSON member whose name says it is a fraction.
         case fraction
-        /// A JSON member that may be a fraction or a percentage; the values tell.
+        /// A JSON member that may be a fraction or a percentage; the values decide.
         case either
     }
 

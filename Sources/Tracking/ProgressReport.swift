@@ -10,7 +10,7 @@ public struct ProgressReport: Hashable, Sendable, Codable {
         case working
     }
 
-    /// The part done, as the job told it, normally 0...1; absent when it told amounts or nothing.
+    /// The part done, as the job reported it, normally 0...1; absent when it reported amounts or nothing.
     public var fraction: Double?
     /// The amount done, in the job's own unit.
     public var done: Double?
@@ -24,7 +24,7 @@ public struct ProgressReport: Hashable, Sendable, Codable {
     public var word: Word?
     /// The seconds it believes it still needs.
     public var etaSeconds: Double?
-    /// Whether the source takes back the progress it told before: it turned out not to be any.
+    /// Whether the source withdraws the progress it reported before: it turned out not to be progress.
     public var isWithdrawal: Bool
 
     /// A report of the given parts; all absent is a report that only says "still here".
@@ -45,7 +45,7 @@ public struct ProgressReport: Hashable, Sendable, Codable {
 
     /// The part done in 0...1, from the fraction or else from the amounts.
     ///
-    /// `nil` when neither says it: not told, not a number, or a total that is not above zero.
+    /// `nil` when neither says it: not reported, not a number, or a total that is not above zero.
     public var progress: Double? {
         if let fraction { return fraction.isFinite ? min(max(fraction, 0), 1) : nil }
         guard let done, let total, done.isFinite, total.isFinite, total > 0 else { return nil }

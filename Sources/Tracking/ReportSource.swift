@@ -1,8 +1,8 @@
 /// Through which door a report came; a higher one silences the lower ones for the rest of the attempt.
 ///
-/// Once a source has told progress, lower sources only supply message text.
+/// Once a source has reported progress, lower sources only supply message text.
 public enum ReportSource: Int, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// Found in what the job prints, without being told how to read it.
+    /// Found in what the job prints, without a rule for how to read it.
     case text
     /// Found in what the job prints, by a parser the job names.
     case parser

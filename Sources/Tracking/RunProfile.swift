@@ -2,14 +2,14 @@
 public struct RunProfile: Hashable, Sendable, Codable {
     /// Seconds at which each of ``RunTrace/steps`` equal steps was reached, from 0 to all; 65 rising values.
     ///
-    /// Empty when the run told no progress.
+    /// Empty when the run reported no progress.
     public let reached: [Double]
     /// Seconds the run took, above zero.
     public let total: Double
     /// The longest silence between two reports, in seconds.
     public let largestGap: Double
 
-    /// The profile of a run that told no progress and took `total` seconds.
+    /// The profile of a run that reported no progress and took `total` seconds.
     ///
     /// - Returns: `nil` unless `total` is above zero.
     public init?(total: Double) {
@@ -22,7 +22,7 @@ public struct RunProfile: Hashable, Sendable, Codable {
     /// The profile of a run that got on as `trace` and took `total` seconds.
     ///
     /// What it did not report up to the end is taken as even. A run that reported less than three times
-    /// counts as one that told no progress.
+    /// counts as one that reported no progress.
     /// - Returns: `nil` unless `total` is above zero and not before the last report.
     public init?(_ trace: RunTrace, total: Double) {
         guard total.isFinite, total > 0, total >= trace.elapsed else { return nil }
@@ -38,7 +38,7 @@ public struct RunProfile: Hashable, Sendable, Codable {
         largestGap = whole.largestGap
     }
 
-    /// Whether the run told progress.
+    /// Whether the run reported progress.
     public var tellsProgress: Bool { reached.count == RunTrace.steps + 1 }
 
     /// Seconds at which `progress` (0...1) was reached.

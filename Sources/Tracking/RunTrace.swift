@@ -3,9 +3,9 @@ public struct RunTrace: Hashable, Sendable, Codable {
     /// The number of equal steps a run's progress is divided into.
     public static let steps = 64
 
-    /// The last progress told, 0...1.
+    /// The last progress reported, 0...1.
     public private(set) var progress = 0.0
-    /// Seconds from the start to the report that told ``progress``.
+    /// Seconds from the start to the report with ``progress``.
     public private(set) var elapsed = 0.0
     /// The longest time between two reports, in seconds.
     public private(set) var largestGap = 0.0
@@ -14,10 +14,10 @@ public struct RunTrace: Hashable, Sendable, Codable {
     /// Seconds at which each step was reached, as far as it is; a step within one report is interpolated.
     public private(set) var reached: [Double] = [0]
 
-    /// A trace of an attempt that told nothing yet.
+    /// A trace of an attempt without a report yet.
     public init() {}
 
-    /// Notes that `progress` (0...1) was told `elapsed` seconds after the start.
+    /// Notes that `progress` (0...1) was reported `elapsed` seconds after the start.
     ///
     /// What lies before the last report, in progress or in time, is ignored.
     public mutating func note(_ progress: Double, at elapsed: Double) {

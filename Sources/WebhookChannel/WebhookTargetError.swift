@@ -7,7 +7,7 @@ package enum WebhookTargetError: Error, Hashable, Sendable, CustomStringConverti
     /// It is an address that is not public, and `allow` does not name it.
     case addressRefused(SocketAddress)
 
-    /// A sentence for a person, with the mend.
+    /// A sentence for a person, with a hint.
     package var description: String {
         switch self {
         case .notAnAddress: "not an http or https address"

@@ -75,7 +75,7 @@ enum HerdBench {
         let watch = Stopwatch()
         let slot = Moment(seconds: (start.seconds / 3600 + 1) * 3600)
         clock.advance(to: slot)
-        // With the last of them the watermark moves; what is told is durable.
+        // With the last of them the watermark moves; what is reported is durable.
         for await stations in commits where stations.contains(.runs) {
             if try await ledger.watermark()?.decidedUntil == slot { break }
         }

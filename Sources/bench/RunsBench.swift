@@ -96,9 +96,9 @@ enum RunsBench {
         // The first one starts the warden.
         _ = try await finish(1)
         let seconds = try await finish(count)
-        // Each run told of its start and of its end.
+        // Each run reported its start and its end.
         guard try await ledger.lastEvent() == 2 * (count + 1) else {
-            throw HostError.malformed(path: folder.path, problem: "not every run told of itself")
+            throw HostError.malformed(path: folder.path, problem: "not every run reported itself")
         }
         let ended = try await ledger.runs(RunFilter(states: [.completed], limit: count + 1)).count
         guard ended == count + 1 else {

@@ -5,7 +5,7 @@ import Tracking
 
 /// What the ledger, the jobs' own words and the receiver say of one another when all is over.
 struct ChaosVerdict {
-    /// How many slots the jobs had, how many of them ran, and how many starts the jobs told of.
+    /// How many slots the jobs had, how many of them ran, and how many starts the jobs reported.
     private(set) var slots = 0
     private(set) var runs = 0
     private(set) var starts = 0
@@ -99,7 +99,7 @@ struct ChaosVerdict {
 
     /// Each attempt was started once, as the jobs themselves report it, and never by an outdated definition.
     private mutating func judgeStarts(_ all: [RunRecord], _ lines: [Substring]) {
-        var told: [String: [String: Int]] = [:]
+        var reported: [String: [String: Int]] = [:]
         var editionOf: [String: Int] = [:]
         for line in lines {
             let words = line.split(separator: " ")
@@ -108,7 +108,7 @@ struct ChaosVerdict {
                 continue
             }
             let run = String(words[1])
-            told[run, default: [:]]["\(words[2]) \(words[3])", default: 0] += 1
+            reported[run, default: [:]]["\(words[2]) \(words[3])", default: 0] += 1
             if words[3] == "begin" { starts += 1 }
             if words[3] == "beside" { fault("\(run): attempt \(words[2]) ran beside the one before") }
             if edition > 0 { editionOf[run] = edition }
@@ -123,14 +123,14 @@ struct ChaosVerdict {
             fault("\(run.name): queued at \(run.queuedAt.iso8601), when the file did not list its job")
         }
         for run in all {
-            let seen = told.removeValue(forKey: run.id) ?? [:]
+            let seen = reported.removeValue(forKey: run.id) ?? [:]
             for (what, times) in seen where times > 1 { fault("\(run.name): attempt \(what) \(times) times") }
             guard [.completed, .failed].contains(run.state), run.exitCode != nil else { continue }
             for attempt in 1...run.attempt where seen["\(attempt) begin"] == nil {
                 fault("\(run.name): attempt \(attempt) is said to have ended, and never began")
             }
         }
-        if !told.isEmpty { fault("\(told.count) runs were started that the ledger does not know") }
+        if !reported.isEmpty { fault("\(reported.count) runs were started that the ledger does not know") }
     }
 
     private mutating func judgeEnds(_ all: [RunRecord], _ kills: [Moment]) {
