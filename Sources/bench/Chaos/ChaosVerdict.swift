@@ -37,7 +37,7 @@ struct ChaosVerdict {
         let all = try await ledger.runs(RunFilter())
         let spans = try await ledger.spans(of: nil, limit: .max)
         let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
-        changed = spans.reduce(0) { $0 + ($1.reason.rawValue == "definitionChanged" ? $1.count : 0) }
+        changed = spans.reduce(0) { $0 + ($1.reason == .definitionChanged ? $1.count : 0) }
         let runsOf = Dictionary(grouping: all, by: \.job)
         let spansOf = Dictionary(grouping: spans, by: \.job)
         for job in try await ledger.jobs() {
