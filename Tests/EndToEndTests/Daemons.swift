@@ -54,6 +54,16 @@ import Testing
         #expect(exec.code == 125 && exec.errors.contains(why + ". Mend: "))
     }
 
+    @Test func `is waited for while it starts, and no longer than was asked`() async throws {
+        let belfry = try Belfry()
+        let nobody = try await belfry.run("status", "--wait", "10ms")
+        #expect(nobody.code == 3 && nobody.errors.contains("no daemon"), "\(nobody)")
+        async let waited = belfry.run("status", "--wait", "50s")
+        try await belfry.start()
+        let answer = try await waited
+        #expect(answer.code == 0 && answer.text.contains("jobs     0"), "\(answer)")
+    }
+
     @Test func `does not start without the configuration that was named`() async throws {
         let belfry = try Belfry()
         let nowhere = belfry.folder.file("nowhere.yaml")

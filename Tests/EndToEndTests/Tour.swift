@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The blocks under "Five minutes" in the README, pasted as a reader would.
+/// The blocks under "Tour" in the README, pasted as a reader would.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `the tour of the readme` {
     /// The blocks, in their order.
     private static func blocks() throws -> [String] {
         let root = String(#filePath.dropLast("Tests/EndToEndTests/Tour.swift".count))
         let readme = try String(contentsOfFile: root + "README.md", encoding: .utf8)
-        let tour = readme.components(separatedBy: "\n## ").first { $0.hasPrefix("Five minutes\n") } ?? ""
+        let tour = readme.components(separatedBy: "\n## ").first { $0.hasPrefix("Tour\n") } ?? ""
         // Every second part stands between two fences.
         return tour.components(separatedBy: "```\n").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }

@@ -1,23 +1,31 @@
 import API
 import APIClient
 import ArgumentParser
+import Glibc
+import Host
 import TerminalView
 import Timeline
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "How the daemon is, and what comes next.",
+        commandName: "status", abstract: "Shows daemon health and the next run.",
         discussion: """
-            Exits 0 whenever a daemon answers; see doctor for an exit code that tells of problems.
+            Exits 0 whenever a daemon answers; the exit code of doctor reports problems.
 
               belfry status
+              belfry status --wait 10s
               belfry status --json | jq -r .nextAt
             """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Wait for the daemon to start, at most this long (for example 10s).", valueName: "duration"))
+    var wait: DurationArgument?
 
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let client = try common.client()
+        let client = try client()
         if common.json {
             StandardOutput.print(String(decoding: try client.bytes(.status), as: UTF8.self))
             return
@@ -26,6 +34,28 @@ struct StatusCommand: ParsableCommand {
         let screen = common.screen
         for line in Self.lines(status, screen) { screen.print(line) }
         for line in StatusText.problems(status.problems, screen) { screen.print(line) }
+    }
+
+    /// The client of a daemon that answers; with `--wait` one that may still be starting.
+    private func client() throws -> DaemonClient {
+        guard let wait else { return try common.client() }
+        let clock = try SystemClock()
+        let end = clock.sinceBoot + wait.duration
+        while true {
+            do throws(APIError) {
+                let client = try common.client()
+                _ = try client.bytes(.status)
+                return client
+            } catch {
+                guard Self.mayPass(error), clock.sinceBoot < end else { throw error }
+                usleep(50_000)
+            }
+        }
+    }
+
+    /// Whether a daemon that starts, or restarts, explains the error.
+    private static func mayPass(_ error: APIError) -> Bool {
+        [.noDaemon, .connectionLost, .stopping].contains(error.code)
     }
 
     private static func lines(_ status: WireStatus, _ screen: Screen) -> [String] {
