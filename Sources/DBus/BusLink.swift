@@ -73,9 +73,11 @@ import CDBus
     var load: (inFlight: Int, waiting: Int) { (flying.count, line.count) }
 
     /// Sends `call` as soon as there is room, and answers its waiter exactly once, by its deadline.
+    ///
+    /// What comes after it goes to the taker of late answers, once.
     func make(_ call: PendingCall) {
         guard isOpen else { return call.waiter.answer(.failure(.disconnected)) }
-        earliestDeadline = min(earliestDeadline ?? call.waiter.deadline, call.waiter.deadline)
+        if let due = call.waiter.deadline { earliestDeadline = min(earliestDeadline ?? due, due) }
         line.append(call)
         sendFromLine()
     }
@@ -167,13 +169,10 @@ import CDBus
 
     private func endLateCalls(at now: ContinuousClock.Instant) {
         guard let earliestDeadline, earliestDeadline <= now else { return }
-        for (serial, waiter) in flying where waiter.deadline <= now {
-            flying[serial] = nil
-            waiter.answer(.failure(.timedOut))
-        }
-        for call in line where call.waiter.deadline <= now { call.waiter.answer(.failure(.timedOut)) }
-        line.removeAll { $0.waiter.deadline <= now }
-        self.earliestDeadline = (line.map(\.waiter) + flying.values).map(\.deadline).min()
+        for (serial, waiter) in flying where waiter.isDue(at: now) { flying[serial] = waiter.expired() }
+        for call in line where call.waiter.isDue(at: now) { call.waiter.answer(.failure(.timedOut)) }
+        line.removeAll { $0.waiter.isDue(at: now) }
+        self.earliestDeadline = (line.map(\.waiter) + flying.values).compactMap(\.deadline).min()
     }
 
     // MARK: Receiving

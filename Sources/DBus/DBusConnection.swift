@@ -78,15 +78,19 @@ package actor DBusConnection {
     ///   - method: where the call goes.
     ///   - arguments: its arguments, as its signature demands.
     ///   - deadline: covers the time in line and the answer.
+    ///   - late: called once, on the connection's thread, with the answer to a call that was sent and not
+    ///     answered by its deadline, whenever it comes; or with ``DBusError/disconnected`` at the end of the
+    ///     connection. Only enqueue there.
     /// - Returns: the answer's values, often none.
     /// - Throws: the peer's error as `.refused`, or why no answer came.
     package nonisolated func call(
-        _ method: DBusMethod, _ arguments: [DBusValue] = [], deadline: Duration
+        _ method: DBusMethod, _ arguments: [DBusValue] = [], deadline: Duration,
+        late: (@Sendable (Result<[DBusValue], DBusError>) -> Void)? = nil
     ) async throws(DBusError) -> [DBusValue] {
         let message = try WireMessage(MessageHead(method), arguments)
         let due = ContinuousClock.now + deadline
         let answer = await withCheckedContinuation { continuation in
-            let waiter = Waiter(deadline: due, continuation: continuation)
+            let waiter = Waiter(deadline: due, continuation: continuation, late: late)
             thread.post(PendingCall(message: message, waiter: waiter))
         }
         return try answer.get()

@@ -8,11 +8,35 @@ struct PendingCall: Sendable {
 ///
 /// Whoever removes it from the line or from the calls in flight answers it, so that it is answered once.
 struct Waiter: Sendable {
-    /// Covers the time in line and the answer.
-    var deadline: ContinuousClock.Instant
-    var continuation: CheckedContinuation<Result<[DBusValue], DBusError>, Never>
+    typealias Answer = Result<[DBusValue], DBusError>
 
-    func answer(_ answer: Result<[DBusValue], DBusError>) {
-        continuation.resume(returning: answer)
+    /// Covers the time in line and the answer; nil once it has passed and a late answer is still wanted.
+    private(set) var deadline: ContinuousClock.Instant?
+    private let continuation: CheckedContinuation<Answer, Never>
+    private let late: (@Sendable (Answer) -> Void)?
+
+    /// - Parameter late: called once with the answer, whenever it comes, when none came by the deadline.
+    init(
+        deadline: ContinuousClock.Instant, continuation: CheckedContinuation<Answer, Never>,
+        late: (@Sendable (Answer) -> Void)? = nil
+    ) {
+        self.deadline = deadline
+        self.continuation = continuation
+        self.late = late
+    }
+
+    func answer(_ answer: Answer) {
+        if deadline == nil { late?(answer) } else { continuation.resume(returning: answer) }
+    }
+
+    func isDue(at now: ContinuousClock.Instant) -> Bool { deadline.map { $0 <= now } ?? false }
+
+    /// Answers that the deadline has passed; who still waits for a late answer to a call that was sent.
+    func expired() -> Waiter? {
+        continuation.resume(returning: .failure(.timedOut))
+        guard late != nil else { return nil }
+        var waiter = self
+        waiter.deadline = nil
+        return waiter
     }
 }

@@ -5,7 +5,8 @@ package import Timeline
 
 /// The session's desktop as a channel: one connection to the session bus, at most one server at a time.
 ///
-/// Nothing here waits for the desktop longer than the form's deadline a call. Without a bus the next try comes
+/// Nothing here waits for the desktop longer than the form's deadline a call. A call that was not answered by then
+/// stays the only one until its answer comes: sending more would only flood a server that is slow. Without a bus the next try comes
 /// after 1, 2, 4 ... 60 seconds, and so does the next start of a server that did not come up. A server the
 /// bus could start is started for a notice, never by a look.
 package actor Desktop: LevelChannel {
@@ -15,6 +16,11 @@ package actor Desktop: LevelChannel {
     package nonisolated let kind = ChannelKind.desktop
     /// Servers coming and going, what was closed, what was pressed; the same state is never said twice.
     package nonisolated let signals: AsyncStream<SurfaceSignal>
+
+    /// How long a server that answers other things may owe an answer.
+    private static let patience = Duration.seconds(60)
+    /// How long a notice rests that its server has not answered.
+    private static let putOff = Duration.seconds(3600)
 
     private let reports: AsyncStream<SurfaceSignal>.Continuation
     private let form: DesktopForm
@@ -29,14 +35,19 @@ package actor Desktop: LevelChannel {
     /// The owner we turned to last, asked or still being asked what it can do.
     private var lookingFor: String?
     private var lastState: SurfaceSignal?
-    /// The server that stopped answering in the middle of its life; it is waited for, not asked again.
-    private var silent: ServerProfile?
-    private var silences: AsyncStream<ServerProfile>.Continuation?
+    /// The call that its server has not answered in time; nothing more is sent there before it has.
+    private var overdue: LateAnswer.Call?
+    private var overdues: AsyncStream<LateAnswer.Call>.Continuation?
+    private var lateAnswers: AsyncStream<LateAnswer>.Continuation?
+    private var calls = 0
+    /// The calls that were answered in the moment between their deadline and our hearing of it.
+    private var answeredJustLate: Set<Int> = []
     /// How long a server that did not start is left alone, one element a time it did not.
     private var starts: AsyncStream<Duration>.Continuation?
     private var startPause = Backoff()
-    /// Ends the pause that is being made.
-    private var pauseEnd: AsyncStream<Void>.Continuation?
+    /// End the pauses that are being made.
+    private var pauseEnds: [Int: AsyncStream<Void>.Continuation] = [:]
+    private var pauses = 0
     /// Why we gave up a connection that was well; `nil` while it is, or when it was lost.
     private var problem: String?
     /// The highest revision shown under each id of the server's present life.
@@ -70,25 +81,16 @@ package actor Desktop: LevelChannel {
         if replaced != nil, let remote, let shown = revisions[remote], shown > notice.revision {
             return remote
         }
-        let call = NotifyCall(
-            notice: notice, form: form, replacedID: replaced ?? 0, server: server)
-        do throws(DBusError) {
-            let answer = try await connection.call(
-                server.method("Notify"), call.arguments, deadline: form.deadline)
-            guard let number = answer.first?.uint32 else { throw .unexpectedReply("no id from Notify") }
-            let shown = server.remote(number)
+        let arguments = NotifyCall(
+            notice: notice, form: form, replacedID: replaced ?? 0, server: server
+        ).arguments
+        let answer = await call("Notify", arguments, of: server, on: connection, for: (notice, remote))
+        switch server.shown(by: answer, replacing: remote) {
+        case .success(let shown):
             if self.server?.generation == server.generation { revisions[shown] = notice.revision }
             return shown
-        } catch {
-            if case .refused(DeliveryError.tooManyAlike, _) = error, replaced != nil, let remote {
-                return remote
-            }
-            let failure = DeliveryError(error)
-            switch failure {
-            case .unreachable(.noServer, _): await lookAgain(on: connection)
-            case .unreachable(.timeout, _): waitFor(server)
-            default: break
-            }
+        case .failure(let failure):
+            if case .unreachable(.noServer, _) = failure { await lookAgain(on: connection) }
             throw failure
         }
     }
@@ -97,13 +99,32 @@ package actor Desktop: LevelChannel {
     package func close(_ remote: RemoteID) async {
         guard let connection, let server, let number = server.number(of: remote) else { return }
         revisions[remote] = nil
-        do throws(DBusError) {
-            _ = try await connection.call(
-                server.method("CloseNotification"), [.uint32(number)], deadline: form.deadline)
-        } catch {
-            if error == .timedOut { waitFor(server) }
-            // The specification lets a server answer an unknown id with an error: it is gone, as wanted.
+        let answer = await call(
+            "CloseNotification", [.uint32(number)], of: server, on: connection, for: nil)
+        // The specification lets a server answer an unknown id with an error: it is gone, as wanted.
+        if case .failure(let error) = answer {
             logger.debug("notification not closed", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Calls a server, and has it waited for when it does not answer by the deadline.
+    private func call(
+        _ member: String, _ arguments: [DBusValue], of server: ServerProfile, on connection: DBusConnection,
+        for showing: (notice: Notice, replacing: RemoteID?)?
+    ) async -> Result<[DBusValue], DBusError> {
+        calls += 1
+        let (call, lateAnswers) = (
+            LateAnswer.Call(number: calls, server: server, showing: showing), self.lateAnswers
+        )
+        do throws(DBusError) {
+            let answer = try await connection.call(server.method(member), arguments, deadline: form.deadline)
+            {
+                lateAnswers?.yield(LateAnswer(call: call, answer: $0))
+            }
+            return .success(answer)
+        } catch {
+            if error == .timedOut { waitForAnswer(to: call) }
+            return .failure(error)
         }
     }
 
@@ -111,7 +132,7 @@ package actor Desktop: LevelChannel {
         on connection: DBusConnection
     ) async throws(DeliveryError) -> ServerProfile {
         if let server { return server }
-        guard silent == nil else { throw .unreachable(.timeout) }
+        guard overdue == nil else { throw .unreachable(.timeout) }
         guard canStartServer || lookingFor != nil else { throw .unreachable(.noServer) }
         do throws(DBusError) {
             if lookingFor == nil {
@@ -146,12 +167,15 @@ package actor Desktop: LevelChannel {
 
     /// Ends the pause before the next look for a bus or the next start of a server, if one is being made.
     package func look() {
-        pauseEnd?.finish()
+        for end in pauseEnds.values { end.finish() }
     }
 
     private func rest(for duration: Duration) async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        pauseEnd = end
+        pauses += 1
+        let pause = pauses
+        pauseEnds[pause] = end
+        defer { pauseEnds[pause] = nil }
         let until = clock.now + duration
         try await withThrowingTaskGroup { group in
             group.addTask { [clock] in try await clock.sleep(until: until) }
@@ -171,9 +195,12 @@ package actor Desktop: LevelChannel {
             return (false, "no session bus: \(error.text)")
         }
         self.connection = connection
-        let (silences, silence) = AsyncStream.makeStream(of: ServerProfile.self)
-        self.silences = silence
-        async let answers: Void = awaitAnswers(of: silences, on: connection)
+        let (overdues, overdue) = AsyncStream.makeStream(of: LateAnswer.Call.self)
+        self.overdues = overdue
+        async let probes: Void = probe(overdues, on: connection)
+        let (lateAnswers, lateAnswer) = AsyncStream.makeStream(of: LateAnswer.self)
+        self.lateAnswers = lateAnswer
+        async let answers: Void = receive(lateAnswers)
         let (starts, start) = AsyncStream.makeStream(of: Duration.self)
         self.starts = start
         startPause = Backoff()
@@ -193,11 +220,15 @@ package actor Desktop: LevelChannel {
         } catch {
             problem = problem ?? "the notification server does not answer: \(error)"
         }
-        silence.finish()
+        overdue.finish()
+        self.overdue = nil
+        answeredJustLate = []
         start.finish()
         canStartServer = false
         look()
         await connection.close()
+        lateAnswer.finish()
+        await probes
         await answers
         await wakings
         return (true, "the session bus is gone")
@@ -220,8 +251,7 @@ package actor Desktop: LevelChannel {
         case .ownerChanged(let owner): try await adopt(owner, on: connection)
         case .closed(let number, let reason):
             guard let remote = server?.remote(number) else { return }
-            revisions[remote] = nil
-            reports.yield(.closed(remote, reason))
+            reports.yield(.closed(remote, reason, revision: revisions.removeValue(forKey: remote)))
         case .action(let number, let key):
             guard let remote = server?.remote(number) else { return }
             reports.yield(.action(remote, key: key))
@@ -262,42 +292,80 @@ package actor Desktop: LevelChannel {
     private func allowStarts(after pauses: AsyncStream<Duration>) async {
         for await pause in pauses {
             do { try await rest(for: pause) } catch { return }
-            if server == nil, silent == nil, lookingFor == nil, canStartServer { report(asleep) }
+            if server == nil, overdue == nil, lookingFor == nil, canStartServer { report(asleep) }
         }
     }
 
     private func forgetServer() {
         server = nil
-        silent = nil
+        overdue = nil
         lookingFor = nil
         revisions = [:]
     }
 
-    /// The server hangs: says so, and has it waited for.
+    /// The server is slow or hangs: reports so, and has its answer waited for.
     ///
     /// The connection is kept, because GNOME takes everything away that a closed connection has shown; and
     /// nothing more is sent, because all of it would appear when the server goes on.
-    private func waitFor(_ server: ServerProfile) {
-        guard self.server?.owner == server.owner else { return }
-        self.server = nil
-        silent = server
-        silences?.yield(server)
+    private func waitForAnswer(to call: LateAnswer.Call) {
+        guard answeredJustLate.remove(call.number) == nil, server?.owner == call.server.owner else { return }
+        server = nil
+        overdue = call
+        overdues?.yield(call)
         report(.unavailable("the notification server does not answer"))
     }
 
-    /// Asks each silent server one small thing, and takes it up again when it answers.
-    private func awaitAnswers(of silences: AsyncStream<ServerProfile>, on connection: DBusConnection) async {
-        for await server in silences {
-            do throws(DBusError) {
-                _ = try await connection.call(server.method("GetCapabilities"), deadline: .seconds(86_400))
-            } catch {
-                continue  // gone: the bus tells
+    /// Takes what a server answered after all for the answer it is, and takes the server up again.
+    private func receive(_ lateAnswers: AsyncStream<LateAnswer>) async {
+        for await late in lateAnswers {
+            let server = late.call.server
+            // Of a life that is over: its ids are void, and the bus reports its end.
+            guard (overdue?.server ?? self.server)?.owner == server.owner else { continue }
+            if case .failure(.unreachable)? = late.shown { continue }
+            if let notice = late.call.showing?.notice, let shown = late.shown {
+                if case .success(let remote) = shown {
+                    revisions[remote] = max(revisions[remote] ?? 0, notice.revision)
+                }
+                reports.yield(.answered(notice.item, revision: notice.revision, shown))
             }
-            guard silent?.owner == server.owner else { continue }
-            silent = nil
-            self.server = server
-            report(.available(generation: server.generation))
+            if overdue?.number == late.call.number {
+                resume(server)
+            } else {
+                answeredJustLate.insert(late.call.number)
+            }
         }
+    }
+
+    /// Asks a server that owes an answer something small.
+    ///
+    /// One that answers this and not the other within ``patience`` has lost it: what it should have shown is
+    /// put off, and others get their turn.
+    private func probe(_ overdues: AsyncStream<LateAnswer.Call>, on connection: DBusConnection) async {
+        for await call in overdues {
+            do {
+                let question = call.server.method("GetCapabilities")
+                _ = try await connection.call(question, deadline: .seconds(86_400))
+                guard overdue?.number == call.number else { continue }
+                try await rest(for: Self.patience)
+            } catch is DBusError {
+                continue  // the bus reports the end of a server
+            } catch {
+                return
+            }
+            guard overdue?.number == call.number, connection === self.connection else { continue }
+            if let notice = call.showing?.notice {
+                let failure = DeliveryError.retry(
+                    .timeout, after: Self.putOff, detail: "the notification server does not answer")
+                reports.yield(.answered(notice.item, revision: notice.revision, .failure(failure)))
+            }
+            resume(call.server)
+        }
+    }
+
+    private func resume(_ server: ServerProfile) {
+        overdue = nil
+        self.server = server
+        report(.available(generation: server.generation))
     }
 
     /// The server is not where we thought: asks the bus instead of waiting to be told.
@@ -326,7 +394,7 @@ package actor Desktop: LevelChannel {
             logger.notice("desktop available", metadata: ["server": "\(server?.title ?? "starts on demand")"])
         case .unavailable(let reason):
             logger.debug("desktop unavailable", metadata: ["reason": "\(reason)"])
-        case .closed, .action: break
+        case .closed, .action, .answered: break
         }
     }
 }

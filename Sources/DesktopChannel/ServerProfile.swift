@@ -19,6 +19,8 @@ struct ServerProfile: Sendable {
     let title: String
     /// Whether text must be escaped to be shown as it is.
     let readsMarkup: Bool
+    /// Whether a progress bar takes the place of title and text, instead of standing beside them.
+    let hidesTextBehindBar: Bool
 
     /// Asks `owner` what it can do; each question has `deadline`.
     init(
@@ -35,6 +37,8 @@ struct ServerProfile: Sendable {
             ?? []
         title = words.count > 2 ? words[0] + " " + words[2] : ""
         // dunst 1.9 without a `markup` line in its settings does not announce markup and renders it.
+        // - Source: xfce4-notifyd 0.7.3, xfce_notify_window_set_gauge_value.
+        hidesTextBehindBar = words.first == "Xfce Notify Daemon"
         readsMarkup = capabilities.contains("body-markup") || words.first == "dunst"
     }
 

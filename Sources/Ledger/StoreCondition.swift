@@ -17,7 +17,8 @@ extension Change {
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .markRead,
             .pinMessage, .putItem,
             .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
-            .forgetRemotes, .insertReceipt, .putChannel, .append, .moveConsumer, .setFact, .removeRun,
+            .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel, .append, .moveConsumer, .setFact,
+            .removeRun,
             .removeHistory:
             false
         }

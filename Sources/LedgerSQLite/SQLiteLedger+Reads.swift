@@ -167,6 +167,12 @@ extension SQLiteLedger {
         }
     }
 
+    package func refusedSurfaces(channel: String) async throws(LedgerError) -> [SurfaceRecord] {
+        try await read { database throws(StoreFailure) in
+            try SurfaceRows.refused(channel: channel, in: database)
+        }
+    }
+
     package func surface(channel: String, item: String) async throws(LedgerError) -> SurfaceRecord? {
         try await read { database throws(StoreFailure) in
             try SurfaceRows.surface(channel: channel, item: item, in: database)

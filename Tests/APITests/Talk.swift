@@ -29,6 +29,8 @@ import Timeline
             #expect(try await house.belfry("read", "none").status == 4)
             #expect(try await house.belfry("notify", " ").status == 2)
             #expect(try await house.belfry("notify", "x", "--urgency", "loud").status == 2)
+            let badIcon = try await house.belfry("notify", "x", "--icon", "di\nsk")
+            #expect(badIcon.status == 2 && badIcon.errors.contains("icon contains a control character"))
             #expect(try await house.belfry("bot", "show", "dsek").errors.contains("Did you mean \"desk\"?"))
         }
     }

@@ -23,7 +23,7 @@ struct `dunst on a virtual screen` {
             let shown = try #require(remote)
             #expect(try await popups(eye) == 1)
             await scene.desktop.close(shown)
-            #expect(await scene.next() == .closed(shown, .closedByUs))
+            #expect(await scene.next() == .closed(shown, .closedByUs, revision: nil))
 
             let kept = try await history(eye)
             #expect(kept.count == 1)
@@ -60,7 +60,7 @@ struct `dunst on a virtual screen` {
             _ = try await hand.call(dunstMethod("NotificationAction"), [.uint32(0)], deadline: soon)
             #expect(await scene.next() == .action(remote, key: "default"))
             _ = try await hand.call(dunstMethod("NotificationCloseLast"), deadline: soon)
-            #expect(await scene.next() == .closed(remote, .dismissed))
+            #expect(await scene.next() == .closed(remote, .dismissed, revision: 1))
         }
         withExtendedLifetime(dunst) {}
     }

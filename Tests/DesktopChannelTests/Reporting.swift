@@ -3,6 +3,7 @@ import DesktopChannel
 import Glibc
 import TestSupport
 import Testing
+import Timeline
 
 @Suite struct `what happens on the desktop` {
     @Test(arguments: [[], ["--unicast"]])
@@ -15,8 +16,9 @@ import Testing
             try server.press("default", of: 1)
             for reason in 1...5 { try server.close(1, reason: reason) }
             #expect(await scene.next() == .action(remote, key: "default"))
-            let reasons: [CloseReason] = [.expired, .dismissed, .closedByUs, .undefined, .undefined]
-            for reason in reasons { #expect(await scene.next() == .closed(remote, reason)) }
+            #expect(await scene.next() == .closed(remote, .expired, revision: 1))
+            let reasons: [CloseReason] = [.dismissed, .closedByUs, .undefined, .undefined]
+            for reason in reasons { #expect(await scene.next() == .closed(remote, reason, revision: nil)) }
         }
     }
 
@@ -65,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a server that hangs costs one deadline, and is taken up again with its ids`() async throws {
+    @Test func `a server that hangs costs one deadline, and its late answer counts`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await Scene.run(at: bus.address) { scene in
@@ -81,10 +83,63 @@ import Testing
             #expect(await scene.next() == .unavailable("the notification server does not answer"))
 
             server.process.signal(SIGCONT)
+            let item = makeNotice().item
+            #expect(await scene.next() == .answered(item, revision: 2, .success(remote)))
             #expect(await scene.next() == .available(generation: generation))
             let again = try await scene.desktop.show(makeNotice("4", revision: 2), replacing: remote)
             #expect(again == remote)
             for title in ["1", "2", "4"] { #expect(try await server.next()?.summary == title) }
+        }
+    }
+
+    @Test func `a server that only forgets one answer goes on with others after a minute`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await Scene.run(at: bus.address) { scene in
+            let generation = try await scene.nextGeneration()
+            try await server.hold()
+            let lost = await #expect(throws: DeliveryError.self) {
+                try await scene.desktop.show(makeNotice("1"), replacing: nil)
+            }
+            #expect(lost?.reason == .timeout)
+            #expect(await scene.next() == .unavailable("the notification server does not answer"))
+            let end = await scene.clock.nextSleeper()
+            #expect(end - scene.clock.now == .seconds(60))
+            scene.clock.advance(to: end)
+            guard
+                case .answered(_, 1, .failure(.retry(.timeout, .some(.seconds(3600)), _, _))) =
+                    await scene.next()
+            else {
+                Issue.record("not put off")
+                return
+            }
+            #expect(await scene.next() == .available(generation: generation))
+            try server.release()
+            // What it remembers even later is the answer all the same.
+            let late = RemoteID(generation: generation, id: "1")
+            #expect(await scene.next() == .answered(makeNotice().item, revision: 1, .success(late)))
+            #expect(try await scene.desktop.show(makeNotice("2", revision: 2), replacing: late) == late)
+        }
+    }
+
+    @Test func `an answer of a server whose life is over is void`() async throws {
+        let bus = try await PrivateBus.start()
+        let first = try await NotificationServer.start(at: bus.address)
+        try await Scene.run(at: bus.address) { scene in
+            let before = try await scene.nextGeneration()
+            try await first.hold()
+            await #expect(throws: DeliveryError.self) {
+                try await scene.desktop.show(makeNotice("1"), replacing: nil)
+            }
+            #expect(await scene.next() == .unavailable("the notification server does not answer"))
+            await first.process.end()
+            #expect(await scene.next() == .unavailable("no notification server on the session bus"))
+            let second = try await NotificationServer.start(at: bus.address, "--first-id", "9")
+            let after = try await scene.nextGeneration()
+            #expect(before != after)
+            let shown = try await scene.desktop.show(makeNotice("1"), replacing: nil)
+            #expect(shown == RemoteID(generation: after, id: "9"))
+            #expect(try await second.next()?.replacesID == 0)
         }
     }
 

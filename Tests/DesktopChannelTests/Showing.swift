@@ -104,6 +104,49 @@ import Testing
         }
     }
 
+    @Test func `keeps its text beside the bar at xfce4-notifyd, which would hide it`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address, "--name", "Xfce Notify Daemon")
+        try await Scene.run(at: bus.address) { scene in
+            _ = try await scene.nextGeneration()
+            var notice = makeNotice("Backup", "3 min left")
+            notice.value = 41
+            _ = try await scene.desktop.show(notice, replacing: nil)
+            let call = try #require(try await server.next())
+            #expect(call.hints["value"] == nil)
+            #expect(call.summary == "Backup")
+            #expect(call.body == "████░░░░░░░░ 41 %\n3 min left")
+        }
+    }
+
+    @Test func `has names without control characters, and none that is too long`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await Scene.run(at: bus.address) { scene in
+            _ = try await scene.nextGeneration()
+            var notice = makeNotice()
+            (notice.icon, notice.category, notice.soundName) = ("di\0sk", "im\n.received", "\0")
+            notice.tag = "thread:ops/\0\u{1B}a"
+            notice.actions = [.init(key: "o\0k", label: "OK")]
+            _ = try await scene.desktop.show(notice, replacing: nil)
+            let call = try #require(try await server.next())
+            #expect(call.icon == "disk" && call.hints["image-path"] == "s:disk")
+            #expect(call.hints["category"] == "s:im.received")
+            #expect(call.hints["sound-name"] == nil)
+            #expect(call.hints["x-dunst-stack-tag"] == "s:belfry:thread:ops/a")
+            #expect(call.actions == ["ok", "OK"])
+
+            let long = String(repeating: "x", count: 5000)
+            (notice.icon, notice.category, notice.soundName, notice.tag) = ("/" + long, long, long, long)
+            notice.revision = 2
+            _ = try await scene.desktop.show(notice, replacing: nil)
+            let bare = try #require(try await server.next())
+            #expect(
+                bare.icon == ""
+                    && bare.hints.keys.sorted() == ["desktop-entry", "urgency", "x-kde-origin-name"])
+        }
+    }
+
     @Test func `takes the place of its earlier version, and no earlier one takes its place`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address, "--first-id", "7")
@@ -175,7 +218,7 @@ import Testing
             await scene.desktop.close(RemoteID(generation: "another life", id: "9"))
             await scene.desktop.close(remote)
             #expect(try await server.next("CloseNotification")?.id == 1)
-            #expect(await scene.next() == .closed(remote, .closedByUs))
+            #expect(await scene.next() == .closed(remote, .closedByUs, revision: nil))
             #expect(remote.generation == generation)
         }
     }

@@ -2,7 +2,7 @@
 """A desktop notification server that shows nothing and remembers everything.
 
     notification-server.py --address ADDR [--record FILE] [--capabilities A,B,...] [--vendor NAME]
-                           [--unicast] [--minimal] [--first-id N] [--stay]
+                           [--name NAME] [--unicast] [--minimal] [--first-id N] [--stay]
 
 Owns org.freedesktop.Notifications on the bus at ADDR and prints `ready`. From then on it prints one JSON
 object a line for every call it gets, before it answers it, and appends the same line to FILE:
@@ -16,6 +16,7 @@ object a line for every call it gets, before it answers it, and appends the same
 Like dunst it uses any `replaces_id` it is given and else counts up from N (1).
 
     --capabilities   what GetCapabilities answers (default: actions,body,body-markup)
+    --name           first word of GetServerInformation (default: notification-server)
     --vendor         second word of GetServerInformation (default: belfry-tests)
     --unicast        signals go to the sender of the notification alone, as dunst sends them
     --minimal        knows no GetServerInformation, as the smallest servers do
@@ -26,6 +27,8 @@ It reads commands on standard input, answers each with a line `ok`, and ends whe
     close ID REASON     says that notification ID was closed: 1 expired, 2 dismissed, 3 by call, 4 undefined
     action ID KEY       says that the button KEY of notification ID was pressed
     refuse ERROR        answers every Notify with that D-Bus error, until `refuse -`
+    hold                keeps its answers to Notify to itself, but for other calls goes on
+    release             gives the answers that it held back, and holds back no more
 
 To have it hang send it SIGSTOP, to have it die SIGKILL; start it again to have it come back.
 """
@@ -65,6 +68,7 @@ class Server:
         self.last_id = options.first_id - 1
         self.senders = {}
         self.refusal = None
+        self.held = None
         self.record_file = open(options.record, "a", encoding="utf-8") if options.record else None
         self.connection = open_dbus_connection(bus=options.address)
         do_not_queue = 4
@@ -100,7 +104,7 @@ class Server:
             return [new_method_return(call, "as", (words,))]
         if member == "GetServerInformation" and not self.options.minimal:
             self.record(call)
-            words = ("notification-server", self.options.vendor, "1", "1.2")
+            words = (self.options.name, self.options.vendor, "1", "1.2")
             return [new_method_return(call, "ssss", words)]
         return [new_error(call, UNKNOWN, "s", ("no method " + member,))]
 
@@ -134,7 +138,11 @@ class Server:
             except TimeoutError:
                 return
             if message.header.message_type == MessageType.method_call:
-                for reply in self.answer(message):
+                replies = self.answer(message)
+                if self.held is not None and message.header.fields[HeaderFields.member] == "Notify":
+                    self.held += replies
+                    continue
+                for reply in replies:
                     self.connection.send(reply)
 
     def obey(self, line):
@@ -146,6 +154,12 @@ class Server:
             self.connection.send(self.signal(number, "ActionInvoked", "us", (number, rest[1])))
         elif word == "refuse":
             self.refusal = None if rest[0] == "-" else rest[0]
+        elif word == "hold":
+            self.held = []
+        elif word == "release":
+            held, self.held = self.held or [], None
+            for reply in held:
+                self.connection.send(reply)
         else:
             sys.exit("unknown command " + word)
         self.say("ok")
@@ -177,6 +191,7 @@ def main():
     parser.add_argument("--address", required=True)
     parser.add_argument("--record")
     parser.add_argument("--capabilities", default="actions,body,body-markup")
+    parser.add_argument("--name", default="notification-server")
     parser.add_argument("--vendor", default="belfry-tests")
     parser.add_argument("--unicast", action="store_true")
     parser.add_argument("--minimal", action="store_true")

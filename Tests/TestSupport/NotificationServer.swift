@@ -54,6 +54,17 @@ package final class NotificationServer: Sendable {
         try process.write("action \(id) \(key)")
     }
 
+    /// Keeps its answers to `Notify` back from now on, while it answers everything else.
+    package func hold() async throws {
+        try process.write("hold")
+        _ = await process.line(where: { $0 == "ok" })
+    }
+
+    /// Gives the answers that it kept back, and keeps back no more.
+    package func release() throws {
+        try process.write("release")
+    }
+
     /// Answers every `Notify` from now on with this error, or properly again with `nil`.
     package func refuse(_ error: String?) async throws {
         try process.write("refuse \(error ?? "-")")

@@ -21,7 +21,7 @@ extension DaemonHandler {
             try await control.ledger.items(limit: limit)
         }
         var items: [WireItem] = []
-        for item in records.compactMap(shownItem) {
+        for item in records.compactMap({ shownItem($0) }) {
             var last: [WireMessage] = []
             if case .messages(_, let messages) = item.content {
                 for message in messages { last.append(try await current(message)) }
@@ -36,6 +36,7 @@ extension DaemonHandler {
         guard !Preview.cut(asked.text, to: 1).isEmpty else {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
+        try Self.checkNames(of: asked)
         let urgency = try asked.urgency.map(Self.urgency)
         let expire = try asked.expireMs.map { milliseconds throws(APIError) in
             guard milliseconds > 0 else { throw APIError(.badValue, "expire is a duration above zero") }
@@ -92,6 +93,20 @@ extension DaemonHandler {
             try await control.ledger.message(id: message.id)
         }
         return record.map { WireMessage($0) } ?? WireMessage(message)
+    }
+
+    /// A name with a control character in it names nothing, and could not travel to every channel.
+    private static func checkNames(of asked: NotifyRequest) throws(APIError) {
+        let names = [
+            ("icon", asked.icon), ("sound", asked.sound), ("category", asked.category),
+            ("thread", asked.thread), ("replace", asked.replace),
+        ]
+        for (field, name) in names {
+            guard let name, name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+            else { continue }
+            throw APIError(
+                .badValue, "\(field) contains a control character", hint: "Send a plain name on one line.")
+        }
     }
 
     private static func urgency(_ word: String) throws(APIError) -> Urgency {

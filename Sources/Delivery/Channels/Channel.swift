@@ -20,6 +20,8 @@ package protocol LevelChannel: Channel {
     /// - Returns: what the server calls it now.
     /// - Throws: `.unreachable` when no server is there (wait for ``SurfaceSignal/available(generation:)``),
     ///   `.retry` when it was there and refused for now, `.giveUp` when it never will take this notice.
+    ///   After `.unreachable(.timeout)` the notice may still be shown: ``SurfaceSignal/answered(_:revision:_:)``
+    ///   says so before the channel is available again.
     func show(_ notice: Notice, replacing remote: RemoteID?) async throws(DeliveryError) -> RemoteID
 
     /// Looks for its server now, if it would only do so after a pause.

@@ -1,6 +1,9 @@
 /// A button of a notice.
 package struct NoticeAction: Hashable, Codable, Sendable {
-    /// What comes back when it is pressed; `default` is a click on the body.
+    /// The key of a click on the body, which opens the item.
+    package static let defaultKey = "default"
+
+    /// What comes back when it is pressed; ``defaultKey`` is a click on the body.
     package var key: String
     /// What the button says.
     package var label: String

@@ -30,4 +30,14 @@ package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
         case .restored: return "Channel \"\(channel)\" works again; what waited is sent now."
         }
     }
+
+    /// What a person reads when `channel` edits in place and the news is of one `item` there.
+    package func words(of item: String, on channel: String, _ error: String) -> String {
+        switch self {
+        case .failing, .disabled:
+            let why = error.isEmpty ? "" : ": \(error)"
+            return "Channel \"\(channel)\" does not show \(item)\(why). It is tried again when it changes."
+        case .restored: return "Channel \"\(channel)\" shows \(item) again."
+        }
+    }
 }

@@ -52,6 +52,14 @@ extension Control {
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
             + problems(of: summary) + houseFacts()
+        for channel in configuration.channels where channel.kind.isLevel {
+            let refused = try await read { () async throws(LedgerError) in
+                try await ledger.refusedSurfaces(channel: channel.name)
+            }
+            if let newest = refused.last {
+                status.problems.append(problem(of: channel.name, refused: refused.count, newest))
+            }
+        }
         if await runs.isDraining {
             status.problems.append(
                 EngineProblem(
@@ -124,6 +132,17 @@ extension Control {
                     hint: "see them with: belfry outbox list"))
         }
         return problems
+    }
+
+    private func problem(of channel: String, refused count: Int, _ newest: SurfaceRecord) -> EngineProblem {
+        let others = count == 1 ? "" : " and \(count - 1) more"
+        let why = newest.refusal.map { ": \($0)" } ?? ""
+        return EngineProblem(
+            kind: "refusedNotices",
+            message: "channel \"\(channel)\" does not show \(newest.item)\(others)\(why)",
+            hint:
+                "each is tried again when it changes, and all when the notification server or belfryd restarts"
+        )
     }
 
     private func problems(ofSilent warden: Int32?) -> [EngineProblem] {

@@ -17,7 +17,7 @@ final class ItemDesk: Turn {
         var items: [ItemKey: KeptItem]
         var cursor: Int64
 
-        var nextFlush: Moment? { items.values.compactMap(\.decider.flushAt).min() }
+        var nextFlush: Moment? { items.values.compactMap(\.flushAt).min() }
     }
 
     private struct State {
@@ -134,7 +134,7 @@ final class ItemDesk: Turn {
         for (key, item) in turn.items {
             var item = item
             if turn.written.contains(key) { item.stored = item.nextRevision }
-            stand.items[key] = item.decider.flushAt != nil || item.isAtWork ? item : nil
+            stand.items[key] = item.flushAt != nil || item.isAtWork ? item : nil
         }
         stand.cursor = cursor ?? stand.cursor
         state.withLock { $0.tentative = stand }
@@ -142,7 +142,7 @@ final class ItemDesk: Turn {
     }
 
     private func isDue(_ key: ItemKey, _ item: KeptItem, at now: Moment) -> Bool {
-        guard let flushAt = item.decider.flushAt else { return false }
+        guard let flushAt = item.flushAt else { return false }
         return flushAt <= now || flushAt > now + longestWait(of: key)
     }
 

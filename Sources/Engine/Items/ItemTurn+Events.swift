@@ -25,7 +25,8 @@ extension ItemTurn {
         case .configReloaded: tell(record, [])
         case .ledgerFull, .ledgerRestored: try takeLedgerNews(record)
         case .clockBack: try takeClockNews(record)
-        case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
+        case .itemActed, .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
+            .questionAsked,
             .questionAnswered:
             return
         }
@@ -35,11 +36,10 @@ extension ItemTurn {
     mutating func take(_ live: LiveState) throws(LedgerError) {
         let audience = Audience(of: try reads.run(id: live.task.id), configuration.routing)
         let (now, fact) = (now, JobFact(live))
-        var policy = jobPolicy
-        policy.hears = audience.hears(of: policy.hears)
-        guard !audience.isNobody, policy.hears.contains(.progress) else { return }
+        let policies = jobPolicies.heard(by: audience)
+        guard !audience.isNobody, policies.all.hears.contains(.progress) else { return }
         try update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
-            item.receive(fact, at: now, policy: policy)
+            item.receive(fact, at: now, policies: policies)
         }
     }
 
@@ -65,20 +65,20 @@ extension ItemTurn {
             {
                 return []
             }
-            return item.seen(revision: nil, at: now)
+            return item.seen(revision: nil, on: nil, at: now)
         }
     }
 
     private mutating func takeDismissal(_ event: NewEvent) throws(LedgerError) {
         guard let key = event.subject.flatMap(ItemKey.init) else { return }
-        let (now, revision) = (now, Int(event.detail))
+        let (now, revision, channel) = (now, Int(event.detail), event.channel)
         let bot = event.bot ?? "belfry"
         if case .thread(let bot, let thread) = key, let shown = try item(key, bot: bot).shown,
             shown.revision == revision, case .messages(_, let last) = shown.content, let newest = last.last
         {
             changes.append(.markRead(bot: bot, thread: thread, through: newest.at))
         }
-        try update(key, bot: bot) { $0.seen(revision: revision, at: now) }
+        try update(key, bot: bot) { $0.seen(revision: revision, on: channel, at: now) }
     }
 
     // MARK: Runs
@@ -91,15 +91,14 @@ extension ItemTurn {
             tell(record, [JSON.Member("run", JSON(run))], also: audience.also)
         }
         let now = now
-        var policy = jobPolicy
-        policy.hears = audience.hears(of: policy.hears)
         let only = audience.channels(of: record.event.type, among: levels, configuration.routing)
+        let policies = jobPolicies.heard(by: audience, only: only)
         let fact = JobFact(event: record.event, run: run)
         var wasFailingSince: Moment?
         try update(.job(run.job), bot: run.bot) { item in
             item.only = only
             if case .job(let job) = item.decider { wasFailingSince = job.failingSince }
-            return item.receive(fact, at: now, policy: policy)
+            return item.receive(fact, at: now, policies: policies)
         }
         guard fact.state == .completed, let wasFailingSince else { return }
         let outage = max(.zero, fact.at - wasFailingSince)
@@ -128,9 +127,9 @@ extension ItemTurn {
         let fact = JobFact(
             run: nil, state: event.type == .runMissed ? .missed : .skipped,
             reason: event.reason.flatMap(RunReason.init), slots: detail.count, at: event.at)
-        let (now, policy) = (now, jobPolicy)
+        let (now, policies) = (now, jobPolicies)
         try update(.job(job), bot: event.bot ?? "belfry") { item in
-            item.receive(fact, at: now, policy: policy)
+            item.receive(fact, at: now, policies: policies)
         }
     }
 
@@ -156,9 +155,13 @@ extension ItemTurn {
         let told = configuration.routing.channels(for: event.type.rawValue, about: name)
             .filter(levels.contains)
         guard !told.isEmpty else { return }
-        let text = news.words(
-            of: name, event.detail.isEmpty ? event.reason ?? "" : event.detail,
-            reason: event.reason.flatMap(DeliveryReason.init))
+        let why = event.detail.isEmpty ? event.reason ?? "" : event.detail
+        let text =
+            if let item = event.subject {
+                news.words(of: item, on: name, why)
+            } else {
+                news.words(of: name, why, reason: event.reason.flatMap(DeliveryReason.init))
+            }
         try say(text, in: "channel \(name)", on: told)
     }
 

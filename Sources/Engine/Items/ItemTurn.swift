@@ -40,8 +40,10 @@ struct ItemTurn {
         self.now = now
     }
 
-    /// What the surfaces want to hear of jobs.
+    /// What the surfaces want to hear of jobs, all together.
     var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
+    /// The same, and each by itself.
+    var jobPolicies: JobPolicies { JobPolicies(configuration.routing, levels: levels) }
     var levels: [String] { Self.levels(configuration) }
     var edges: [String] { configuration.channels.filter { !$0.kind.isLevel }.map(\.name) }
 
@@ -71,45 +73,48 @@ struct ItemTurn {
     ///
     /// Of a `tick` that shows nothing new yet no row is written: the board tells it again after a crash.
     mutating func update(
-        _ key: ItemKey, bot: String, isTick: Bool = false, _ decide: (inout KeptItem) -> [ItemAction]
+        _ key: ItemKey, bot: String, isTick: Bool = false, _ decide: (inout KeptItem) -> [KeptItem.Decision]
     ) throws(LedgerError) {
         var item = try item(key, bot: bot)
-        let before = item.decider
+        let before = (item.decider, item.views)
         var isShown = false
-        for action in decide(&item) {
-            switch action {
+        for decision in decide(&item) {
+            switch decision.action {
             case .wakeAt: continue
             case .flush(let snapshot):
-                item.shown = snapshot
-                try show(snapshot, of: item)
+                item.keep(snapshot, on: decision.channel)
+                try show(snapshot, of: item, on: decision.channel)
             case .resolve(let revision):
-                item.shown = nil
-                resolve(item, revision: revision)
+                item.keep(nil, on: decision.channel)
+                resolve(item, revision: revision, on: decision.channel)
             }
             isShown = true
         }
         items[key] = item
-        if isShown || (!isTick && item.decider != before) { written.insert(key) }
+        if isShown || (!isTick && (item.decider, item.views) != before) { written.insert(key) }
     }
 
     /// Wakes an item whose moment has come.
     mutating func wake(_ key: ItemKey) throws(LedgerError) {
-        let (now, policies) = (now, (thread: threadPolicy(of: key), job: jobPolicy))
-        try update(key, bot: "belfry") { item in
-            item.wake(at: now, thread: policies.thread, job: policies.job)
+        let now = now
+        switch key {
+        case .thread(let bot, _):
+            let policy = configuration.bot(bot).policy
+            try update(key, bot: "belfry") { $0.wake(at: now, policy: policy) }
+        case .job:
+            let policies = jobPolicies
+            try update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
         }
-    }
-
-    private func threadPolicy(of key: ItemKey) -> ThreadPolicy {
-        guard case .thread(let bot, _) = key else { return ThreadPolicy() }
-        return configuration.bot(bot).policy
     }
 
     // MARK: Channels
 
-    /// Makes every channel the item is routed to show this version.
-    private mutating func show(_ snapshot: ItemSnapshot, of item: KeptItem) throws(LedgerError) {
-        for name in item.only ?? channels(for: snapshot) {
+    /// Makes the channel show this version, or every one the item is routed to that has no view of its own.
+    private mutating func show(
+        _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String?
+    ) throws(LedgerError) {
+        let shared = (item.only ?? channels(for: snapshot)).filter { item.views[$0] == nil }
+        for name in channel.map({ [$0] }) ?? shared {
             if levels.contains(name) {
                 // What a person put away stays away until something rings.
                 guard !snapshot.isDismissed else { continue }
@@ -124,9 +129,10 @@ struct ItemTurn {
         }
     }
 
-    /// Takes the item away from every surface.
-    private mutating func resolve(_ item: KeptItem, revision: Int) {
-        for name in levels where item.only?.contains(name) ?? true {
+    /// Takes the item away from the channel, or from every one that has no view of its own.
+    private mutating func resolve(_ item: KeptItem, revision: Int, on channel: String?) {
+        let shared = levels.filter { (item.only?.contains($0) ?? true) && item.views[$0] == nil }
+        for name in channel.map({ [$0] }) ?? shared {
             changes.append(
                 .wantSurface(
                     channel: name, item: "\(item.key)", revision: Int64(revision), ring: false, at: now))

@@ -6,7 +6,8 @@ import Tracking
 
 /// An item between two events: its decider, and the version that surfaces show.
 ///
-/// Stored whole, as JSON.
+/// A channel whose routes ask for less of a job than those of all channels together has a view of its own: it shows
+/// what it would if it were the only one. Stored whole, as JSON.
 struct KeptItem: Sendable {
     /// The two kinds of items.
     enum Decider: Hashable, Codable, Sendable {
@@ -21,16 +22,31 @@ struct KeptItem: Sendable {
         }
     }
 
+    /// What one channel shows of a job.
+    struct View: Hashable, Codable, Sendable {
+        var job: JobItem
+        var shown: ItemSnapshot?
+    }
+
+    /// What an item asks for; nil as the channel: on all that have no view of their own.
+    struct Decision {
+        var channel: String?
+        var action: ItemAction
+    }
+
     private struct Stored: Codable {
         var decider: Decider
         var shown: ItemSnapshot?
         var only: [String]?
+        var views: [String: View]?
     }
 
     let key: ItemKey
     var decider: Decider
     /// The newest version; nil: there is nothing to show.
-    var shown: ItemSnapshot?
+    private(set) var shown: ItemSnapshot?
+    /// Those of the channels that hear less of the job than the others.
+    private(set) var views: [String: View] = [:]
     /// The channels that show it, whatever the routes say; nil: those of the routes.
     var only: [String]?
     /// The revision in the ledger; nil: it is not there yet.
@@ -54,6 +70,15 @@ struct KeptItem: Sendable {
         decider = kept.decider
         shown = kept.shown
         only = kept.only
+        views = kept.views ?? [:]
+    }
+
+    /// When to wake it; `nil` when nothing waits.
+    var flushAt: Moment? { ([decider.flushAt] + views.values.map(\.job.flushAt)).compactMap(\.self).min() }
+
+    /// Keeps what it shows now (nil: nothing) on that channel, or on all without a view of their own.
+    mutating func keep(_ snapshot: ItemSnapshot?, on channel: String?) {
+        if let channel { views[channel]?.shown = snapshot } else { shown = snapshot }
     }
 
     /// The revision it will have in the ledger when it is written next.
@@ -61,60 +86,88 @@ struct KeptItem: Sendable {
 
     /// The change that stores it, one revision further.
     func change(at now: Moment) throws -> Change {
-        let state = try JSONEncoder().encode(Stored(decider: decider, shown: shown, only: only))
+        let state = try JSONEncoder().encode(
+            Stored(decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views))
         let record = ItemRecord(
-            key: key, revision: nextRevision, state: Array(state), flushAt: decider.flushAt, updatedAt: now)
+            key: key, revision: nextRevision, state: Array(state), flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)
     }
 
-    fileprivate static func shown(_ record: ItemRecord) -> ItemSnapshot? { read(record)?.shown }
+    fileprivate static func shown(_ record: ItemRecord, on channel: String?) -> ItemSnapshot? {
+        guard let kept = read(record) else { return nil }
+        if let channel, let view = kept.views?[channel] { return view.shown }
+        return kept.shown
+    }
 
     private static func read(_ record: ItemRecord) -> Stored? {
         try? JSONDecoder().decode(Stored.self, from: Data(record.state))
     }
 }
 
-/// What an item's record shows a person now; nil: nothing, or it can't be read.
-package func shownItem(_ record: ItemRecord) -> ItemSnapshot? { KeptItem.shown(record) }
+/// What an item's record shows a person now, on this channel where one is named; nil: nothing, or it can't be read.
+package func shownItem(_ record: ItemRecord, on channel: String? = nil) -> ItemSnapshot? {
+    KeptItem.shown(record, on: channel)
+}
 
 extension KeptItem {
-    /// A person has seen what this revision showed (nil: all of it).
-    mutating func seen(revision: Int?, at now: Moment) -> [ItemAction] {
+    /// A person has seen what this revision showed on this channel (nil: all of it).
+    mutating func seen(revision: Int?, on channel: String?, at now: Moment) -> [Decision] {
         switch decider {
         case .thread(var thread):
             defer { decider = .thread(thread) }
-            return revision.map { thread.dismissed(revision: $0, at: now) } ?? thread.read(at: now)
-        case .job(var job):
-            defer { decider = .job(job) }
-            return revision.map { job.dismissed(revision: $0, at: now) } ?? job.read(at: now)
+            return (revision.map { thread.dismissed(revision: $0, at: now) } ?? thread.read(at: now)).map {
+                Decision(action: $0)
+            }
+        case .job(let job):
+            guard let revision else { return decide { job, _ in job.read(at: now) } }
+            let seen = channel.flatMap { views[$0]?.job } ?? job
+            var dismissed = seen
+            guard !dismissed.dismissed(revision: revision, at: now).isEmpty else { return [] }
+            // One item everywhere: who shows the same has it put away there as well.
+            return decide { job, _ in job.report?.fact == seen.report?.fact ? job.read(at: now) : [] }
         }
     }
 
     /// Takes in a message.
-    mutating func receive(_ message: Message, at now: Moment, policy: ThreadPolicy) -> [ItemAction] {
+    mutating func receive(_ message: Message, at now: Moment, policy: ThreadPolicy) -> [Decision] {
         guard case .thread(var thread) = decider else { return [] }
         defer { decider = .thread(thread) }
-        return thread.receive(message, at: now, policy: policy)
+        return thread.receive(message, at: now, policy: policy).map { Decision(action: $0) }
     }
 
     /// Takes in a fact of a run or of slots.
-    mutating func receive(_ fact: JobFact, at now: Moment, policy: JobPolicy) -> [ItemAction] {
-        guard case .job(var job) = decider else { return [] }
-        defer { decider = .job(job) }
-        return job.receive(fact, at: now, policy: policy)
+    mutating func receive(_ fact: JobFact, at now: Moment, policies: JobPolicies) -> [Decision] {
+        guard case .job(let job) = decider else { return [] }
+        views = views.filter { policies.each[$0.key] != nil }
+        for name in policies.apart where views[name] == nil { views[name] = View(job: job, shown: shown) }
+        return decide { job, channel in
+            job.receive(fact, at: now, policy: policies.policy(of: channel))
+        }
     }
 
-    /// Its moment has come.
-    mutating func wake(at now: Moment, thread policy: ThreadPolicy, job jobPolicy: JobPolicy) -> [ItemAction]
-    {
-        switch decider {
-        case .thread(var thread):
-            defer { decider = .thread(thread) }
-            return thread.wake(at: now, policy: policy)
-        case .job(var job):
-            defer { decider = .job(job) }
-            return job.wake(at: now, policy: jobPolicy)
+    /// The moment of a thread has come.
+    mutating func wake(at now: Moment, policy: ThreadPolicy) -> [Decision] {
+        guard case .thread(var thread) = decider else { return [] }
+        defer { decider = .thread(thread) }
+        return thread.wake(at: now, policy: policy).map { Decision(action: $0) }
+    }
+
+    /// The moment of a job has come, on one channel or on all.
+    mutating func wake(at now: Moment, policies: JobPolicies) -> [Decision] {
+        decide { job, channel in job.wake(at: now, policy: policies.policy(of: channel)) }
+    }
+
+    /// Lets the job decide for all channels, then for each that has a view of its own.
+    private mutating func decide(_ body: (inout JobItem, _ channel: String?) -> [ItemAction]) -> [Decision] {
+        guard case .job(var job) = decider else { return [] }
+        var decisions = body(&job, nil).map { Decision(action: $0) }
+        decider = .job(job)
+        for name in views.keys.sorted() {
+            guard var view = views[name] else { continue }
+            decisions += body(&view.job, name).map { Decision(channel: name, action: $0) }
+            views[name] = view
         }
+        return decisions
     }
 
     /// Whether it shows a run that has not ended, and so will soon change.

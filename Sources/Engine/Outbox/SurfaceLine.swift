@@ -11,6 +11,9 @@ actor SurfaceLine {
     /// What was wanted longer ago than this is not brought up any more.
     private static let showsWithin: Duration = .seconds(12 * 3600)
 
+    /// The longest that a refusal for now puts an item off.
+    private static let longestRest: Duration = .seconds(3600)
+
     private let channel: any LevelChannel
     private let ledger: any Ledger
     private let clock: any WallClock
@@ -19,10 +22,16 @@ actor SurfaceLine {
     private let logger: Logger
     private let alarm = Alarm()
     private let signals = Inbox<SurfaceSignal>()
-    /// The life of the far end; nil: nobody is there.
+    /// The life of the far end; nil: nobody is there, or nobody answers.
     private var generation: String?
+    /// The last life of the far end that was known.
+    private var lastGeneration: String?
     /// What is shown and could not be recorded yet; it is not shown a second time.
     private var unrecorded: [String: (revision: Int64, remote: RemoteID?)] = [:]
+    /// What had a button pressed; the server closes it for that, which is no dismissal.
+    private var pressed: Set<RemoteID> = []
+    /// Items that rest until a moment.
+    private var putOff: [String: Moment] = [:]
     /// How often in a row something was refused for now.
     private var refusals = 0
     private var isTroubled = false
@@ -69,7 +78,7 @@ actor SurfaceLine {
             do throws(LedgerError) {
                 owed += signals.takeAll()
                 while let signal = owed.first {
-                    try await take(signal)
+                    try await apply(signal)
                     owed.removeFirst()
                 }
                 if generation != nil { retryAt = try await bringUp() }
@@ -86,39 +95,51 @@ actor SurfaceLine {
         }
     }
 
-    // MARK: What the far end says
+    private var changes: SurfaceChanges { SurfaceChanges(channel: channel.name, now: clock.now) }
 
-    private func take(_ signal: SurfaceSignal) async throws(LedgerError) {
-        let now = clock.now
+    // MARK: What the far end reports
+
+    private func apply(_ signal: SurfaceSignal) async throws(LedgerError) {
         switch signal {
-        case .available(let newGeneration):
-            if try await hasStale(newGeneration) {
-                try await ledger.commit([.forgetRemotes(channel: channel.name)])
-            }
-            unrecorded = [:]
-            refusals = 0
-            generation = newGeneration
-            health.note(.working, of: channel.name, error: nil, at: now)
+        case .available(let newGeneration): try await begin(newGeneration)
         case .unavailable(let reason):
             // Its ids stay: a server that only hung still knows them, and another one says so itself.
             generation = nil
-            if health.note(.away, of: channel.name, error: reason, at: now) {
+            if health.note(.away, of: channel.name, error: reason, at: clock.now) {
                 logger.notice(
                     "a channel is away; what it should show waits", metadata: ["reason": "\(reason)"])
             }
-        case .closed(let remote, let reason):
-            guard let surface = try await ledger.surface(channel: channel.name, remote: remote) else {
-                return
-            }
-            try await closed(surface, reason, at: now)
+        case .closed(let remote, let reason, let revision):
+            guard let surface = try await surface(remote) else { return }
+            // What was closed made room for what is on the screen by now.
+            if let revision, revision < surface.shown { return }
+            try await closed(surface, remote, reason)
         case .action(let remote, let key):
-            guard let surface = try await ledger.surface(channel: channel.name, remote: remote) else {
-                return
+            guard let surface = try await surface(remote) else { return }
+            guard key != NoticeAction.defaultKey else {
+                return try await commit(changes.opened(surface, key: key))
             }
-            try await ledger.commit([
-                receipt(.acted, of: surface, detail: key, at: now), dismissal(of: surface, at: now),
-            ])
+            try await commit(changes.pressed(surface, key: key))
+            pressed.insert(remote)
+        case .answered(let item, let revision, let result):
+            try await answered(item, Int64(revision), result)
         }
+    }
+
+    /// Turns to the life of the far end that begins or goes on.
+    private func begin(_ newGeneration: String) async throws(LedgerError) {
+        if newGeneration != lastGeneration {
+            if try await hasStale(newGeneration) {
+                try await commit([.forgetRemotes(channel: channel.name)])
+            }
+            // Another server, or another version of it, may take what this one refused.
+            let refused = try await ledger.refusedSurfaces(channel: channel.name)
+            if !refused.isEmpty { try await commit(refused.map(changes.retried)) }
+            (unrecorded, putOff, pressed) = ([:], [:], [])
+        }
+        refusals = 0
+        (generation, lastGeneration) = (newGeneration, newGeneration)
+        health.note(.working, of: channel.name, error: nil, at: clock.now)
     }
 
     private func hasStale(_ generation: String) async throws(LedgerError) -> Bool {
@@ -127,39 +148,42 @@ actor SurfaceLine {
     }
 
     private func closed(
-        _ surface: SurfaceRecord, _ reason: CloseReason, at now: Moment
+        _ surface: SurfaceRecord, _ remote: RemoteID, _ reason: CloseReason
     ) async throws(LedgerError) {
-        let gone = Change.showSurface(
-            channel: channel.name, item: surface.item, revision: surface.shown, remote: nil, at: now)
         switch reason {
-        case .dismissed:
-            // A person has put it away: it was seen, and stays away.
-            try await ledger.commit([
-                gone, .dismissSurface(channel: channel.name, item: surface.item, true),
-                receipt(.seen, of: surface, detail: "dismissed", at: now), dismissal(of: surface, at: now),
-            ])
-        case .expired, .undefined:
-            // Off the screen, still unread: the next version shows it again.
-            try await ledger.commit([gone])
-        case .closedByUs:
-            return
+        case .dismissed where !pressed.contains(remote): try await commit(changes.dismissed(surface))
+        case .dismissed, .expired, .undefined: try await commit([changes.gone(surface)])
+        case .closedByUs: return
+        }
+        pressed.remove(remote)
+    }
+
+    /// What `show` no longer waited for was answered after all.
+    private func answered(
+        _ item: ItemKey, _ revision: Int64, _ result: Result<RemoteID, DeliveryError>
+    ) async throws(LedgerError) {
+        guard let surface = try await ledger.surface(channel: channel.name, item: "\(item)") else { return }
+        let revision = min(revision, surface.wanted)
+        switch result {
+        case .success(let remote):
+            guard revision >= surface.shown else {
+                if remote != surface.remote { await channel.close(remote) }
+                return
+            }
+            putOff[surface.item] = nil
+            try await settle(surface, at: revision, remote: remote)
+        case .failure(let error):
+            guard revision > surface.shown else { return }
+            _ = try await failed(surface, at: revision, error)
         }
     }
 
-    private func dismissal(of surface: SurfaceRecord, at now: Moment) -> Change {
-        .append(
-            NewEvent(
-                .itemDismissed, at: now, subject: surface.item, channel: channel.name,
-                detail: String(surface.shown)))
+    private func surface(_ remote: RemoteID) async throws(LedgerError) -> SurfaceRecord? {
+        try await ledger.surface(channel: channel.name, remote: remote)
     }
 
-    private func receipt(
-        _ kind: ReceiptKind, of surface: SurfaceRecord, detail: String, at now: Moment
-    ) -> Change {
-        .insertReceipt(
-            ReceiptRecord(
-                outbox: "\(channel.name)/\(surface.item)",
-                receipt: Receipt(at: now, kind: kind, detail: detail)))
+    private func commit(_ changes: [Change]) async throws(LedgerError) {
+        _ = try await ledger.commit(changes)
     }
 
     // MARK: What it should show
@@ -171,24 +195,21 @@ actor SurfaceLine {
         var retryAt: Moment?
         for behind in try await ledger.surfaces(channel: channel.name, all: false) {
             guard generation != nil else { return nil }
+            // One that lies further ahead was set before the clock was set back.
+            if let rested = putOff[behind.item], rested > clock.now, rested - clock.now <= Self.longestRest {
+                retryAt = min(retryAt ?? rested, rested)
+                continue
+            }
             do {
                 try await bringUp(behind.item)
             } catch let error as DeliveryError {
-                switch error {
-                case .unreachable:
-                    // It says itself when somebody is there again.
-                    return nil
-                case .retry(let reason, let after, _, _):
-                    health.note(.failing, of: channel.name, error: error.detail, at: clock.now)
-                    refusals += 1
-                    let pause = after ?? .seconds(1 << min(refusals - 1, 6))
-                    retryAt = min(retryAt ?? .distantFuture, clock.now + pause)
-                    // Who says "too many" is left alone; else one that is refused holds up no other.
-                    if reason == .throttled { return retryAt }
-                case .giveUp:
-                    logger.warning("a surface can't be shown", metadata: ["reason": "\(error.detail)"])
-                    try await settle(behind, remote: behind.remote)
+                // It reports itself when somebody is there again.
+                if case .unreachable = error { return nil }
+                if let moment = try await failed(behind, at: behind.wanted, error) {
+                    retryAt = min(retryAt ?? moment, moment)
                 }
+                // Who says "too many" is left alone; else one that is refused holds up no other.
+                if error.reason == .throttled { return retryAt }
             } catch let error as LedgerError {
                 throw error
             } catch {
@@ -198,21 +219,45 @@ actor SurfaceLine {
         return retryAt
     }
 
+    /// Notes why a revision was not shown.
+    ///
+    /// Returns when to try it again; `nil` where that is not up to time.
+    private func failed(
+        _ surface: SurfaceRecord, at revision: Int64, _ error: DeliveryError
+    ) async throws(LedgerError) -> Moment? {
+        switch error {
+        case .unreachable: return nil
+        case .retry(_, let after, _, _):
+            health.note(.failing, of: channel.name, error: error.sentence, at: clock.now)
+            refusals += 1
+            let moment = clock.now + min(after ?? .seconds(1 << min(refusals - 1, 6)), Self.longestRest)
+            putOff[surface.item] = moment
+            return moment
+        case .giveUp:
+            logger.warning(
+                "a surface is refused for good",
+                metadata: ["item": "\(surface.item)", "reason": "\(error.sentence)"])
+            health.note(.failing, of: channel.name, error: error.sentence, at: clock.now)
+            try await commit(changes.refused(surface, revision: revision, error))
+            return nil
+        }
+    }
+
     private func bringUp(_ item: String) async throws {
         // The row is read after the item: a version that is newer than the row would ring twice.
         let snapshot = try await snapshot(of: item)
         guard let surface = try await ledger.surface(channel: channel.name, item: item),
-            surface.wanted != surface.shown, !surface.dismissed
+            surface.wanted != surface.shown, surface.wanted != surface.refused, !surface.dismissed
         else { return }
         if let done = unrecorded[item], done.revision == surface.wanted {
-            return try await settle(surface, remote: done.remote)
+            return try await settle(surface, at: surface.wanted, remote: done.remote)
         }
         // Another commit came between the two reads; its ring brings us back.
         if let snapshot, Int64(snapshot.revision) < surface.wanted { return }
         let age = clock.now - surface.wantedAt
         guard let snapshot, age < Self.showsWithin || surface.remote != nil else {
             if let remote = surface.remote { await channel.close(remote) }
-            return try await settle(surface, remote: nil)
+            return try await settle(surface, at: surface.wanted, remote: nil)
         }
         let bot = switchboard.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(snapshot, manner: BotManner(soundName: bot.soundName))
@@ -220,26 +265,22 @@ actor SurfaceLine {
         let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }
         let shown = try await channel.show(notice, replacing: remote)
         refusals = 0
+        putOff[item] = nil
         health.note(.working, of: channel.name, error: nil, at: clock.now)
-        try await settle(surface, remote: shown)
+        try await settle(surface, at: surface.wanted, remote: shown)
     }
 
     private func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {
         guard let key = ItemKey(item), let record = try await ledger.item(key) else { return nil }
-        return shownItem(record)
+        return shownItem(record, on: channel.name)
     }
 
-    private func settle(_ surface: SurfaceRecord, remote: RemoteID?) async throws(LedgerError) {
-        unrecorded[surface.item] = (surface.wanted, remote)
-        var changes: [Change] = [
-            .showSurface(
-                channel: channel.name, item: surface.item, revision: surface.wanted, remote: remote,
-                at: clock.now)
-        ]
-        if remote != nil, surface.remote != remote {
-            changes.append(receipt(.accepted, of: surface, detail: "", at: clock.now))
-        }
-        try await ledger.commit(changes)
+    private func settle(
+        _ surface: SurfaceRecord, at revision: Int64, remote: RemoteID?
+    ) async throws(LedgerError) {
+        unrecorded[surface.item] = (revision, remote)
+        try await commit(changes.shown(surface, revision: revision, remote: remote))
         unrecorded[surface.item] = nil
+        if let remote { pressed.remove(remote) }
     }
 }

@@ -13,7 +13,7 @@ extension Change {
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .insertMessage, .markRead, .pinMessage, .putItem: .talk
         case .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
-            .forgetRemotes, .insertReceipt, .putChannel:
+            .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
             .outbox
         case .append, .moveConsumer: .events
         }
@@ -43,6 +43,7 @@ extension Change {
         case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
         case .showSurface(let channel, let item, _, _, _): "showSurface \(channel)/\(item)"
         case .dismissSurface(let channel, let item, _): "dismissSurface \(channel)/\(item)"
+        case .refuseSurface(let channel, let item, _, _): "refuseSurface \(channel)/\(item)"
         case .forgetRemotes(let channel): "forgetRemotes \(channel)"
         case .insertReceipt(let record): "insertReceipt \(record.outbox)"
         case .putChannel(let channel): "putChannel \(channel.name)"

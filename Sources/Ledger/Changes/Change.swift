@@ -70,10 +70,15 @@ package indirect enum Change: Sendable {
     /// A ring that was not shown yet outlives a silent revision after it; a new ring ends a dismissal.
     case wantSurface(channel: String, item: String, revision: Int64, ring: Bool, at: Moment)
     /// Says what a channel shows now (nil remote: nothing), and that every ring up to that revision is done.
+    /// Ends a refusal.
     /// Guard: the row exists.
     case showSurface(channel: String, item: String, revision: Int64, remote: RemoteID?, at: Moment)
-    /// A person closed it there, or it was asked for again. Guard: the row exists.
+    /// A person closed it there (true), or it was asked for again (false). Guard: the row exists.
+    /// A dismissal counts for what was on the screen: while another revision is wanted, it changes nothing.
     case dismissSurface(channel: String, item: String, Bool)
+    /// The far end refused this revision for good, for this reason; it is not behind again before another revision
+    /// is wanted. Revision 0 without a reason forgets a refusal. Guard: the row exists.
+    case refuseSurface(channel: String, item: String, revision: Int64, reason: String?)
     /// Forgets every remote id of a channel whose server went away, or came back as another generation:
     /// what it showed counts as not shown, without a new ring.
     case forgetRemotes(channel: String)

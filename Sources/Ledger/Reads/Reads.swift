@@ -99,9 +99,11 @@ package protocol OutboxReading: Sendable {
     func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord?
     /// How many entries there are in each state.
     func outboxCounts() async throws(LedgerError) -> [OutboxState: Int]
-    /// Surfaces of a channel that do not show what they should: wanted and shown differ, not dismissed;
-    /// or, with `all`, every one.
+    /// Surfaces of a channel that do not show what they should: wanted and shown differ, neither dismissed nor
+    /// refused; or, with `all`, every one.
     func surfaces(channel: String, all: Bool) async throws(LedgerError) -> [SurfaceRecord]
+    /// Surfaces of a channel whose wanted revision was refused for good and not dismissed; longest wanted first.
+    func refusedSurfaces(channel: String) async throws(LedgerError) -> [SurfaceRecord]
     func surface(channel: String, item: String) async throws(LedgerError) -> SurfaceRecord?
     /// The surface whose far end is called `remote`.
     func surface(channel: String, remote: RemoteID) async throws(LedgerError) -> SurfaceRecord?

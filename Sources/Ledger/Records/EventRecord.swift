@@ -68,6 +68,8 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case messageRead = "message.read"
     /// A person put an item away on a surface; the detail is the revision they saw.
     case itemDismissed = "item.dismissed"
+    /// A person pressed a button of an item on a surface; the reason is the button's key.
+    case itemActed = "item.acted"
     case messageGroup = "message.group"
     case questionAsked = "question.asked"
     case questionAnswered = "question.answered"

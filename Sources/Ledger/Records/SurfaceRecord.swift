@@ -16,6 +16,10 @@ package struct SurfaceRecord: Hashable, Sendable {
     package var remote: RemoteID?
     /// A person closed it: it stays closed until the item rings anew.
     package var dismissed: Bool
+    /// The revision that the far end refused for good, as long as nothing newer was shown; 0: none.
+    package var refused: Int64
+    /// Why it was refused, one line.
+    package var refusal: String?
 
     package init(channel: String, item: String, wanted: Int64, ring: Bool, wantedAt: Moment) {
         self.channel = channel
@@ -26,6 +30,8 @@ package struct SurfaceRecord: Hashable, Sendable {
         self.shown = 0
         self.remote = nil
         self.dismissed = false
+        self.refused = 0
+        self.refusal = nil
     }
 }
 

@@ -8,6 +8,7 @@ struct SurfaceRows {
     private let want: Prepared
     private let show: Prepared
     private let dismiss: Prepared
+    private let refuse: Prepared
     private let forget: Prepared
 
     init(in database: Database) throws(StoreFailure) {
@@ -22,11 +23,16 @@ struct SurfaceRows {
         show = try Prepared(
             """
             UPDATE surface SET shown = ?1, rings = iif(rings <= ?1, 0, rings), generation = ?2, remote = ?3,
-                shown_at = ?4
+                shown_at = ?4, refused = 0, refusal = NULL
             WHERE channel = ?5 AND item = ?6
             """, in: database)
+        // What is wanted by now was not on the screen yet: nobody can have put it away.
         dismiss = try Prepared(
-            "UPDATE surface SET dismissed = ? WHERE channel = ? AND item = ?", in: database)
+            """
+            UPDATE surface SET dismissed = iif(?1, dismissed OR wanted = shown, 0) WHERE channel = ?2 AND item = ?3
+            """, in: database)
+        refuse = try Prepared(
+            "UPDATE surface SET refused = ?, refusal = ? WHERE channel = ? AND item = ?", in: database)
         // Where nothing was shown, nothing is missing.
         forget = try Prepared(
             """
@@ -70,6 +76,16 @@ struct SurfaceRows {
         if changed == 0 { throw .fenced }
     }
 
+    func refuse(channel: String, item: String, revision: Int64, reason: String?) throws(StoreFailure) {
+        let changed = try refuse.run {
+            $0.put(revision)
+            $0.put(reason)
+            $0.put(channel)
+            $0.put(item)
+        }
+        if changed == 0 { throw .fenced }
+    }
+
     func forgetRemotes(of channel: String) throws(StoreFailure) {
         try forget.run { $0.put(channel) }
     }
@@ -77,7 +93,8 @@ struct SurfaceRows {
 
 extension SurfaceRows {
     private static let query = """
-        SELECT channel, item, wanted, rings, wanted_at, shown, generation, remote, dismissed FROM surface
+        SELECT channel, item, wanted, rings, wanted_at, shown, generation, remote, dismissed, refused, refusal
+        FROM surface
         """
 
     /// Those that do not show what they should; with `all`, every one.
@@ -87,8 +104,19 @@ extension SurfaceRows {
         channel: String, all: Bool, in database: Database
     ) throws(StoreFailure) -> [SurfaceRecord] {
         try Prepared(
-            query + " WHERE channel = ?" + (all ? "" : " AND wanted <> shown AND dismissed = 0")
+            query + " WHERE channel = ?"
+                + (all ? "" : " AND wanted <> shown AND dismissed = 0 AND refused <> wanted")
                 + " ORDER BY wanted_at, item", in: database
+        )
+        .all({ $0.put(channel) }, record)
+    }
+
+    static func refused(channel: String, in database: Database) throws(StoreFailure) -> [SurfaceRecord] {
+        try Prepared(
+            query + """
+                 WHERE channel = ? AND refused <> 0 AND refused = wanted AND dismissed = 0
+                ORDER BY wanted_at, item
+                """, in: database
         )
         .all({ $0.put(channel) }, record)
     }
@@ -126,6 +154,8 @@ extension SurfaceRows {
         let remote = row.optionalText()
         if let generation, let remote { surface.remote = RemoteID(generation: generation, id: remote) }
         surface.dismissed = row.bool()
+        surface.refused = row.integer()
+        surface.refusal = row.optionalText()
         return surface
     }
 }

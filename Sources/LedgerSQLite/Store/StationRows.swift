@@ -57,6 +57,8 @@ struct StationRows {
             try surfaces.show(channel: channel, item: item, revision: revision, remote: remote, at: at)
         case .dismissSurface(let channel, let item, let dismissed):
             try surfaces.dismiss(channel: channel, item: item, dismissed)
+        case .refuseSurface(let channel, let item, let revision, let reason):
+            try surfaces.refuse(channel: channel, item: item, revision: revision, reason: reason)
         case .forgetRemotes(let channel): try surfaces.forgetRemotes(of: channel)
         case .insertReceipt(let receipt): try outbox.insert(receipt)
         case .putChannel(let channel): try outbox.put(channel)

@@ -100,6 +100,91 @@ import Tracking
         }
     }
 
+    /// Issue 10, number 21.
+    @Test func `is shown on each desktop as if that were the only one`() async throws {
+        let desks: [any Channel] = ["desk", "tv"].map {
+            makeDesk($0, clock: ManualClock(now: at("10:00:00")))
+        }
+        let routes = [
+            Route(when: [.progress, .failed, .completed], to: ["desk"]), Route(when: [.progress], to: ["tv"]),
+        ]
+        try await Tower.run(channels: desks, routes: routes) { tower in
+            func shown(_ channel: String) async throws -> JobReport? {
+                guard let record = try await tower.ledger.item(Self.backup),
+                    case .job(let report)? = shownItem(record, on: channel)?.content
+                else { return nil }
+                return report
+            }
+            func wanted(_ channel: String) async throws -> Int64? {
+                try await tower.ledger.surface(channel: channel, item: "\(Self.backup)")?.wanted
+            }
+            let run = try await tower.begin("backup")
+            let task = LiveTask(id: run.id, botID: "ops", run: run.name, name: "backup", botName: "ops")
+            await tower.board.enter(task, attempt: 1, state: .running, saved: nil, at: tower.clock.now)
+            _ = await tower.board.receive(
+                ProgressReport(fraction: 0.8), of: run.id, at: tower.clock.now)
+            tower.clock.advance(by: .seconds(2))
+            try await tower.until {
+                let parts = (try await shown("desk")?.fact.progress, try await shown("tv")?.fact.progress)
+                return parts == (0.8, 0.8)
+            }
+            let before = try #require(try await wanted("tv"))
+
+            try await tower.end(run, .completed)
+            try await tower.told()
+            tower.clock.advance(by: .seconds(2))
+            try await tower.until { try await shown("desk")?.news == .completed }
+            // The other one has nothing left to show, and nobody told it of the end.
+            #expect(try await shown("tv") == nil)
+            #expect(try #require(try await wanted("tv")) > before)
+            #expect(try await tower.shown(Self.backup) != nil)
+
+            // A failure is shown where failures go, and puts nothing on the other.
+            tower.clock.advance(by: .seconds(600))
+            try await tower.end("backup", .failed, exitCode: 1)
+            try await tower.told()
+            tower.clock.advance(by: .seconds(2))
+            try await tower.until { try await shown("desk")?.news == .failed }
+            #expect(try await shown("tv") == nil)
+        }
+    }
+
+    @Test func `is put away on each desktop that shows the same`() async throws {
+        let desks: [any Channel] = ["desk", "tv", "wall"].map {
+            makeDesk($0, clock: ManualClock(now: at("10:00:00")))
+        }
+        let routes = [
+            Route(when: [.failed, .completed], to: ["desk"]), Route(when: [.failed], to: ["tv"]),
+            Route(when: [.completed], to: ["wall"]),
+        ]
+        try await Tower.run(channels: desks, routes: routes) { tower in
+            func shown(_ channel: String) async throws -> JobNews? {
+                guard let record = try await tower.ledger.item(Self.backup),
+                    case .job(let report)? = shownItem(record, on: channel)?.content
+                else { return nil }
+                return report.news
+            }
+            try await tower.end("backup", .completed)
+            try await tower.told()
+            tower.clock.advance(by: .seconds(600))
+            try await tower.end("backup", .failed, exitCode: 1)
+            try await tower.told()
+            let before = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
+            #expect(before == (.failed, .failed, .completed))
+            let revision = try #require(
+                try await tower.ledger.surface(channel: "tv", item: "\(Self.backup)")?.wanted)
+            try await tower.ledger.commit([
+                .append(
+                    NewEvent(
+                        .itemDismissed, at: tower.clock.now, subject: "\(Self.backup)", channel: "tv",
+                        detail: String(revision)))
+            ])
+            try await tower.told()
+            let after = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
+            #expect(after == (nil, nil, .completed))
+        }
+    }
+
     @Test func `is shown again after a restart of the daemon, with what came meanwhile`() async throws {
         let folder = try TemporaryFolder()
         let routes = [Route(when: [.failed], to: ["hook", "desk"])]

@@ -143,7 +143,8 @@ import Timeline
         }
     }
 
-    @Test func `that the server will never take holds up no other`() async throws {
+    @Test func `that is refused for good counts as refused, is reported, and holds up no other`() async throws
+    {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await server.refuse("org.example.Never")
@@ -151,13 +152,49 @@ import Timeline
             try await tower.say("one", thread: "a", urgency: .critical)
             try await tower.say("two", thread: "b", urgency: .critical)
             #expect(Set([try await server.next()?.body, try await server.next()?.body]) == ["one", "two"])
+            try await tower.until { try await tower.ledger.refusedSurfaces(channel: "desk").count == 2 }
+            let surfaces = try await tower.ledger.surfaces(channel: "desk", all: true)
+            #expect(surfaces.map(\.shown) == [0, 0] && surfaces.map(\.refused) == [1, 1])
+            try await tower.channel("desk", is: .failing)
+            let problem = try await tower.control.status().problems.first { $0.kind == "refusedNotices" }
+            #expect(
+                problem?.message == """
+                    channel "desk" does not show thread:ops/b and 1 more: org.example.Never: refused as told
+                    """)
+            #expect(try await tower.eventTypes().filter { $0 == .channelFailing }.count == 2)
+
+            // Its next version is tried, and reported no second time.
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("three", thread: "a", urgency: .critical)
+            #expect(try await server.next()?.body.contains("three") == true)
             try await tower.until {
-                try await tower.ledger.surfaces(channel: "desk", all: true).map(\.shown) == [1, 1]
+                try await tower.ledger.refusedSurfaces(channel: "desk").contains { $0.refused == 2 }
             }
             try await server.refuse(nil)
             tower.clock.advance(by: .seconds(1))
-            try await say("three", on: tower)
-            #expect(try await server.next()?.body == "three")
+            try await tower.say("four", thread: "a", urgency: .critical)
+            #expect(try await server.next()?.body.contains("four") == true)
+            try await tower.until { try await tower.eventTypes().contains(.channelRestored) }
+            #expect(try await tower.eventTypes().filter { $0 == .channelFailing }.count == 2)
+            #expect(try await tower.ledger.refusedSurfaces(channel: "desk").map(\.item) == ["thread:ops/b"])
+        }
+    }
+
+    @Test func `that was refused for good is tried again at the next start`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let folder = try TemporaryFolder()
+        try await server.refuse("org.example.Never")
+        try await tower(at: bus.address, in: folder) { tower in
+            try await say("one", on: tower)
+            try await tower.until { try await !tower.ledger.refusedSurfaces(channel: "desk").isEmpty }
+        }
+        try await server.refuse(nil)
+        try await tower(at: bus.address, in: folder) { tower in
+            try await tower.until {
+                try await tower.ledger.surface(channel: "desk", item: "\(Self.main)")?.shown == 1
+            }
+            #expect(try await tower.ledger.refusedSurfaces(channel: "desk").isEmpty)
         }
     }
 

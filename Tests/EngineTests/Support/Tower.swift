@@ -114,23 +114,39 @@ struct Tower {
     /// A run of the job ends now, as the keeper of runs records it.
     @discardableResult
     func end(_ job: String, _ state: RunState, exitCode: Int? = nil) async throws -> RunRecord {
+        try await end(try await begin(job), state, exitCode: exitCode)
+    }
+
+    /// A run of the job is at work; no event says so.
+    func begin(_ job: String) async throws -> RunRecord {
         let id = freshID()
         let run = RunRecord(
             id: id, job: job, bot: "ops", kind: .manual, cause: RunCause.request(id), queuedAt: clock.now,
             revision: 1)
+        try await ledger.commit([
+            .insertRun(run, orIgnore: false),
+            .moveRun(RunMove(run: id, from: [.queued], attempt: 1, to: .starting)),
+            .moveRun(RunMove(run: id, from: [.starting], attempt: 1, to: .running)),
+        ])
+        return try #require(try await ledger.run(id: id))
+    }
+
+    /// That run ends now.
+    @discardableResult
+    func end(_ run: RunRecord, _ state: RunState, exitCode: Int? = nil) async throws -> RunRecord {
         var move = RunMove(
-            run: id, from: [.running], attempt: 1, to: state, reason: exitCode.map { _ in .exitCode })
+            run: run.id, from: [.running], attempt: 1, to: state, reason: exitCode.map { _ in .exitCode })
         move.exitCode = exitCode
         move.endedAt = clock.now
         let type: EventType = state == .completed ? .runCompleted : .runFailed
         try await ledger.commit([
-            .insertRun(run, orIgnore: false),
-            .moveRun(RunMove(run: id, from: [.queued], attempt: 1, to: .starting)),
-            .moveRun(RunMove(run: id, from: [.starting], attempt: 1, to: .running)), .moveRun(move),
+            .moveRun(move),
             .append(
-                NewEvent(type, at: clock.now, reason: move.reason?.rawValue, job: job, run: id, bot: "ops")),
+                NewEvent(
+                    type, at: clock.now, reason: move.reason?.rawValue, job: run.job, run: run.id, bot: "ops")
+            ),
         ])
-        return try #require(try await ledger.run(id: id))
+        return try #require(try await ledger.run(id: run.id))
     }
 
     // MARK: Waiting

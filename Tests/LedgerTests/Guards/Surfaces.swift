@@ -55,14 +55,58 @@ import Timeline
             await expectFenced(ledger, [.dismissSurface(channel: "desk", item: item, true)])
             await expectFenced(ledger, [show(1, here)])
             func behind() async throws -> Int { try await ledger.surfaces(channel: "desk", all: false).count }
-            try await ledger.commit([want(1), .dismissSurface(channel: "desk", item: item, true), want(2)])
+            try await ledger.commit([
+                want(1), show(1, here), .dismissSurface(channel: "desk", item: item, true), want(2),
+            ])
             #expect(try await behind() == 0)
             try await ledger.commit([want(3, ring: true)])
             #expect(try await behind() == 1)
-            try await ledger.commit([.dismissSurface(channel: "desk", item: item, true)])
+            try await ledger.commit([
+                show(3, here), .dismissSurface(channel: "desk", item: item, true), want(4),
+            ])
             #expect(try await behind() == 0)
             try await ledger.commit([.dismissSurface(channel: "desk", item: item, false)])
             #expect(try await behind() == 1)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is dismissed only for the revision that was on the screen`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let dismissal = Change.dismissSurface(channel: "desk", item: item, true)
+            try await ledger.commit([want(1), show(1, here), want(2, ring: true), dismissal])
+            #expect(try await ledger.surfaces(channel: "desk", all: false).map(\.wanted) == [2])
+            // One that was dismissed before stays so, whatever silent revision is wanted meanwhile.
+            try await ledger.commit([show(2, here), dismissal, want(3), dismissal])
+            #expect(try await ledger.surface(channel: "desk", item: item)?.dismissed == true)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `that was refused is neither shown nor behind, until something else is wanted`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            func refuse(_ revision: Int64, _ reason: String?) -> Change {
+                .refuseSurface(channel: "desk", item: item, revision: revision, reason: reason)
+            }
+            func behind() async throws -> [Int64] {
+                try await ledger.surfaces(channel: "desk", all: false).map(\.wanted)
+            }
+            await expectFenced(ledger, [refuse(1, "no")])
+            try await ledger.commit([want(1, ring: true), refuse(1, "no room")])
+            #expect(try await behind().isEmpty)
+            let refused = try #require(try await ledger.refusedSurfaces(channel: "desk").first)
+            #expect(
+                refused.refused == 1 && refused.refusal == "no room" && refused.shown == 0 && refused.ring)
+            #expect(try await ledger.refusedSurfaces(channel: "other").isEmpty)
+            try await ledger.commit([want(2)])
+            #expect(try await behind() == [2])
+            #expect(try await ledger.refusedSurfaces(channel: "desk").isEmpty)
+            try await ledger.commit([refuse(2, "no"), refuse(0, nil)])
+            #expect(try await behind() == [2])
+            try await ledger.commit([refuse(2, "no"), show(2, here)])
+            #expect(try await ledger.surface(channel: "desk", item: item)?.refused == 0)
         }
     }
 

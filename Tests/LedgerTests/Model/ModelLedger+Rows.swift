@@ -148,6 +148,17 @@ struct ModelSurface {
         record.remote = remote
         if let pending = rings, pending <= revision { rings = nil }
         record.ring = rings != nil
+        record.refused = 0
+        record.refusal = nil
+    }
+
+    /// Only what is on the screen can be put away.
+    mutating func dismiss(_ dismissed: Bool) {
+        if !dismissed {
+            record.dismissed = false
+        } else if record.wanted == record.shown {
+            record.dismissed = true
+        }
     }
 
     mutating func forget() {

@@ -125,7 +125,11 @@ struct ModelLedger {
             surfaces[index].show(revision, remote)
         case .dismissSurface(let channel, let item, let dismissed):
             guard let index = surfaceIndex(channel, item) else { throw Refused() }
-            surfaces[index].record.dismissed = dismissed
+            surfaces[index].dismiss(dismissed)
+        case .refuseSurface(let channel, let item, let revision, let reason):
+            guard let index = surfaceIndex(channel, item) else { throw Refused() }
+            surfaces[index].record.refused = revision
+            surfaces[index].record.refusal = reason
         case .forgetRemotes(let channel):
             for index in surfaces.indices where surfaces[index].record.channel == channel {
                 surfaces[index].forget()

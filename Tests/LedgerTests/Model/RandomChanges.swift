@@ -202,7 +202,7 @@ struct RandomChanges {
     private mutating func surface() -> Change {
         let (channel, item) = (pick(["desk", "tv"]), pick(["job:a", "job:b"]))
         let revision = Int64.random(in: 1...9, using: &numbers)
-        switch Int.random(in: 0..<7, using: &numbers) {
+        switch Int.random(in: 0..<8, using: &numbers) {
         case 0, 1, 2:
             return .wantSurface(channel: channel, item: item, revision: revision, ring: flip(), at: moment())
         case 3, 4:
@@ -210,6 +210,9 @@ struct RandomChanges {
             return .showSurface(
                 channel: channel, item: item, revision: revision, remote: remote, at: moment())
         case 5: return .dismissSurface(channel: channel, item: item, flip())
+        case 6:
+            return .refuseSurface(
+                channel: channel, item: item, revision: revision, reason: maybe { _ in "no" })
         default: return .forgetRemotes(channel: channel)
         }
     }

@@ -70,6 +70,7 @@ extension Snapshot {
             answers["pending \(name)"] = try await ledger.pendingOutbox(channel: name, limit: .max)
             answers["untried \(name)"] = try await ledger.untriedOutbox(channel: name, item: "job:a")
             answers["behind \(name)"] = Set(try await ledger.surfaces(channel: name, all: false))
+            answers["refused \(name)"] = Set(try await ledger.refusedSurfaces(channel: name))
             answers["surfaces \(name)"] = Set(try await ledger.surfaces(channel: name, all: true))
         }
         for key in Self.itemKeys { answers["item \(key)"] = try await ledger.item(key) }
@@ -136,7 +137,10 @@ extension Snapshot {
                 ($0.nextAt ?? .distantPast) < ($1.nextAt ?? .distantPast)
             }
             answers["untried \(name)"] = pending.first { $0.item == "job:a" && $0.attempts == 0 }
-            answers["behind \(name)"] = Set(surfaces.filter { $0.wanted != $0.shown && !$0.dismissed })
+            answers["behind \(name)"] = Set(
+                surfaces.filter { $0.wanted != $0.shown && !$0.dismissed && $0.refused != $0.wanted })
+            answers["refused \(name)"] = Set(
+                surfaces.filter { $0.refused != 0 && $0.refused == $0.wanted && !$0.dismissed })
             answers["surfaces \(name)"] = Set(surfaces)
         }
         for key in Self.itemKeys { answers["item \(key)"] = model.items[key] }

@@ -1,0 +1,79 @@
+import Delivery
+import Ledger
+import Timeline
+
+/// What happens to the surfaces of one channel, as changes of the ledger.
+struct SurfaceChanges {
+    let channel: String
+    let now: Moment
+
+    /// It shows this revision now; nil remote: nothing is left to show.
+    func shown(_ surface: SurfaceRecord, revision: Int64, remote: RemoteID?) -> [Change] {
+        var changes: [Change] = [
+            .showSurface(channel: channel, item: surface.item, revision: revision, remote: remote, at: now)
+        ]
+        guard remote != nil else { return changes }
+        if surface.remote != remote { changes.append(receipt(.accepted, of: surface, detail: "")) }
+        if surface.refused != 0 { changes.append(event(.channelRestored, of: surface)) }
+        return changes
+    }
+
+    /// The channel never takes this revision.
+    ///
+    /// Reported once an item, until one of its revisions is shown.
+    func refused(_ surface: SurfaceRecord, revision: Int64, _ error: DeliveryError) -> [Change] {
+        let refusal = Change.refuseSurface(
+            channel: channel, item: surface.item, revision: revision, reason: error.sentence)
+        guard surface.refused == 0 else { return [refusal] }
+        return [
+            refusal,
+            event(.channelFailing, of: surface, reason: error.reason.rawValue, detail: error.sentence),
+        ]
+    }
+
+    /// What was refused is tried again.
+    func retried(_ surface: SurfaceRecord) -> Change {
+        .refuseSurface(channel: channel, item: surface.item, revision: 0, reason: nil)
+    }
+
+    /// It left the screen without having been read: the next revision brings it up again.
+    func gone(_ surface: SurfaceRecord) -> Change {
+        .showSurface(channel: channel, item: surface.item, revision: surface.shown, remote: nil, at: now)
+    }
+
+    /// A person put it away: it was seen, and stays away until something rings.
+    func dismissed(_ surface: SurfaceRecord) -> [Change] {
+        [
+            gone(surface), .dismissSurface(channel: channel, item: surface.item, true),
+            receipt(.seen, of: surface, detail: "dismissed"), dismissal(of: surface),
+        ]
+    }
+
+    /// A person opened it: it was seen.
+    func opened(_ surface: SurfaceRecord, key: String) -> [Change] {
+        [receipt(.acted, of: surface, detail: key), dismissal(of: surface)]
+    }
+
+    /// A person pressed a button, which says nothing of what else the item shows.
+    func pressed(_ surface: SurfaceRecord, key: String) -> [Change] {
+        [receipt(.acted, of: surface, detail: key), event(.itemActed, of: surface, reason: key)]
+    }
+
+    private func dismissal(of surface: SurfaceRecord) -> Change {
+        event(.itemDismissed, of: surface, detail: String(surface.shown))
+    }
+
+    private func event(
+        _ type: EventType, of surface: SurfaceRecord, reason: String? = nil, detail: String = ""
+    ) -> Change {
+        .append(
+            NewEvent(
+                type, at: now, reason: reason, subject: surface.item, channel: channel, detail: detail))
+    }
+
+    private func receipt(_ kind: ReceiptKind, of surface: SurfaceRecord, detail: String) -> Change {
+        .insertReceipt(
+            ReceiptRecord(
+                outbox: "\(channel)/\(surface.item)", receipt: Receipt(at: now, kind: kind, detail: detail)))
+    }
+}

@@ -1,0 +1,195 @@
+import Delivery
+import Engine
+import Grouping
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+
+/// Issue 10, numbers 4, 11 and 21.
+@Suite(.timeLimit(.minutes(2))) struct `a person and a slow notification server` {
+    static let main = ItemKey.thread(bot: "ops", thread: "main")
+    static let routes = [Route(when: [.message, .failed, .recovered], to: ["desk"])]
+
+    private func tower(
+        at address: String, in folder: TemporaryFolder? = nil,
+        keepers: Set<Tower.Keeper> = [.items, .surfaces],
+        _ body: (Tower) async throws -> Void
+    ) async throws {
+        let desk = makeDesk(at: address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(
+            in: try folder ?? TemporaryFolder(), keepers: keepers, channels: [desk], routes: Self.routes, body
+        )
+    }
+
+    private func surface(_ tower: Tower) async throws -> SurfaceRecord? {
+        try await tower.ledger.surface(channel: "desk", item: "\(Self.main)")
+    }
+
+    @Test func `a dismissal of the earlier version does not hide the one that waits`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in
+            try await tower.say("one", urgency: .critical)
+            let first = try #require(try await server.next())
+            try await tower.until { try await surface(tower)?.shown == 1 }
+            // The answer to somebody else's notice takes its time; meanwhile the second is wanted.
+            try await server.hold()
+            try await tower.say("slow", thread: "other", urgency: .critical)
+            #expect(try await server.next()?.body == "slow")
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("two", urgency: .critical)
+            try await tower.until { try await surface(tower)?.wanted == 2 }
+            try server.close(first.id, reason: 2)
+            try server.release()
+            let second = try #require(try await server.next())
+            #expect(second.body.contains("two"))
+            try await tower.until { try await surface(tower)?.shown == 2 }
+            #expect(try await surface(tower)?.dismissed == false)
+            #expect(try await tower.ledger.unread()["ops"] == 3)
+        }
+    }
+
+    @Test func `a dismissal that crosses the next version does not count for that one`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in
+            try await tower.say("one", urgency: .critical)
+            let first = try #require(try await server.next())
+            try await tower.until { try await surface(tower)?.shown == 1 }
+            try await server.hold()
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("two", urgency: .critical)
+            #expect(try await server.next()?.replacesID == first.id)
+            try server.close(first.id, reason: 2)
+            try server.release()
+            try await tower.until { try await surface(tower)?.shown == 2 }
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("three", urgency: .critical)
+            #expect(try await server.next()?.body.contains("one") == true)
+            #expect(try await tower.ledger.unread()["ops"] == 3)
+        }
+    }
+
+    @Test func `what was wanted when the daemon stopped is shown by the next, dismissed or not`() async throws
+    {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let folder = try TemporaryFolder()
+        try await tower(at: bus.address, in: folder) { tower in
+            try await tower.say("one", urgency: .critical)
+            _ = try await server.next()
+            try await tower.until { try await surface(tower)?.shown == 1 }
+        }
+        // What the next daemon did before it was stopped: the second was wanted, then the first was put away.
+        try await tower(at: bus.address, in: folder, keepers: [.items]) { tower in
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("two", urgency: .critical)
+            try await tower.told()
+            try await tower.ledger.commit([
+                .dismissSurface(channel: "desk", item: "\(Self.main)", true)
+            ])
+        }
+        try await tower(at: bus.address, in: folder) { tower in
+            #expect(try await server.next()?.body.contains("two") == true)
+            try await tower.until { try await surface(tower)?.shown == 2 }
+        }
+    }
+
+    @Test func `one call waits for its late answer, which counts, and the others come after it`() async throws
+    {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in
+            try await tower.channel("desk", is: .working)
+            try await server.hold()
+            try await tower.say("one", urgency: .critical)
+            let first = try #require(try await server.next())
+            #expect(first.body == "one")
+            try await tower.channel("desk", is: .away)
+            try await tower.say("two", thread: "other", urgency: .critical)
+            try await tower.told()
+            tower.clock.advance(by: .seconds(600))
+            try server.release()
+            // Nothing came in between: no copy of the first, and not the second either.
+            #expect(try await server.next()?.body == "two")
+            try await tower.until { try await tower.ledger.surfaces(channel: "desk", all: false).isEmpty }
+            #expect(try await surface(tower)?.remote?.id == String(first.id))
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("three", urgency: .critical)
+            #expect(try await server.next()?.replacesID == first.id)
+        }
+    }
+
+    @Test func `a server that replaces one that hangs gets each notice once`() async throws {
+        let bus = try await PrivateBus.start()
+        let hung = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in
+            try await tower.channel("desk", is: .working)
+            try await hung.hold()
+            try await tower.say("one", urgency: .critical)
+            #expect(try await hung.next()?.body == "one")
+            try await tower.channel("desk", is: .away)
+            try await tower.say("two", thread: "other", urgency: .critical)
+            try await tower.told()
+            await hung.process.end()
+            let server = try await NotificationServer.start(at: bus.address, "--first-id", "70")
+            let shown = [try #require(try await server.next()), try #require(try await server.next())]
+            #expect(shown.map(\.id) == [70, 71] && Set(shown.map(\.body)) == ["one", "two"])
+            try await tower.until { try await tower.ledger.surfaces(channel: "desk", all: false).isEmpty }
+        }
+    }
+
+    @Test func `a late refusal is a refusal`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await server.refuse("org.example.Never")
+        try await tower(at: bus.address) { tower in
+            try await tower.channel("desk", is: .working)
+            try await server.hold()
+            try await tower.say("one", urgency: .critical)
+            #expect(try await server.next()?.body == "one")
+            try await tower.channel("desk", is: .away)
+            try server.release()
+            try await tower.until { try await tower.ledger.refusedSurfaces(channel: "desk").count == 1 }
+            #expect(try await surface(tower)?.shown == 0)
+        }
+    }
+
+    @Test func `a button is recorded as pressed, and is no dismissal`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in
+            try await tower.say("one", urgency: .critical)
+            let first = try #require(try await server.next())
+            try await tower.until { try await surface(tower)?.shown == 1 }
+            try server.press("stop", of: first.id)
+            // Servers close what had a button pressed.
+            try server.close(first.id, reason: 2)
+            try await tower.until { try await surface(tower)?.remote == nil }
+            #expect(try await surface(tower)?.dismissed == false)
+            #expect(try await tower.ledger.unread() == ["ops": 1])
+            let event = try #require(
+                try await tower.ledger.events(after: 0, limit: .max).first { $0.event.type == .itemActed })
+            #expect(event.event.reason == "stop" && event.event.subject == "\(Self.main)")
+            let kinds = try await tower.ledger.receipts(of: "desk/\(Self.main)").map(\.receipt.kind)
+            #expect(kinds == [.accepted, .acted])
+            tower.clock.advance(by: .seconds(1))
+            try await tower.say("two", urgency: .critical)
+            #expect(try await server.next()?.body.contains("one") == true)
+        }
+    }
+
+    @Test func `a click on the notice opens it, which reads it`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in
+            try await tower.say("one", urgency: .critical)
+            let first = try #require(try await server.next())
+            try await tower.until { try await surface(tower)?.shown == 1 }
+            try server.press("default", of: first.id)
+            try await tower.until { try await tower.ledger.unread().isEmpty }
+        }
+    }
+}
