@@ -34,6 +34,8 @@ package enum Route: Hashable, Sendable {
     case outbox
     case outboxEntry(String), retryEntry(String), discardEntry(String)
     case channels, testChannel(String)
+    /// Query `from`: a channel that is not in the configuration, whose entries move to this one.
+    case retryChannel(String)
     case bots, bot(String)
 }
 
@@ -75,6 +77,7 @@ extension Route {
         case .discardEntry(let id): ("POST", ["v1", "outbox", id, "discard"])
         case .channels: ("GET", ["v1", "channels"])
         case .testChannel(let name): ("POST", ["v1", "channels", name, "test"])
+        case .retryChannel(let name): ("POST", ["v1", "channels", name, "retry"])
         case .bots: ("GET", ["v1", "bots"])
         case .bot(let name): ("GET", ["v1", "bots", name])
         }
@@ -129,7 +132,8 @@ extension Route {
         case ("outbox", 1): return [.outboxEntry(name)]
         case ("outbox", 2):
             return [.retryEntry(name), .discardEntry(name)].filter { $0.form.segments.last == word }
-        case ("channels", 2) where word == "test": return [.testChannel(name)]
+        case ("channels", 2):
+            return [.testChannel(name), .retryChannel(name)].filter { $0.form.segments.last == word }
         case ("bots", 1): return [.bot(name)]
         default: return []
         }

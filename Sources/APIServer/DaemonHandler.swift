@@ -60,6 +60,7 @@ package struct DaemonHandler: APIHandler {
         case .discardEntry(let id): try await discardEntry(id)
         case .channels: try await channels()
         case .testChannel(let name): try await testChannel(name)
+        case .retryChannel(let name): try await retryChannel(name, request)
         case .bots: try await bots()
         case .bot(let name): try await bot(name)
         }

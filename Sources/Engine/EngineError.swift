@@ -22,6 +22,10 @@ package enum EngineError: Error, Hashable, Sendable {
     case notRepeatable(run: String)
     /// The entry is in a state that does not allow it; the channel is named when trying that one helps.
     case notAllowed(entry: String, state: String, channel: String? = nil)
+    /// The entry waits for a channel that is not in the configuration.
+    case channelMissing(entry: String, channel: String)
+    /// Entries of several missing channels could be meant; one of them must be named.
+    case severalMissing(channels: [String], newChannel: String)
     /// What was asked for is malformed; the text says where and how.
     case invalid(String)
     /// A job of that name is there already.

@@ -16,9 +16,9 @@ extension Change {
         case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .markRead,
             .pinMessage, .putItem,
-            .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
-            .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel, .append, .moveConsumer, .setFact,
-            .removeRun,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
+            .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel,
+            .append, .moveConsumer, .setFact, .removeRun,
             .removeHistory:
             false
         }

@@ -157,6 +157,14 @@ extension SQLiteLedger {
         }
     }
 
+    package func outboxCounts(
+        byChannelIn states: Set<OutboxState>
+    ) async throws(LedgerError) -> [String: Int] {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.counts(byChannelIn: states, in: database)
+        }
+    }
+
     package func outboxCounts() async throws(LedgerError) -> [OutboxState: Int] {
         try await read { database throws(StoreFailure) in try OutboxRows.counts(in: database) }
     }

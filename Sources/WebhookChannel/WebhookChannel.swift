@@ -11,6 +11,8 @@ package struct WebhookChannel: EdgeChannel {
     package let name: String
     /// Where it sends to.
     package let target: WebhookTarget
+    /// A code of the address, the secrets and the exceptions.
+    package let identity: String
     private let secrets: [WebhookSecret]
     private let userAgent: String
     private let curl: CurlMulti
@@ -23,6 +25,7 @@ package struct WebhookChannel: EdgeChannel {
     ) {
         self.name = name
         self.target = target
+        self.identity = target.identity(signedBy: secrets)
         self.secrets = secrets
         self.userAgent = userAgent
         self.curl = curl

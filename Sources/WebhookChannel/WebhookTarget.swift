@@ -1,5 +1,7 @@
+import Crypto
 import Curl
 package import Delivery
+import FoundationEssentials
 
 /// Where a channel's webhooks go, and where they must not: a form, held against what libcurl makes of it.
 package struct WebhookTarget: Sendable {
@@ -24,6 +26,18 @@ package struct WebhookTarget: Sendable {
 
     /// Scheme, host and port, which is all of the address that is ever shown.
     package var shown: String { form.url.shown }
+
+    /// Another one for another address, other secrets or other exceptions; none of them can be read from it.
+    func identity(signedBy secrets: [WebhookSecret]) -> String {
+        let rules = form.allow.map { "\($0)" }.sorted()
+        let text = ([form.url.text] + rules).joined(separator: "\n")
+        // Each secret is the key of one round: a list in another order is another identity.
+        var code = Data(SHA256.hash(data: Data(text.utf8)))
+        for secret in secrets {
+            code = Data(HMAC<SHA256>.authenticationCode(for: code, using: secret.key))
+        }
+        return code.base64EncodedString()
+    }
 
     /// How long the parts of an attempt may take.
     var timeouts: CurlTimeouts { CurlTimeouts(connect: form.connectTimeout, total: form.timeout) }

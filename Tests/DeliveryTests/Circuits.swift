@@ -41,12 +41,21 @@ private func step(
         return "-"
     default: return "-"
     }
-    switch circuit.recorded(result, at: now, policy: policy) {
+    switch circuit.recorded(result, at: now, sinceBoot: now - start, policy: policy) {
     case .failing: return "F"
     case .disabled: return "D"
     case .restored: return "R"
     case nil: return "-"
     }
+}
+
+/// A failure; without a boot time, by a clock that nobody sets.
+private func fail(
+    _ circuit: inout Circuit, _ error: DeliveryError = .retry(.timeout), at now: Moment,
+    sinceBoot: Duration? = nil
+) -> CircuitNews? {
+    circuit.recorded(
+        .failure(error), at: now, sinceBoot: sinceBoot ?? now - start, policy: CircuitPolicy())
 }
 
 private func draw(_ permission: Circuit.Permission) -> String {
@@ -97,7 +106,7 @@ private func draw(_ permission: Circuit.Permission) -> String {
             let error = DeliveryError.retry(.timeout, detail: "no answer in 30 s")
             let now = start + .seconds(3600 * hour)
             _ = circuit.ask(at: now, policy: CircuitPolicy())
-            circuit.recorded(.failure(error), at: now, policy: CircuitPolicy()).map { news.append($0) }
+            fail(&circuit, error, at: now).map { news.append($0) }
         }
         #expect(news == [.failing, .disabled])
         #expect(circuit.state == .disabled(.timeout))
@@ -107,11 +116,10 @@ private func draw(_ permission: Circuit.Permission) -> String {
     @Test func `keeps why it failed in a word and in a line of bounded length`() {
         var circuit = Circuit()
         let long = String(repeating: "no\n", count: 400)
-        _ = circuit.recorded(
-            .failure(.retry(.serverError, detail: long)), at: start, policy: CircuitPolicy())
+        _ = fail(&circuit, .retry(.serverError, detail: long), at: start)
         #expect(circuit.lastReason == .serverError)
         #expect(circuit.lastError?.count == 300 && circuit.lastError?.hasPrefix("no no no") == true)
-        _ = circuit.recorded(.success(accepted), at: start, policy: CircuitPolicy())
+        _ = circuit.recorded(.success(accepted), at: start, sinceBoot: .zero, policy: CircuitPolicy())
         #expect(circuit.lastReason == nil && circuit.lastError == nil)
     }
 
@@ -120,23 +128,70 @@ private func draw(_ permission: Circuit.Permission) -> String {
         #expect(waits == "Channel \"hook\" fails: 503. What is for it waits; see: belfry outbox")
         for reason in [DeliveryReason.rejected, .redirected, .unsendable] {
             let refused = CircuitNews.failing.words(of: "hook", "404", reason: reason)
-            #expect(refused.contains("given up; see: belfry outbox --state dead"))
+            #expect(refused.contains("Rejected entries are dead; see: belfry outbox --state dead"))
             #expect(!refused.contains("What is for it waits"))
         }
+    }
+
+    @Test func `is not disabled by a clock that was set, nor by a machine that slept or was off`() {
+        var (stepped, slept, off) = (Circuit(), Circuit(), Circuit())
+        for number in 0..<30 {
+            let week = Duration.seconds(7 * 86_400)
+            let isLate = number >= 9
+            let uptime = Duration.seconds(60 * number)
+            let later = start + uptime + (isLate ? week : .zero)
+            #expect(fail(&stepped, at: later, sinceBoot: uptime) != .disabled)
+            #expect(fail(&slept, at: later, sinceBoot: uptime + (isLate ? week : .zero)) != .disabled)
+            // A new boot: its clock begins again.
+            if number == 9 { off.resume(at: later) }
+            #expect(fail(&off, at: later, sinceBoot: isLate ? uptime + week : uptime) != .disabled)
+        }
+    }
+
+    @Test func `counts how long it failed over restarts`() throws {
+        var circuit = Circuit()
+        var news: CircuitNews?
+        var hours = 0
+        while news != .disabled, hours < 200 {
+            // Each daemon sees five hours, and the machine starts again.
+            if hours % 6 == 0 {
+                circuit = try JSONDecoder().decode(Circuit.self, from: JSONEncoder().encode(circuit))
+                circuit.resume(at: start)
+            }
+            news = fail(&circuit, at: start, sinceBoot: .seconds(3600 * (hours % 6)))
+            hours += 1
+        }
+        #expect(hours == 120 / 5 * 6)
+    }
+
+    @Test func `has an outage when the channel fails, not when it refuses an entry or asks for a pause`() {
+        for reason in DeliveryReason.allCases where reason != .gone {
+            var circuit = Circuit()
+            _ = fail(&circuit, reason.isFinal ? .giveUp(reason) : .retry(reason), at: start)
+            #expect(circuit.hasOutage == reason.isOutage, "\(reason)")
+            _ = circuit.recorded(.success(accepted), at: start, sinceBoot: .zero, policy: CircuitPolicy())
+            #expect(!circuit.hasOutage)
+        }
+    }
+
+    @Test func `of an older version is read`() throws {
+        let old = #"{"state":{"disabled":{"_0":"gone"}},"failures":3,"openings":1,"ends":7,"knownEnds":3}"#
+        let circuit = try JSONDecoder().decode(Circuit.self, from: Data(old.utf8))
+        #expect(circuit.state == .disabled(.gone) && circuit.hasOutage)
     }
 
     @Test func `is not disabled by one failure before and one after a clock that jumped`() {
         var circuit = Circuit()
         for day in [0, 400] {
             let now = start + .seconds(86_400 * day)
-            #expect(circuit.recorded(.failure(.retry(.timeout)), at: now, policy: CircuitPolicy()) == nil)
+            #expect(fail(&circuit, at: now) == nil)
         }
     }
 
     @Test func `that is open does not wait longer than its pause when the clock was set back`() {
         var circuit = Circuit()
         for _ in 0..<5 {
-            _ = circuit.recorded(.failure(.retry(.timeout)), at: start, policy: CircuitPolicy())
+            _ = fail(&circuit, at: start)
         }
         let past = start - .seconds(86_400)
         #expect(circuit.ask(at: past, policy: CircuitPolicy()) == .waitUntil(past + .seconds(30)))
@@ -146,11 +201,35 @@ private func draw(_ permission: Circuit.Permission) -> String {
     @Test func `forgets the probe that a restart cut off`() {
         var circuit = Circuit()
         for _ in 0..<5 {
-            _ = circuit.recorded(.failure(.retry(.timeout)), at: start, policy: CircuitPolicy())
+            _ = fail(&circuit, at: start)
         }
         let later = start + .seconds(30)
         #expect(circuit.ask(at: later, policy: CircuitPolicy()) == .granted)
-        circuit.forgetProbe(at: later)
+        circuit.resume(at: later)
         #expect(circuit.ask(at: later, policy: CircuitPolicy()) == .granted)
+    }
+}
+
+@Suite struct `an entry that fails while its channel works` {
+    @Test func `is hurried by the successes of others less each time, and then not at all`() {
+        var stragglers = Stragglers()
+        var waits: [Duration?] = []
+        for _ in 0..<6 {
+            stragglers.failed("x", whileWorking: true, at: start)
+            waits.append(stragglers.notBefore()["x"].map { $0.map { $0 - start } ?? .seconds(-1) })
+        }
+        #expect(waits == [nil, .seconds(30), .seconds(300), .seconds(1800), .seconds(-1), .seconds(-1)])
+        stragglers.settled("x")
+        #expect(stragglers.notBefore().isEmpty)
+    }
+
+    @Test func `is not blamed for an outage`() {
+        var stragglers = Stragglers()
+        stragglers.failed("x", whileWorking: true, at: start)
+        for _ in 0..<9 {
+            stragglers.failed("x", whileWorking: false, at: start)
+            stragglers.failed("y", whileWorking: false, at: start)
+        }
+        #expect(stragglers.notBefore().isEmpty)
     }
 }

@@ -53,8 +53,8 @@ extension OutboxEntry {
     @Test func `waits for a person when its channel wants nothing more`() {
         var entry = OutboxEntry(createdAt: start)
         let gone = DeliveryError.giveUp(.gone, status: 410)
-        #expect(entry.end(.failure(gone)) == .held(gone))
-        #expect(entry.state == .held)
+        #expect(entry.end(.failure(gone)) == .waiting(gone))
+        #expect(entry.state == .waiting)
         #expect(entry.dueAt(start, policy: policy) == nil)
         #expect(entry.retry(at: start + .seconds(9)) == true)
         #expect(entry.dueAt(start, policy: policy) == start + .seconds(9))
@@ -78,7 +78,7 @@ extension OutboxEntry {
     func `can be retried and discarded exactly where its state allows it`(_ state: OutboxState) {
         var retried = OutboxEntry(state: state, createdAt: start)
         var discarded = retried
-        let isOpen = [.pending, .held, .dead, .expired].contains(state)
+        let isOpen = [.pending, .waiting, .held, .dead, .expired].contains(state)
         let (mayRetry, mayDiscard) = (retried.retry(at: start), discarded.discard(at: start))
         #expect(mayRetry == isOpen)
         #expect(mayDiscard == isOpen)
@@ -110,10 +110,10 @@ extension OutboxEntry {
         let ways = OutboxState.allCases.filter(state.canBecome)
         switch state {
         case .delivered, .suppressed, .superseded, .discarded: #expect(ways.isEmpty)
-        case .pending, .held, .dead, .expired: #expect(ways.contains(.discarded))
+        case .pending, .waiting, .held, .dead, .expired: #expect(ways.contains(.discarded))
         }
         #expect(!ways.contains(state))
-        #expect(state.isSettled == ![.pending, .held].contains(state))
+        #expect(state.isSettled == ![.pending, .waiting, .held].contains(state))
     }
 }
 

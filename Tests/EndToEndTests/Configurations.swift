@@ -177,6 +177,26 @@ import Testing
         }
     }
 
+    @Test func `names channels that changed, came or went, and no bot whose line moved`() async throws {
+        func config(_ channels: String, before: String = "") -> String {
+            """
+            \(before)
+            bots: { ops: }
+            channels:
+              \(channels)
+            routes: [{ when: [failed, lost, missed], to: [hook] }]
+            """
+        }
+        let belfry = try await Belfry.start()
+        func write(_ text: String) throws { try belfry.write(text, to: "belfry.yaml") }
+        let options = "kind: webhook, allow: [127.0.0.1/32]"
+        try write(config(#"hook: { \#(options), url: "http://127.0.0.1:1/a" }"#))
+        _ = try await belfry.run("reload")
+        try write(config(#"hook: { \#(options), url: "http://127.0.0.1:1/b" }"#, before: "# a line more"))
+        #expect(try await belfry.run("reload").text == "~ channel hook\n")
+        #expect(try await belfry.run("reload").text == "Nothing changed.\n")
+    }
+
     private func names(_ belfry: Belfry) async throws -> [String?] {
         try await belfry.json("job", "list").list.map { $0["name"].text }
     }

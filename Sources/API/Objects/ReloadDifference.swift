@@ -4,7 +4,7 @@ package struct ReloadDifference: Hashable, Sendable, Codable {
     package var jobs: WireChanges
     /// The bots that are described.
     package var bots: WireChanges
-    /// The channels; one that only changed is not named.
+    /// The channels.
     package var channels: WireChanges
     /// Whether the routes differ.
     package var routes: Bool

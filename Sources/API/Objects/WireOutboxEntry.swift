@@ -8,14 +8,14 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     package var type: String
     /// Why it rang.
     package var reason: String
-    /// `pending`, `sending`, `delivered`, `dead`, `held`, `suppressed`, `superseded`, `expired`, `discarded`.
+    /// `pending`, `waiting`, `sending`, `delivered`, `dead`, `held`, `suppressed`, `superseded`, `expired`, `discarded`.
     package var state: String
     /// How often it was attempted.
     package var attempts: Int
-    /// When it is tried next; absent when that is not known, as long as its channel is given up.
+    /// When it is tried next; absent when that is not known, as long as its channel is given up or missing.
     package var nextAt: Timestamp?
     /// What it waits for: `retry` (its next attempt), `earlier` (an entry of the same item or run),
-    /// `channelFailing`, `channelDisabled`; absent when it waits for nothing.
+    /// `channelFailing`, `channelDisabled`, `channelMissing`, `rule`; absent when it waits for nothing.
     package var waitsFor: String?
     /// The last failure of the channel it waits for.
     package var channelError: String?

@@ -17,7 +17,7 @@ extension DaemonHandler {
             throw APIError(
                 .noSuchChannel, "no channel \"\(name)\"", hint: NearestName.hint(name, among: names))
         }
-        let start = control.clock.now
+        let (start, startedAt) = (control.clock.now, control.clock.sinceBoot)
         let cause = try await asking { () async throws(EngineError) in try await control.testChannel(name) }
         // Of a channel that is known to be in trouble no long wait is worth it.
         let patience = isTroubled(name) ? Self.testPatience / 5 : Self.testPatience
@@ -27,7 +27,7 @@ extension DaemonHandler {
                 channel.kind.isLevel
                 ? try await shown(on: name, since: start) : try await delivered(to: name, cause)
             let isSending = test.outbox.map { control.switchboard.inHand.sending.contains($0) } ?? false
-            let waited = control.clock.now - start
+            let waited = control.clock.sinceBoot - startedAt
             if test.outcome != Self.pending || waited > (isSending ? Self.longestTest : patience) { break }
             do {
                 try await control.clock.sleep(until: control.clock.now + .milliseconds(100))
@@ -38,7 +38,7 @@ extension DaemonHandler {
         if test.outcome == Self.pending {
             let last =
                 control.channels[name]?.lastError.map { "; the channel's last known error: \($0)" } ?? ""
-            let waited = Duration.seconds((control.clock.now - start).components.seconds).text
+            let waited = Duration.seconds((control.clock.sinceBoot - startedAt).components.seconds).text
             let what =
                 channel.kind.isLevel
                 ? "nobody has shown it after \(waited); it is shown when a notification server is there"
@@ -70,7 +70,7 @@ extension DaemonHandler {
         case .delivered:
             let status = entry.status.map { "status \($0)" }
             return WireChannelTest(channel: channel, outcome: "delivered", detail: status, outbox: entry.id)
-        case .pending where entry.attempts == 0, .held where entry.attempts == 0:
+        case .pending where entry.attempts == 0, .waiting where entry.attempts == 0:
             return WireChannelTest(channel: channel, outcome: Self.pending, outbox: entry.id)
         default:
             return WireChannelTest(

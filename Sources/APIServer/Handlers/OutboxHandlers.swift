@@ -42,6 +42,24 @@ extension DaemonHandler {
         return .value(try await shown(record))
     }
 
+    /// Sends all of a channel again, and what waits for the name it had before.
+    func retryChannel(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+        let names = control.switchboard.edges.map(\.name)
+        guard names.contains(name) else {
+            throw APIError(
+                .noSuchChannel, "no channel \"\(name)\" with an outbox",
+                hint: NearestName.hint(name, among: names))
+        }
+        let from = request.query["from"]
+        let retried = try await asking { () async throws(EngineError) in
+            try await control.retryChannel(name, from: from)
+        }
+        return .value(
+            WireChannelRetry(
+                channel: name, retried: retried.own, from: retried.from, moved: retried.moved,
+                state: control.channels[name]?.state.rawValue ?? "untried"))
+    }
+
     func discardEntry(_ id: String) async throws(APIError) -> APIResponse {
         let record = try await asking { () async throws(EngineError) in try await control.discardEntry(id) }
         return .value(try await shown(record))

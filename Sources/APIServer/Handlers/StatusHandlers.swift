@@ -21,7 +21,8 @@ extension DaemonHandler {
         status.nextJob = engine.next?.job
         status.tzdata = engine.tzdata
         status.outbox = WireOutboxCounts(
-            pending: engine.outbox[.pending] ?? 0, dead: engine.outbox[.dead] ?? 0)
+            pending: [.pending, .waiting, .held].reduce(0) { $0 + (engine.outbox[$1] ?? 0) },
+            dead: engine.outbox[.dead] ?? 0)
         status.channels = engine.channels.map { WireChannel($0.channel, $0.health) }
         status.problems = engine.problems.map {
             WireProblem(
@@ -70,10 +71,11 @@ extension DaemonHandler {
             added: jobs.added.sorted(), changed: jobs.changed.sorted(), removed: jobs.removed.sorted())
         difference.bots = Self.changes(
             from: Set(before.bots.keys), to: Set(after.bots.keys),
-            changed: before.bots.filter { after.bots[$0.key].map { $0 != before.bots[$0.name] } ?? false }
-                .map(\.key))
+            changed: before.bots.values.filter { after.bots[$0.name]?.isSame(as: $0) == false }.map(\.name))
         difference.channels = Self.changes(
-            from: Set(before.channels.map(\.name)), to: Set(after.channels.map(\.name)), changed: [])
+            from: Set(before.channels.map(\.name)), to: Set(after.channels.map(\.name)),
+            changed: before.versions.filter { name, version in (after.versions[name] ?? version) != version }
+                .map(\.key))
         difference.routes = before.routing != after.routing
         if !jobs.warnings.isEmpty { difference.warnings = jobs.warnings }
         return .value(difference)

@@ -34,6 +34,18 @@ extension APIError {
             self.init(
                 .entrySettled, "the outbox entry \(entry) is \(state)",
                 hint: channel.map { "It goes out when its channel works again: belfry channel test \($0)" })
+        case .channelMissing(let entry, let channel):
+            self.init(
+                .entrySettled,
+                "the outbox entry \(entry) waits for channel \"\(channel)\", which is not in the configuration",
+                hint: "Add the channel again, or: belfry outbox retry --channel NEW --from \(channel)")
+        case .severalMissing(let channels, let newChannel):
+            self.init(
+                .badValue,
+                "entries wait for several channels that are not in the configuration: "
+                    + channels.joined(separator: " "),
+                hint: "Name one: belfry outbox retry --channel \(newChannel) "
+                    + "--from \(channels.first ?? "OLD")")
         // A drawing: its carets must stand under a text that begins its line.
         case .invalid(let text) where text.contains("\n"):
             self.init(.badSchedule, "the schedule is refused")

@@ -36,6 +36,11 @@ package protocol LevelChannel: Channel {
 
 /// A channel that sends each thing once.
 package protocol EdgeChannel: Channel {
+    /// Stands for its address, its secrets and whom it may reach, and gives none of them away.
+    ///
+    /// What is known of a channel's troubles counts only for the same identity.
+    var identity: String { get }
+
     /// Sends `parcel` one time, without a retry of its own.
     ///
     /// `now` goes into the signature and is another one on each attempt.

@@ -44,6 +44,18 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     /// The daemon is stopping; the attempt counts for nothing.
     case stopping
 
+    /// Whether the channel itself failed, and not what it was sent: its next success is news for all that waits.
+    ///
+    /// "Too many" is none: who asks for a pause gets it, also when something else is let through.
+    package var isOutage: Bool {
+        switch self {
+        case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .serverError,
+            .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable:
+            true
+        case .throttled, .rejected, .redirected, .unsendable, .channelClosed, .stopping: false
+        }
+    }
+
     /// Whether what was refused is given up at once, and not tried again.
     package var isFinal: Bool {
         switch self {

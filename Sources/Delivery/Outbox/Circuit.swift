@@ -37,7 +37,12 @@ package struct Circuit: Hashable, Codable, Sendable {
 
     /// Failures since the last success.
     private(set) var failures = 0
-    private var firstFailureAt: Moment?
+    /// For how long there were only failures, as far as attempts can say; absent while there are none.
+    private var failingFor: Duration?
+    /// When the last failure was, since boot; absent where this daemon saw none.
+    private var lastFailureAt: Duration?
+    /// Whether the channel, and not only what it was sent, failed since its last success; absent in old records.
+    private var isOut: Bool?
     private var openings = 0
     /// The last ends of attempts, the newest in the lowest bit; 1 is a failure.
     private var ends: UInt32 = 0
@@ -45,6 +50,9 @@ package struct Circuit: Hashable, Codable, Sendable {
 
     /// A circuit of a channel that was never used.
     package init() {}
+
+    /// Whether the channel failed, and has not worked since: its next success ends an outage.
+    package var hasOutage: Bool { state != .closed || (isOut ?? (failures > 0)) }
 
     /// Whether anything may be sent now.
     ///
@@ -65,14 +73,25 @@ package struct Circuit: Hashable, Codable, Sendable {
         }
     }
 
-    /// A probe that went out before a restart has no end any more: the next one is let through at once.
-    package mutating func forgetProbe(at now: Moment) {
+    /// Goes on after a restart, as the last daemon left it.
+    ///
+    /// A probe that went out before has no end any more: the next one is let through at once. The time in which
+    /// no daemon ran does not count as failing.
+    package mutating func resume(at now: Moment) {
+        forgetProbe(at: now)
+        lastFailureAt = nil
+    }
+
+    private mutating func forgetProbe(at now: Moment) {
         if state == .halfOpen { state = .open(until: now) }
     }
 
-    /// Takes in the end of an attempt, and says what people must be told.
+    /// Takes in the end of an attempt, and returns what people must know.
+    ///
+    /// `sinceBoot` is the time since the machine started: how long a channel fails is measured by it, whatever
+    /// happens to the clock on the wall.
     package mutating func recorded(
-        _ result: Result<Receipt, DeliveryError>, at now: Moment, policy: CircuitPolicy
+        _ result: Result<Receipt, DeliveryError>, at now: Moment, sinceBoot: Duration, policy: CircuitPolicy
     ) -> CircuitNews? {
         if case .disabled = state { return nil }
         switch result {
@@ -83,7 +102,7 @@ package struct Circuit: Hashable, Codable, Sendable {
                 forgetProbe(at: now)
                 return nil
             case .gone: return disable(error, at: now)
-            default: return failed(error, at: now, policy)
+            default: return failed(error, at: now, sinceBoot, policy)
             }
         }
     }
@@ -99,7 +118,9 @@ extension Circuit {
     private mutating func succeeded(at now: Moment, _ policy: CircuitPolicy) -> CircuitNews? {
         let wasClosed = state == .closed
         failures = 0
-        firstFailureAt = nil
+        failingFor = nil
+        lastFailureAt = nil
+        isOut = nil
         lastError = nil
         lastReason = nil
         guard !wasClosed else {
@@ -112,15 +133,20 @@ extension Circuit {
     }
 
     private mutating func failed(
-        _ error: DeliveryError, at now: Moment, _ policy: CircuitPolicy
+        _ error: DeliveryError, at now: Moment, _ sinceBoot: Duration, _ policy: CircuitPolicy
     ) -> CircuitNews? {
         note(isFailure: true)
+        // Asked before this failure counts.
+        let wasOut = hasOutage
         failures += 1
         lastError = error.sentence
         lastReason = error.reason
-        let first = min(firstFailureAt ?? now, now)
-        firstFailureAt = first
-        if now - first >= policy.disableAfter, failures >= policy.leastFailuresToDisable {
+        isOut = wasOut || error.reason.isOutage
+        let gap = lastFailureAt.map { max(.zero, sinceBoot - $0) } ?? .zero
+        let failingFor = (failingFor ?? .zero) + min(gap, policy.longestGap)
+        self.failingFor = failingFor
+        lastFailureAt = sinceBoot
+        if failingFor >= policy.disableAfter, failures >= policy.leastFailuresToDisable {
             return disable(error, at: now)
         }
         switch state {

@@ -1,8 +1,8 @@
-/// A change of a circuit that people are told of, on another channel.
+/// A change of a circuit that people are notified of, on another channel.
 package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
     /// It opened: what is for it waits. The event `channel.failing`.
     case failing
-    /// It was given up. The event `channel.disabled`.
+    /// It was given up: what is for it waits. The event `channel.disabled`.
     case disabled
     /// It works again: what waited goes out now. The event `channel.restored`.
     case restored
@@ -16,18 +16,18 @@ package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
         self = news
     }
 
-    /// What a person is told: of which channel, what went wrong in `error`, and for what `reason`.
+    /// The sentence for a person: which channel, what went wrong in `error`, and for what `reason`.
     package func words(of channel: String, _ error: String, reason: DeliveryReason?) -> String {
         let why = error.isEmpty ? "" : ": \(error)"
         switch self {
         case .failing where reason?.isFinal == true:
-            return "Channel \"\(channel)\" refuses what it is sent\(why). What it refused was given up; "
-                + "see: belfry outbox --state dead. What comes next waits."
+            return "Channel \"\(channel)\" rejects deliveries\(why). Rejected entries are dead; "
+                + "see: belfry outbox --state dead. New ones wait."
         case .failing: return "Channel \"\(channel)\" fails\(why). What is for it waits; see: belfry outbox"
         case .disabled:
             return "Channel \"\(channel)\" was given up\(why). What is for it waits until "
                 + "belfry channel test \(channel) reaches it."
-        case .restored: return "Channel \"\(channel)\" works again; what waited is sent now."
+        case .restored: return "Channel \"\(channel)\" works again; what waited for it is sent now."
         }
     }
 

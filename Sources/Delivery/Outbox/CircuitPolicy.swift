@@ -6,8 +6,10 @@ package struct CircuitPolicy: Hashable, Codable, Sendable {
     package var window: Int
     /// How long to leave it alone after each opening in a row, the first one first; the last one repeats.
     package var probeAfter: [Duration]
-    /// Disables it after only failures for this long.
+    /// Disables it after only failures for this long, counted while it was tried.
     package var disableAfter: Duration
+    /// The most that the time between two failures counts: a machine that sleeps does not try.
+    package var longestGap: Duration
     /// Never disables it for fewer failures than this, however far apart.
     package var leastFailuresToDisable: Int
 
@@ -17,12 +19,14 @@ package struct CircuitPolicy: Hashable, Codable, Sendable {
         probeAfter: [Duration] = [
             .seconds(30), .seconds(60), .seconds(300), .seconds(900), .seconds(1800), .seconds(3600),
         ],
-        disableAfter: Duration = .seconds(5 * 86_400), leastFailuresToDisable: Int = 10
+        disableAfter: Duration = .seconds(5 * 86_400), longestGap: Duration = .seconds(3600),
+        leastFailuresToDisable: Int = 10
     ) {
         self.failuresInARow = failuresInARow
         self.window = min(window, 32)
         self.probeAfter = probeAfter
         self.disableAfter = disableAfter
+        self.longestGap = longestGap
         self.leastFailuresToDisable = leastFailuresToDisable
     }
 }

@@ -10,7 +10,7 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
     ///
     /// An entry that was tried once is frozen: its bytes never change.
     package private(set) var attempts: Int
-    /// When it is due; only while it is pending.
+    /// When it is due, while it is pending; until when a rule keeps it, while it is held.
     package private(set) var nextAt: Moment?
     /// When it was made.
     package let createdAt: Moment
@@ -24,7 +24,11 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
     ) {
         self.state = state
         self.attempts = attempts
-        self.nextAt = state == .pending ? nextAt ?? createdAt : nil
+        switch state {
+        case .pending: self.nextAt = nextAt ?? createdAt
+        case .held: self.nextAt = nextAt
+        case .waiting, .delivered, .dead, .suppressed, .superseded, .expired, .discarded: self.nextAt = nil
+        }
         self.createdAt = createdAt
         self.settledAt = settledAt
     }
@@ -60,8 +64,9 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
                 settle(.dead, at: now)
                 return .dead(error)
             }
-            hold()
-            return .held(error)
+            state = .waiting
+            nextAt = nil
+            return .waiting(error)
         case .failure(let error):
             attempts += 1
             guard let wait = policy.wait(afterAttempt: attempts, error, random: random) else {
@@ -97,13 +102,6 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
         guard state.canBecome(.discarded) else { return false }
         settle(.discarded, at: now)
         return true
-    }
-
-    /// Makes it wait until its channel may be used again; nothing happens to one that is settled.
-    package mutating func hold() {
-        guard state.canBecome(.held) else { return }
-        state = .held
-        nextAt = nil
     }
 
     private mutating func settle(_ end: OutboxState, at now: Moment) {

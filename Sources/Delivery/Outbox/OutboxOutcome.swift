@@ -8,8 +8,8 @@ package enum OutboxOutcome: Hashable, Sendable {
     case retry(at: Moment, DeliveryError)
     /// It failed for good, or once too often.
     case dead(DeliveryError)
-    /// It failed because its channel wants nothing more; it waits in case a person enables it again.
-    case held(DeliveryError)
+    /// It failed because its channel wants nothing more; it waits in case the channel is enabled again.
+    case waiting(DeliveryError)
     /// The attempt was broken off by us and counts for nothing.
     case uncounted
 }

@@ -3,12 +3,17 @@ package import Ledger
 import Timeline
 
 extension Control {
-    /// Makes an entry that is dead, or waits for its next attempt, due now.
+    /// Makes an entry due now that is dead or expired, that a rule holds, or that waits for its next attempt.
     package func retryEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
-        guard entry.state == .dead || entry.state == .pending else {
+        let isMissing = !switchboard.edges.contains { $0.name == entry.channel }
+        switch entry.state {
+        case .waiting where isMissing: throw .channelMissing(entry: id, channel: entry.channel)
+        case .dead, .expired, .pending, .held: break
+        case .waiting, .delivered, .suppressed, .superseded, .discarded:
             throw .notAllowed(
-                entry: id, state: entry.state.rawValue, channel: entry.state == .held ? entry.channel : nil)
+                entry: id, state: entry.state.rawValue,
+                channel: entry.state == .waiting ? entry.channel : nil)
         }
         var move = OutboxMove(
             id: id, from: entry.state, attempts: entry.attempts, to: .pending, nextAttempts: entry.attempts)
@@ -17,10 +22,60 @@ extension Control {
         return try await self.entry(id)
     }
 
+    /// Makes all of a channel due now: what is dead, what waits, and what waits for its next attempt.
+    ///
+    /// With `missing`, the name of a channel that is not in the configuration, the entries of that one are moved to
+    /// `name` first, under their ids. Without it they are when there is exactly one such channel and `name` has
+    /// nothing of its own to send: it was given another name.
+    /// - Returns: how many entries of the channel itself are due, and those that were moved to it.
+    package func retryChannel(
+        _ name: String, from missing: String? = nil
+    ) async throws(EngineError) -> (own: Int, from: String?, moved: Int) {
+        let names = Set(switchboard.edges.map(\.name))
+        guard names.contains(name) else { throw .noSuchChannel(name) }
+        if let missing, names.contains(missing) {
+            throw .invalid(
+                "channel \"\(missing)\" is in the configuration; only the entries of a missing one move")
+        }
+        let revived: Set<OutboxState> = [.waiting, .dead]
+        let counts = try await read { () async throws(LedgerError) in
+            try await ledger.outboxCounts(byChannelIn: revived.union([.pending]))
+        }
+        let own = counts[name] ?? 0
+        let orphans = try await waitingForMissing()
+        var source = missing
+        if missing == nil, own == 0 {
+            guard orphans.count < 2 else {
+                throw .severalMissing(channels: orphans.keys.sorted(), newChannel: name)
+            }
+            source = orphans.keys.first
+        }
+        let now = clock.now
+        var changes: [Change] = []
+        if missing == nil {
+            changes.append(.releaseOutbox(OutboxRelease(channel: name, reviving: revived, at: now)))
+        }
+        if let source {
+            changes.append(
+                .releaseOutbox(OutboxRelease(channel: source, at: now, newChannel: name)))
+        }
+        try await commit(changes)
+        return (missing == nil ? own : 0, source, source.flatMap { orphans[$0] } ?? 0)
+    }
+
+    /// How many entries wait for channels that are not in the configuration, by their names.
+    func waitingForMissing() async throws(EngineError) -> [String: Int] {
+        let names = Set(switchboard.edges.map(\.name))
+        let waiting = try await read { () async throws(LedgerError) in
+            try await ledger.outboxCounts(byChannelIn: [.waiting])
+        }
+        return waiting.filter { !names.contains($0.key) }
+    }
+
     /// Gives an entry up: it is never sent.
     package func discardEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
-        guard entry.state == .dead || entry.state == .pending || entry.state == .held else {
+        guard entry.state.canBecome(.discarded) else {
             throw .notAllowed(entry: id, state: entry.state.rawValue)
         }
         var move = OutboxMove(
@@ -45,10 +100,16 @@ extension Control {
     /// What each of `entries` waits for, by its id; those that wait for nothing are not in it.
     package func waits(of entries: [OutboxRecord]) async throws(LedgerError) -> [String: OutboxWait] {
         let now = clock.now
+        let identities = Dictionary(uniqueKeysWithValues: switchboard.edges.map { ($0.name, $0.identity) })
         let unsettled = entries.filter { !$0.state.isSettled }
         var waits: [String: OutboxWait] = [:]
         for (channel, entries) in Dictionary(grouping: unsettled, by: \.channel) {
-            let hold = ChannelHold(try await ledger.channel(named: channel), at: now)
+            let hold: ChannelHold?
+            if let identity = identities[channel] {
+                hold = ChannelHold(try await ledger.channel(named: channel), of: identity, at: now)
+            } else {
+                hold = .missing
+            }
             let first =
                 hold == nil ? try await ledger.pendingOutbox(channel: channel, limit: Self.lookAhead) : []
             let isWhole = hold == nil && first.count < Self.lookAhead

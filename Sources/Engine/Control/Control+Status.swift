@@ -67,6 +67,7 @@ extension Control {
                     message: "no run is started any more; the daemon ends when those under way have ended",
                     hint: "a second SIGTERM ends it now; the runs go on in the warden"))
         }
+        status.problems += try await problemsOfMissingChannels()
         // What fails before what may.
         status.problems = status.problems.filter { !$0.isWarning } + status.problems.filter(\.isWarning)
         return status
@@ -143,6 +144,18 @@ extension Control {
             hint:
                 "each is tried again when it changes, and all when the notification server or belfryd restarts"
         )
+    }
+
+    /// What waits for a channel that the configuration does not have.
+    private func problemsOfMissingChannels() async throws(EngineError) -> [EngineProblem] {
+        try await waitingForMissing().sorted { $0.key < $1.key }.map { name, count in
+            EngineProblem(
+                kind: "channelMissing",
+                message: (count == 1 ? "1 notice waits" : "\(count) notices wait")
+                    + " for channel \"\(name)\", which is not in the configuration",
+                hint: "add the channel again; if it has another name now: "
+                    + "belfry outbox retry --channel NEW --from \(name)")
+        }
     }
 
     private func problems(ofSilent warden: Int32?) -> [EngineProblem] {

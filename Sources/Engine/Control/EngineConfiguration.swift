@@ -56,4 +56,11 @@ package struct BotProfile: Hashable, Sendable {
         self.soundName = soundName
         self.place = place
     }
+
+    /// Whether they differ at most in their place in the file.
+    package func isSame(as other: BotProfile) -> Bool {
+        var other = other
+        other.place = place
+        return self == other
+    }
 }

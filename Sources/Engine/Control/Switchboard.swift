@@ -31,6 +31,9 @@ package final class Switchboard: Sendable {
     /// A tap at once, and after every reload.
     package func taps() -> AsyncStream<Void> { changes.stream() }
 
+    /// The channels that have an outbox.
+    package var edges: [any EdgeChannel] { configuration.channels.compactMap { $0 as? any EdgeChannel } }
+
     /// The channel of that name; nil: it was removed, or never was.
     package func channel(_ name: String) -> (any Channel)? {
         configuration.channels.first { $0.name == name }

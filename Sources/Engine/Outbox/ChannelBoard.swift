@@ -38,6 +38,11 @@ package final class ChannelBoard: Sendable {
         }
     }
 
+    /// Forgets a channel: another receiver bears its name now.
+    package func forget(_ channel: String) {
+        channels.withLock { $0[channel] = nil }
+    }
+
     /// The channel's health; nil: nothing was tried yet.
     package subscript(channel: String) -> Health? { channels.withLock { $0[channel] } }
 }

@@ -9,7 +9,7 @@ struct ChannelCrew {
         self.logger = logger
     }
 
-    /// Serves exactly these channels from now on; a channel of another version is served anew.
+    /// Serves exactly these channels from now on; a channel of another version is served from the start.
     ///
     /// Returns once those that are not served any more have let go.
     mutating func serve(

@@ -10,6 +10,8 @@ package struct ChannelHold: Hashable, Sendable {
         case channelFailing
         /// The channel was given up; nothing is sent before a person tries it.
         case channelDisabled
+        /// The configuration has no such channel; nothing is sent before it has.
+        case channelMissing
     }
 
     /// What keeps them.
@@ -33,9 +35,14 @@ package struct ChannelHold: Hashable, Sendable {
         lastError = circuit.lastError
     }
 
-    /// What the ledger says of the channel.
-    init?(_ record: ChannelRecord?, at now: Moment) {
-        guard let circuit = Circuit(record) else { return nil }
+    /// Of a channel that is not in the configuration.
+    static let missing = ChannelHold(.channelMissing)
+
+    private init(_ reason: Reason) { self.reason = reason }
+
+    /// What the ledger says of the channel, as far as that is about the one of this identity.
+    init?(_ record: ChannelRecord?, of identity: String, at now: Moment) {
+        guard let circuit = Circuit(record, of: identity) else { return nil }
         self.init(circuit, at: now)
     }
 }

@@ -8,14 +8,17 @@ struct CircuitKeeper {
     private let policy = CircuitPolicy()
     private var circuit = Circuit()
     private var kept = Circuit()
+    /// Whether the channel took the last thing it was sent, as far as this daemon knows.
+    private(set) var isWorking = false
 
     /// That of a channel never used.
     init() {}
 
-    /// Takes up what the last daemon left; a record that can't be read counts for nothing.
-    init(_ record: ChannelRecord?, at now: Moment) {
-        circuit = Circuit(record) ?? circuit
-        circuit.forgetProbe(at: now)
+    /// Takes up what the last daemon left of the channel of this identity; a record that can't be read counts for
+    /// nothing.
+    init(_ record: ChannelRecord?, of identity: String, at now: Moment) {
+        circuit = Circuit(record, of: identity) ?? circuit
+        circuit.resume(at: now)
         kept = circuit
     }
 
@@ -29,38 +32,51 @@ struct CircuitKeeper {
 
     /// Takes in the end of an attempt.
     ///
-    /// Returns the event of what changed by it.
-    mutating func record(_ end: OutboxEnd, of channel: String, at now: Moment) -> [Change] {
-        var news = circuit.recorded(end.result, at: now, policy: policy)
-        if isDisabled, case .success = end.result {
+    /// Returns the event of what changed by it, and whether it ended an outage: what waits may go.
+    mutating func record(
+        _ result: Result<Receipt, DeliveryError>, of channel: String, at reading: ClockReading
+    ) -> (events: [Change], endsOutage: Bool) {
+        let now = reading.now
+        let hadOutage = circuit.hasOutage
+        var news = circuit.recorded(result, at: now, sinceBoot: reading.sinceBoot, policy: policy)
+        if isDisabled, case .success = result {
             circuit.enable(at: now)
             news = .restored
         }
-        guard let news, let type = EventType(rawValue: news.eventType) else { return [] }
-        return [
-            .append(
-                NewEvent(
-                    type, at: now, reason: circuit.lastReason?.rawValue, channel: channel,
-                    detail: circuit.lastError ?? ""))
-        ]
+        if case .failure(let error) = result {
+            if error.reason.isOutage { isWorking = false }
+        } else {
+            isWorking = true
+        }
+        let endsOutage = hadOutage && !circuit.hasOutage
+        guard let news, let type = EventType(rawValue: news.eventType) else { return ([], endsOutage) }
+        let event = NewEvent(
+            type, at: now, reason: circuit.lastReason?.rawValue, channel: channel,
+            detail: circuit.lastError ?? "")
+        return ([.append(event)], endsOutage)
     }
 
-    /// Whether a channel that was given up is used again: what was held may go.
-    func isEnabledAnew(after before: CircuitKeeper) -> Bool {
-        before.isDisabled && !isDisabled
-    }
-
-    private var isDisabled: Bool {
+    /// Whether the channel was given up.
+    var isDisabled: Bool {
         if case .disabled = circuit.state { return true }
         return false
     }
 
-    /// What the ledger must learn; nil: it knows.
-    func recordToKeep(of channel: String, at now: Moment) -> ChannelRecord? {
-        guard circuit.state != kept.state || circuit.lastError != kept.lastError,
-            let bytes = try? JSONEncoder().encode(circuit)
-        else { return nil }
-        return ChannelRecord(name: channel, circuit: Array(bytes), updatedAt: now)
+    /// What the ledger must keep; nil: it has it.
+    ///
+    /// Of the ends of attempts while all is well nothing is written.
+    func recordToKeep(of channel: String, _ identity: String, at now: Moment) -> ChannelRecord? {
+        let isNews =
+            circuit.state != kept.state || circuit.lastError != kept.lastError
+            || (circuit.hasOutage && circuit != kept)
+        guard isNews else { return nil }
+        return record(of: channel, identity, at: now)
+    }
+
+    /// All there is to keep.
+    func record(of channel: String, _ identity: String, at now: Moment) -> ChannelRecord? {
+        guard let bytes = try? JSONEncoder().encode(circuit) else { return nil }
+        return ChannelRecord(name: channel, circuit: Array(bytes), identity: identity, updatedAt: now)
     }
 
     /// The ledger knows all.
@@ -90,9 +106,12 @@ struct CircuitKeeper {
 }
 
 extension Circuit {
-    /// What the ledger holds of it; nil: nothing, or nothing that can be read.
-    init?(_ record: ChannelRecord?) {
-        guard let record, let stored = try? JSONDecoder().decode(Circuit.self, from: Data(record.circuit))
+    /// What the ledger holds of it; nil: nothing, nothing that can be read, or that of another identity.
+    ///
+    /// Older versions kept no identity: theirs is taken for the channel's.
+    init?(_ record: ChannelRecord?, of identity: String) {
+        guard let record, record.identity ?? identity == identity,
+            let stored = try? JSONDecoder().decode(Circuit.self, from: Data(record.circuit))
         else { return nil }
         self = stored
     }

@@ -6,8 +6,10 @@ import Timeline
 struct OutboxEnd: Sendable {
     let entry: OutboxRecord
     let result: Result<Receipt, DeliveryError>
+    /// Whether the channel was known to work when the entry was sent.
+    let wasWorking: Bool
 
-    /// What becomes of the entry; nothing when the attempt was broken off by us.
+    /// What happens to the entry; nothing when the attempt was broken off by us.
     func changes(at now: Moment, policy: RetryPolicy, random: Double) -> [Change] {
         var next = OutboxEntry(entry)
         if next.attempted(result, at: now, policy: policy, random: random) == .uncounted { return [] }
@@ -34,15 +36,5 @@ extension OutboxEntry {
         self.init(
             state: record.state, attempts: record.attempts, nextAt: record.nextAt,
             createdAt: record.createdAt, settledAt: record.settledAt)
-    }
-}
-
-extension OutboxRecord {
-    /// The move that lets a held entry go out now.
-    func released(at now: Moment) -> OutboxMove {
-        var move = OutboxMove(
-            id: id, from: .held, attempts: attempts, to: .pending, nextAttempts: attempts)
-        move.nextAt = now
-        return move
     }
 }

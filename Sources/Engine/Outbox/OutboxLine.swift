@@ -19,6 +19,8 @@ actor OutboxLine {
     private let alarm = Alarm()
     private let retry = RetryPolicy()
     private var keeper = CircuitKeeper()
+    private var stragglers = Stragglers()
+    private var isRecalled = false
     private var underWay: Set<String> = []
     private let ends = Inbox<OutboxEnd>()
     /// Ends that the ledger could not take; recorded before anything else is sent.
@@ -58,14 +60,15 @@ actor OutboxLine {
     private func serve() async throws {
         defer { for id in underWay { inHand.endSending(id) } }
         try await withThrowingDiscardingTaskGroup { group in
-            await recallCircuit()
             while true {
                 var next: Moment?
                 do throws(LedgerError) {
+                    if !isRecalled { try await recall() }
                     try await settle()
                     let (due, wakeAt) = try await choose()
                     next = wakeAt
-                    for entry in due { group.addTask { await self.send(entry) } }
+                    let isWorking = keeper.isWorking
+                    for entry in due { group.addTask { await self.send(entry, wasWorking: isWorking) } }
                     isTroubled = false
                 } catch {
                     guard error.mayPass else { throw error }
@@ -115,7 +118,7 @@ actor OutboxLine {
         return (due, wakeAt)
     }
 
-    private func send(_ entry: OutboxRecord) async {
+    private func send(_ entry: OutboxRecord, wasWorking: Bool) async {
         let parcel = Parcel(
             id: entry.id, type: entry.type, timestamp: entry.createdAt, body: entry.body,
             attempt: entry.attempts + 1)
@@ -125,7 +128,7 @@ actor OutboxLine {
         } catch {
             result = .failure(error)
         }
-        ends.put(OutboxEnd(entry: entry, result: result))
+        ends.put(OutboxEnd(entry: entry, result: result, wasWorking: wasWorking))
         alarm.ring()
     }
 
@@ -163,25 +166,32 @@ actor OutboxLine {
     }
 
     private func record(_ ends: [OutboxEnd], isEntryGone: Bool = false) async throws(LedgerError) {
-        let now = clock.now
-        var next = keeper
+        let reading = ClockReading(of: clock)
+        let now = reading.now
+        var next = (keeper: keeper, stragglers: stragglers)
         var changes: [Change] = []
         for end in ends {
             if !isEntryGone {
                 changes += end.changes(at: now, policy: retry, random: .random(in: 0..<1))
             }
-            changes += next.record(end, of: channel.name, at: now)
-        }
-        if next.isEnabledAnew(after: keeper) {
-            for entry in try await ledger.outbox(states: [.held], limit: .max)
-            where entry.channel == channel.name {
-                changes.append(.moveOutbox(entry.released(at: now)))
+            switch end.result {
+            case .failure(.retry), .failure(.unreachable):
+                next.stragglers.failed(end.entry.id, whileWorking: end.wasWorking, at: now)
+            case .success, .failure(.giveUp): next.stragglers.settled(end.entry.id)
+            }
+            let (events, endsOutage) = next.keeper.record(end.result, of: channel.name, at: reading)
+            changes += events
+            if endsOutage {
+                let later = next.stragglers.notBefore()
+                changes.append(.releaseOutbox(OutboxRelease(channel: channel.name, at: now, later: later)))
             }
         }
-        if let record = next.recordToKeep(of: channel.name, at: now) { changes.append(.putChannel(record)) }
+        if let record = next.keeper.recordToKeep(of: channel.name, channel.identity, at: now) {
+            changes.append(.putChannel(record))
+        }
         if !changes.isEmpty { try await ledger.commit(changes) }
-        next.isKept()
-        keeper = next
+        next.keeper.isKept()
+        (keeper, stragglers) = next
         for end in ends { note(end) }
     }
 
@@ -193,15 +203,30 @@ actor OutboxLine {
         logger.warning("a channel fails", metadata: ["reason": "\(error ?? state.rawValue)"])
     }
 
-    /// Takes up the circuit where the last daemon left it.
-    private func recallCircuit() async {
-        do throws(LedgerError) {
-            keeper = CircuitKeeper(try await ledger.channel(named: channel.name), at: clock.now)
-        } catch {
-            logger.warning("a channel's past can't be read", metadata: ["reason": "\(error)"])
+    /// Takes up the circuit where the last daemon left it, and what waited while the channel was missing.
+    ///
+    /// Another address, another secret or other exceptions are another receiver: nothing is known against it, and all
+    /// that waits is sent there now.
+    private func recall() async throws(LedgerError) {
+        let now = clock.now
+        let record = try await ledger.channel(named: channel.name)
+        keeper = CircuitKeeper(record, of: channel.identity, at: now)
+        var changes: [Change] = []
+        if let record, record.identity != channel.identity,
+            let kept = keeper.record(of: channel.name, channel.identity, at: now)
+        {
+            changes.append(.putChannel(kept))
         }
+        let isOther = record?.identity.map { $0 != channel.identity } ?? false
+        if isOther { health.forget(channel.name) }
+        let waiting = try await ledger.outboxCounts(byChannelIn: [.waiting])
+        if isOther || (waiting[channel.name] != nil && !keeper.isDisabled) {
+            changes.append(.releaseOutbox(OutboxRelease(channel: channel.name, at: now)))
+        }
+        if !changes.isEmpty { try await ledger.commit(changes) }
         if let (state, error) = keeper.knownTrouble {
-            health.note(state, of: channel.name, error: error, at: clock.now)
+            health.note(state, of: channel.name, error: error, at: now)
         }
+        isRecalled = true
     }
 }

@@ -22,21 +22,22 @@ package actor OutboxPump {
         self.logger = logger
     }
 
-    /// Notes what the last daemon knew of the channels' troubles, so that nobody is told they were never tried.
+    /// Notes what the last daemon knew of the channels' troubles, so that they do not show as never tried.
     package func recallTroubles() async throws(LedgerError) {
-        for channel in switchboard.configuration.channels where channel is any EdgeChannel {
-            let keeper = CircuitKeeper(try await ledger.channel(named: channel.name), at: clock.now)
+        for channel in switchboard.edges {
+            let record = try await ledger.channel(named: channel.name)
+            let keeper = CircuitKeeper(record, of: channel.identity, at: clock.now)
             guard let (state, error) = keeper.knownTrouble else { continue }
             channels.note(state, of: channel.name, error: error, at: keeper.since ?? clock.now)
         }
     }
 
-    /// Serves every channel of the configuration, and begins anew after a reload, until cancelled.
+    /// Serves every channel of the configuration, and follows each reload, until cancelled.
     package func run() async throws {
         var crew = ChannelCrew(logger: logger)
         for await _ in switchboard.taps() {
             let configuration = switchboard.configuration
-            let edges = configuration.channels.compactMap { $0 as? any EdgeChannel }
+            let edges = switchboard.edges
             await crew.serve(
                 edges.map { channel in
                     let line = OutboxLine(
@@ -44,32 +45,29 @@ package actor OutboxPump {
                         health: channels, logger: logger)
                     return (channel.name, configuration.versions[channel.name] ?? 0, line.run)
                 })
-            await discardOrphans(Set(edges.map(\.name)))
+            await parkEntries(except: Set(edges.map(\.name)))
         }
         await crew.end()
         try Task.checkCancellation()
     }
 
-    /// What waits for a channel that was removed is given up; nobody sends it any more.
-    private func discardOrphans(_ names: Set<String>) async {
+    /// What is for a channel that is missing waits until it is back: a file may be out of the way for one start.
+    ///
+    /// No new entries are made for it; those that are older than history is kept expire.
+    private func parkEntries(except names: Set<String>) async {
         do throws(LedgerError) {
-            let waiting = try await ledger.outbox(states: [.pending, .held], limit: .max)
-            for entry in waiting where !names.contains(entry.channel) {
-                var move = OutboxMove(
-                    id: entry.id, from: entry.state, attempts: entry.attempts, to: .discarded,
-                    nextAttempts: entry.attempts)
-                move.lastError = "the channel was removed"
-                move.settledAt = clock.now
-                do throws(LedgerError) {
-                    try await ledger.commit([.moveOutbox(move)])
-                } catch .fenced {
-                    // A person was faster.
-                    continue
-                }
+            let now = clock.now
+            let channels = try await ledger.outboxCounts(byChannelIn: [.pending, .waiting]).keys
+            let changes = channels.filter { !names.contains($0) }.sorted().map { channel in
+                Change.parkOutbox(
+                    OutboxPark(
+                        channel: channel, expiring: now - Retention().age,
+                        reason: "its channel was missing for too long", at: now))
             }
+            if !changes.isEmpty { try await ledger.commit(changes) }
         } catch {
             logger.warning(
-                "entries of removed channels could not be given up", metadata: ["reason": "\(error)"])
+                "entries of missing channels could not be put aside", metadata: ["reason": "\(error)"])
         }
     }
 }

@@ -10,12 +10,15 @@ package enum OutboxWait: Hashable, Sendable {
     case earlier
     /// Its channel.
     case channel(ChannelHold)
+    /// The end of what a rule decided.
+    case rule(until: Moment?)
 
     /// What `entry` waits for; nil: nothing, it is settled or its turn is now.
     init?(_ entry: OutboxRecord, hold: ChannelHold?, isFirst: Bool, at now: Moment) {
         switch entry.state {
-        // Held means that its channel was given up, or works again this very moment.
-        case .held:
+        case .held: self = .rule(until: entry.nextAt)
+        // Its channel was given up or is missing, or works again this very moment.
+        case .waiting:
             guard let hold else { return nil }
             self = .channel(hold)
         case .pending:
@@ -40,6 +43,7 @@ package enum OutboxWait: Hashable, Sendable {
         case .retry: "retry"
         case .earlier: "earlier"
         case .channel(let hold): hold.reason.rawValue
+        case .rule: "rule"
         }
     }
 
@@ -49,6 +53,7 @@ package enum OutboxWait: Hashable, Sendable {
         case .retry(let moment): moment
         case .earlier: nil
         case .channel(let hold): hold.until
+        case .rule(let until): until
         }
     }
 }

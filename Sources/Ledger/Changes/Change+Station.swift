@@ -12,8 +12,8 @@ extension Change {
         case .moveWatermark, .setFact, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .insertMessage, .markRead, .pinMessage, .putItem: .talk
-        case .insertOutbox, .moveOutbox, .rewriteOutbox, .wantSurface, .showSurface, .dismissSurface,
-            .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
+        case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
+            .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
             .outbox
         case .append, .moveConsumer: .events
         }
@@ -39,6 +39,8 @@ extension Change {
         case .putItem(let item, _): "putItem \(item.key)"
         case .insertOutbox(let entry): "insertOutbox \(entry.cause)"
         case .moveOutbox(let move): "moveOutbox \(move.id) to \(move.to.rawValue)"
+        case .releaseOutbox(let release): "releaseOutbox \(release.channel)"
+        case .parkOutbox(let park): "parkOutbox \(park.channel)"
         case .rewriteOutbox(let id, _, _, _, _): "rewriteOutbox \(id)"
         case .wantSurface(let channel, let item, _, _, _): "wantSurface \(channel)/\(item)"
         case .showSurface(let channel, let item, _, _, _): "showSurface \(channel)/\(item)"

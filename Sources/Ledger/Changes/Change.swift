@@ -64,6 +64,10 @@ package indirect enum Change: Sendable {
     case insertOutbox(OutboxRecord)
     /// Moves an entry. Guard: its state is `move.from` and it was attempted `move.attempts` times before.
     case moveOutbox(OutboxMove)
+    /// Makes entries of a channel due, or moves them to another channel. None of them: nothing happens.
+    case releaseOutbox(OutboxRelease)
+    /// Makes the pending entries of a channel wait, and old ones expire. None of them: nothing happens.
+    case parkOutbox(OutboxPark)
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
     /// Says what a channel should show for an item. The row is made when absent.

@@ -14,7 +14,7 @@ package struct OutboxMove: Hashable, Sendable {
     package var to: OutboxState
     /// How often it was attempted after this.
     package var nextAttempts: Int
-    /// When it is due again; only with `.pending`.
+    /// When it is due again; only with `.pending`, and with `.held`, of which it is the end.
     package var nextAt: Moment?
     /// What went wrong, one line without secrets.
     package var lastError: String?

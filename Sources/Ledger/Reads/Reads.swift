@@ -97,6 +97,8 @@ package protocol OutboxReading: Sendable {
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// The pending, never tried entry of a channel for an item, if there is one: it may be rewritten.
     func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord?
+    /// How many entries there are of each channel in one of these states; channels without any are not in it.
+    func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int]
     /// How many entries there are in each state.
     func outboxCounts() async throws(LedgerError) -> [OutboxState: Int]
     /// Surfaces of a channel that do not show what they should: wanted and shown differ, neither dismissed nor

@@ -40,11 +40,14 @@ package struct ChannelRecord: Hashable, Sendable {
     package var name: String
     /// The circuit's state as JSON (a `Circuit`).
     package var circuit: [UInt8]
+    /// Whose circuit it is: the channel's ``EdgeChannel/identity``; nil in records of older versions.
+    package var identity: String?
     package var updatedAt: Moment
 
-    package init(name: String, circuit: [UInt8], updatedAt: Moment) {
+    package init(name: String, circuit: [UInt8], identity: String? = nil, updatedAt: Moment) {
         self.name = name
         self.circuit = circuit
+        self.identity = identity
         self.updatedAt = updatedAt
     }
 }

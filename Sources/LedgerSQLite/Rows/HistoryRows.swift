@@ -57,7 +57,7 @@ extension HistoryRows {
             table: "outbox", key: "number",
             selection: """
                 SELECT number FROM (SELECT number, state, settled_at FROM outbox ORDER BY number LIMIT ?2 * 10)
-                WHERE settled_at < ?1 AND state NOT IN ('pending', 'held') LIMIT ?2
+                WHERE settled_at < ?1 AND state NOT IN ('pending', 'waiting', 'held') LIMIT ?2
                 """),
         Kind(
             table: "receipt", key: "number",

@@ -67,6 +67,21 @@ extension OutboxRows {
             }, record)
     }
 
+    static func counts(
+        byChannelIn states: Set<OutboxState>, in database: Database
+    ) throws(StoreFailure) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for state in states {
+            // Written out, for the indexes of one state.
+            let rows = try Prepared(
+                "SELECT channel, count(*) FROM outbox WHERE state = '\(state.rawValue)' GROUP BY channel",
+                in: database
+            ).all { row in (row.text(), row.int()) }
+            for (channel, count) in rows { counts[channel, default: 0] += count }
+        }
+        return counts
+    }
+
     static func counts(in database: Database) throws(StoreFailure) -> [OutboxState: Int] {
         let counts = try Prepared("SELECT state, count(*) FROM outbox GROUP BY state", in: database)
             .all { row throws(StoreFailure) in (try row.word(OutboxState.self), row.int()) }
@@ -87,9 +102,11 @@ extension OutboxRows {
     }
 
     static func channel(named name: String, in database: Database) throws(StoreFailure) -> ChannelRecord? {
-        try Prepared("SELECT name, circuit, updated_at FROM channel WHERE name = ?", in: database)
+        try Prepared("SELECT name, circuit, identity, updated_at FROM channel WHERE name = ?", in: database)
             .first({ $0.put(name) }) { row in
-                ChannelRecord(name: row.text(), circuit: row.bytes(), updatedAt: row.moment())
+                ChannelRecord(
+                    name: row.text(), circuit: row.bytes(), identity: row.optionalText(),
+                    updatedAt: row.moment())
             }
     }
 

@@ -7,6 +7,12 @@ import Timeline
 struct OutboxRows {
     private let insert: Prepared
     private let move: Prepared
+    private let revive: Prepared
+    private let hasten: Prepared
+    private let hastenOne: Prepared
+    private let readdress: Prepared
+    private let park: Prepared
+    private let expire: Prepared
     private let rewrite: Prepared
     private let receipt: Prepared
     private let putChannel: Prepared
@@ -24,6 +30,28 @@ struct OutboxRows {
                 status = coalesce(?, status), settled_at = ?
             WHERE id = ? AND state = ? AND attempts = ?
             """, in: database)
+        revive = try Prepared(
+            """
+            UPDATE outbox SET state = 'pending', next_at = ?, settled_at = NULL WHERE channel = ? AND state = ?
+            """, in: database)
+        hasten = try Prepared(
+            """
+            UPDATE outbox SET next_at = ?1 WHERE channel = ?2 AND state = 'pending' AND next_at > ?1
+                AND id NOT IN (SELECT value FROM json_each(?3))
+            """, in: database)
+        hastenOne = try Prepared(
+            "UPDATE outbox SET next_at = min(next_at, ?) WHERE id = ? AND channel = ? AND state = 'pending'",
+            in: database)
+        readdress = try Prepared(
+            "UPDATE outbox SET channel = ? WHERE channel = ? AND state = 'pending'", in: database)
+        park = try Prepared(
+            "UPDATE outbox SET state = 'waiting', next_at = NULL WHERE channel = ? AND state = 'pending'",
+            in: database)
+        expire = try Prepared(
+            """
+            UPDATE outbox SET state = 'expired', settled_at = ?, last_error = coalesce(last_error, ?)
+            WHERE channel = ? AND state = 'waiting' AND created_at < ?
+            """, in: database)
         rewrite = try Prepared(
             """
             UPDATE outbox SET reason = ?, body = ?, item = ?, next_at = ?
@@ -33,8 +61,9 @@ struct OutboxRows {
             "INSERT INTO receipt (outbox, at, kind, detail, status) VALUES (?, ?, ?, ?, ?)", in: database)
         putChannel = try Prepared(
             """
-            INSERT INTO channel (name, circuit, updated_at) VALUES (?, ?, ?)
-            ON CONFLICT DO UPDATE SET circuit = excluded.circuit, updated_at = excluded.updated_at
+            INSERT INTO channel (name, circuit, identity, updated_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET circuit = excluded.circuit, identity = excluded.identity,
+                updated_at = excluded.updated_at
             """, in: database)
     }
 
@@ -73,6 +102,44 @@ struct OutboxRows {
         if changed == 0 { throw .fenced }
     }
 
+    func release(_ release: OutboxRelease) throws(StoreFailure) {
+        let spared = try JSONText.encode(release.later.keys.sorted())
+        try hasten.run {
+            $0.put(release.at)
+            $0.put(release.channel)
+            $0.put(spared)
+        }
+        for case (let id, let moment?) in release.later {
+            try hastenOne.run {
+                $0.put(moment)
+                $0.put(id)
+                $0.put(release.channel)
+            }
+        }
+        for state in release.reviving {
+            try revive.run {
+                $0.put(release.at)
+                $0.put(release.channel)
+                $0.put(state)
+            }
+        }
+        guard let newChannel = release.newChannel else { return }
+        try readdress.run {
+            $0.put(newChannel)
+            $0.put(release.channel)
+        }
+    }
+
+    func park(_ step: OutboxPark) throws(StoreFailure) {
+        try park.run { $0.put(step.channel) }
+        try expire.run {
+            $0.put(step.at)
+            $0.put(step.reason)
+            $0.put(step.channel)
+            $0.put(step.expiring)
+        }
+    }
+
     func rewrite(
         _ id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment
     ) throws(StoreFailure) {
@@ -100,6 +167,7 @@ struct OutboxRows {
         try putChannel.run {
             $0.put(channel.name)
             $0.put(channel.circuit)
+            $0.put(channel.identity)
             $0.put(channel.updatedAt)
         }
     }

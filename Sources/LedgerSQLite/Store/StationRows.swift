@@ -49,6 +49,8 @@ struct StationRows {
         case .putItem(let item, let old): try talk.put(item, replacing: old)
         case .insertOutbox(let entry): try outbox.insert(entry)
         case .moveOutbox(let move): try outbox.move(move)
+        case .releaseOutbox(let release): try outbox.release(release)
+        case .parkOutbox(let park): try outbox.park(park)
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
             try outbox.rewrite(id, reason: reason, body: body, item: item, nextAt: nextAt)
         case .wantSurface(let channel, let item, let revision, let ring, let at):

@@ -4,7 +4,7 @@ import ArgumentParser
 
 struct OutboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "Shows what waits for delivery, and what was delivered.",
+        commandName: "outbox", abstract: "Shows pending and delivered notifications.",
         subcommands: [OutboxListCommand.self, OutboxRetryCommand.self, OutboxDiscardCommand.self],
         defaultSubcommand: OutboxListCommand.self)
 }
@@ -49,23 +49,65 @@ struct OutboxListCommand: ParsableCommand {
 
 struct OutboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Sends an entry that was given up, or waits, now.",
+        commandName: "retry", abstract: "Retries dead or pending entries now.",
         discussion: """
-            It keeps its id: who has received it already knows it again.
+            An entry keeps its id, so that a receiver recognizes one that it has already.
+            With --channel all entries of the channel are retried that are not delivered. If the channel was
+            renamed in the configuration, the entries for its old name move to it; --from names that one where
+            it is not clear.
 
               belfry outbox retry 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
+              belfry outbox retry --channel hook
+              belfry outbox retry --channel new-hook --from hook
             """)
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The entry's id; see: belfry outbox.")
-    var id: String
+    var id: String?
+    @Option(help: ArgumentHelp("Retry all entries of this channel.", valueName: "name"))
+    var channel: String?
+    @Option(
+        help: ArgumentHelp(
+            "Move the entries of this channel, which is not in the configuration, to --channel.",
+            valueName: "name"))
+    var from: String?
+
+    func validate() throws {
+        guard (id == nil) != (channel == nil) else {
+            throw ValidationError("name an entry's id, or a channel with --channel")
+        }
+        guard from == nil || channel != nil else {
+            throw ValidationError("--from needs --channel: where the entries go")
+        }
+    }
 
     func run() throws {
-        let entry: WireOutboxEntry = try common.client().ask(.retryEntry(id))
+        if let channel { return try retry(channel: channel) }
+        let entry: WireOutboxEntry = try common.client().ask(.retryEntry(id ?? ""))
         if common.json { return StandardOutput.print(try WireCoding.text(entry)) }
         // Its own moment is now, which a channel that is left alone does not know.
         let note = entry.waitsFor == nil ? "" : " " + OutboxNote.text(entry, common.screen.now)
         StandardOutput.print("\(entry.id) is \(entry.state) again.\(PlainText.oneLine(note))")
+    }
+
+    private func retry(channel: String) throws {
+        var query = Query()
+        query["from"] = from
+        let retry: WireChannelRetry = try common.client().ask(.retryChannel(channel), query: query)
+        if common.json { return StandardOutput.print(try WireCoding.text(retry)) }
+        func entries(_ count: Int) -> String { count == 1 ? "1 entry" : "\(count) entries" }
+        var lines: [String] = []
+        if let old = retry.from, retry.moved > 0 {
+            lines.append(
+                "Moved \(entries(retry.moved)) from channel \"\(old)\", which is not in the configuration, "
+                    + "to \"\(channel)\".")
+        }
+        if retry.retried > 0 { lines.append("Retrying \(entries(retry.retried)) of channel \"\(channel)\".") }
+        if lines.isEmpty { lines.append("Nothing waits for channel \"\(from ?? channel)\".") }
+        if retry.state == "disabled" {
+            lines.append("The channel was given up; nothing is sent before: belfry channel test \(channel)")
+        }
+        StandardOutput.print(PlainText.oneLine(lines.joined(separator: " ")))
     }
 }
 

@@ -2,7 +2,7 @@ import API
 import TerminalView
 import Timeline
 
-/// What is said beside an outbox entry: why it waits and until when, or what went wrong.
+/// The note beside an outbox entry: why it waits and until when, or what went wrong.
 enum OutboxNote {
     /// `again in 4m, its channel fails (http://10.0.0.7 answered 500)`; empty when there is nothing to say.
     static func text(_ entry: WireOutboxEntry, _ now: Moment) -> String {
@@ -18,6 +18,10 @@ enum OutboxNote {
         case "channelDisabled":
             return because(
                 "its channel was given up; try it: belfry channel test \(entry.channel)", entry.channelError)
+        case "channelMissing": return "its channel is not in the configuration"
+        case "rule":
+            guard let until = entry.nextAt?.moment, until > now else { return "held by a rule" }
+            return "held by a rule for \(DisplayDuration.text(until - now))"
         case "earlier": return "waits for an earlier one of the same item or run"
         default: return [again, entry.lastError].compactMap { $0 }.joined(separator: ", ")
         }

@@ -34,7 +34,7 @@ enum StatusText {
     static func color(ofEntry state: String) -> TerminalColor {
         switch state {
         case "delivered": .green
-        case "pending", "sending", "held": .yellow
+        case "pending", "waiting", "sending", "held": .yellow
         case "dead", "expired": .red
         default: .dim
         }

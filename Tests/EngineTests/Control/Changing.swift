@@ -315,10 +315,13 @@ import Tracking
             for state in OutboxState.allCases { try await put(state.rawValue, state, on: tower) }
             #expect(try await tower.control.retryEntry("dead").state == .pending)
             #expect(try await tower.control.retryEntry("pending").nextAt == tower.clock.now)
-            await #expect(throws: EngineError.notAllowed(entry: "held", state: "held", channel: "hook")) {
-                try await tower.control.retryEntry("held")
+            for state in [OutboxState.held, .expired] {
+                #expect(try await tower.control.retryEntry(state.rawValue).state == .pending)
             }
-            #expect(try await tower.control.discardEntry("held").state == .discarded)
+            await #expect(throws: EngineError.channelMissing(entry: "waiting", channel: "hook")) {
+                try await tower.control.retryEntry("waiting")
+            }
+            #expect(try await tower.control.discardEntry("waiting").state == .discarded)
             for state in [OutboxState.delivered, .discarded, .superseded] {
                 await #expect(throws: EngineError.notAllowed(entry: state.rawValue, state: state.rawValue)) {
                     try await tower.control.retryEntry(state.rawValue)

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 import Timeline
 import Tracking
+import WebhookChannel
 
 /// A tower whose pump sends to real servers.
 private struct Pumping {
@@ -139,16 +140,73 @@ extension Tower {
         }
     }
 
-    @Test func `of a channel that was removed is discarded`() async throws {
-        let server = try await HookServer(["--status-plan", "500"])
+    @Test func `of a channel that is missing waits, and goes when the channel is back`() async throws {
+        let server = try await HookServer(["--status-plan", "500,204"])
         try await Pumping().run([("one", server)]) { tower in
             try await tower.put("e1")
             try await tower.entry("e1") { $0.attempts == 1 }
-            var configuration = tower.switchboard.configuration
+            let before = tower.switchboard.configuration
+            var configuration = before
             configuration.channels = []
             tower.switchboard.replace(with: configuration)
-            try await tower.entry("e1") { $0.state == .discarded }
-            #expect(try await tower.ledger.outbox(id: "e1")?.lastError == "the channel was removed")
+            try await tower.entry("e1") { $0.state == .waiting }
+            let entries = try await tower.entries(of: "one")
+            #expect(try await tower.control.waits(of: entries)["e1"]?.word == "channelMissing")
+            let problems = try await tower.control.status().problems
+            #expect(problems.contains { $0.kind == "channelMissing" && $0.message.contains("\"one\"") })
+            tower.switchboard.replace(with: before)
+            try await tower.entry("e1") { $0.state == .delivered }
+            #expect(try await server.records(2).map(\.id) == ["e1", "e1"])
+        }
+    }
+
+    @Test func `of a channel that has been missing for longer than history is kept expires`() async throws {
+        let folder = try TemporaryFolder()
+        let pumping = try Pumping()
+        let now = Moment.now
+        try await pumping.run(in: folder, [], from: now - .seconds(91 * 86_400), keepers: []) {
+            try await $0.put("old")
+        }
+        try await pumping.run(in: folder, [], from: now) { tower in
+            try await tower.entry("old") { $0.state == .expired }
+        }
+    }
+
+    @Test func `follows a channel that was renamed, under its id`() async throws {
+        let server = try await HookServer()
+        let folder = try TemporaryFolder()
+        let pumping = try Pumping()
+        let now = Moment.now
+        try await pumping.run(in: folder, [], from: now, keepers: []) { try await $0.put("e1", on: "old") }
+        try await pumping.run(in: folder, [("new", server)], from: now) { tower in
+            try await tower.entry("e1") { $0.state == .waiting }
+            let retried = try await tower.control.retryChannel("new")
+            #expect(retried == (0, "old", 1))
+            try await tower.entry("e1") { $0.state == .delivered && $0.channel == "new" }
+            #expect(try await server.record().id == "e1")
+            await #expect(throws: EngineError.noSuchChannel("old")) {
+                _ = try await tower.control.retryChannel("old")
+            }
+        }
+    }
+
+    @Test func `moves to a channel only where it is clear from which one`() async throws {
+        let server = try await HookServer(["--status-plan", "hang"])
+        let folder = try TemporaryFolder()
+        let pumping = try Pumping()
+        let now = Moment.now
+        try await pumping.run(in: folder, [], from: now, keepers: []) { tower in
+            for name in ["a", "b"] { try await tower.put(name, on: name) }
+        }
+        try await pumping.run(in: folder, [("new", server)], from: now) { tower in
+            for name in ["a", "b"] { try await tower.entry(name) { $0.state == .waiting } }
+            await #expect(throws: EngineError.severalMissing(channels: ["a", "b"], newChannel: "new")) {
+                _ = try await tower.control.retryChannel("new")
+            }
+            #expect(try await tower.control.retryChannel("new", from: "a") == (0, "a", 1))
+            // It has something of its own to send now: what is for another is left where it is.
+            #expect(try await tower.control.retryChannel("new") == (1, nil, 0))
+            #expect(try await tower.ledger.outbox(id: "b")?.state == .waiting)
         }
     }
 
@@ -232,7 +290,7 @@ extension Tower {
         let good = try await HookServer()
         try await Pumping().run([("gone", gone), ("good", good)]) { tower in
             try await tower.put("e1", on: "gone")
-            try await tower.entry("e1") { $0.state == .held }
+            try await tower.entry("e1") { $0.state == .waiting }
             try await tower.put("e2", on: "gone")
             let waits = try await tower.control.waits(of: try await tower.entries(of: "gone"))
             #expect(waits.mapValues(\.word) == ["e1": "channelDisabled", "e2": "channelDisabled"])
@@ -250,7 +308,7 @@ extension Tower {
             try await tower.put("e1", on: "gone")
             #expect(try await good.record().body?.contains("channel.disabled") == true)
             try await tower.put("e2", on: "gone")
-            try await tower.entry("e1") { $0.state == .held }
+            try await tower.entry("e1") { $0.state == .waiting }
         }
         try await pumping.run(in: folder, [("gone", gone), ("good", good)], from: now) { tower in
             #expect(try await tower.ledger.outbox(id: "e2")?.state == .pending)
@@ -260,5 +318,126 @@ extension Tower {
             let told = try await good.record().body
             #expect(told?.contains("channel.restored") == true)
         }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a channel that works again` {
+    @Test func `makes all that waits for it due, also what has waits of its own`() async throws {
+        let server = try await HookServer(["--status-plan", "500,500,204"])
+        try await Pumping().run([("one", server)]) { tower in
+            try await tower.put("first", run: "r")
+            try await tower.entry("first") { $0.attempts == 1 }
+            tower.clock.advance(by: .seconds(7))
+            try await tower.entry("first") { $0.attempts == 2 }
+            try await tower.put("second", run: "r")
+            // It has minutes to wait, which the success of another ends.
+            try await tower.put("other", run: "s")
+            for id in ["other", "first", "second"] { try await tower.entry(id) { $0.state == .delivered } }
+            let ids = try await server.records(5).compactMap(\.id)
+            #expect(ids == ["first", "first", "other", "first", "second"])
+        }
+    }
+
+    @Test func `makes them due also when a restart came in between`() async throws {
+        let server = try await HookServer(["--status-plan", "500,500,204"])
+        let folder = try TemporaryFolder()
+        let pumping = try Pumping()
+        let now = Moment.now
+        try await pumping.run(in: folder, [("one", server)], from: now) { tower in
+            try await tower.put("first")
+            try await tower.entry("first") { $0.attempts == 1 }
+            tower.clock.advance(by: .seconds(7))
+            try await tower.entry("first") { $0.attempts == 2 }
+        }
+        try await pumping.run(in: folder, [("one", server)], from: now + .seconds(8)) { tower in
+            try await tower.put("other")
+            for id in ["other", "first"] { try await tower.entry(id) { $0.state == .delivered } }
+        }
+    }
+
+    @Test func `does not hurry at full speed an entry that it alone refuses`() async throws {
+        // In the order of arrival: each 500 meets the entry "bad", which is due at once only the first time.
+        let server = try await HookServer(["--status-plan", "204,500,204,500,204"])
+        try await Pumping().run([("one", server)]) { tower in
+            try await tower.put("good0")
+            try await tower.entry("good0") { $0.state == .delivered }
+            try await tower.put("bad")
+            try await tower.entry("bad") { $0.attempts == 1 }
+            try await tower.put("good1")
+            try await tower.entry("bad") { $0.attempts == 2 }
+            let secondAt = tower.clock.now
+            try await tower.put("good2")
+            try await tower.entry("good2") { $0.state == .delivered }
+            let bad = try #require(try await tower.ledger.outbox(id: "bad"))
+            #expect(bad.attempts == 2 && bad.nextAt == secondAt + .seconds(30))
+        }
+    }
+
+    @Test func `leaves what a rule holds`() async throws {
+        let gone = try await HookServer(["--status-plan", "410,204"])
+        try await Pumping().run([("gone", gone)]) { tower in
+            try await tower.put("e1", on: "gone")
+            try await tower.entry("e1") { $0.state == .waiting }
+            var held = OutboxRecord(
+                id: "held", channel: "gone", cause: "held", type: "run.failed", reason: "failed",
+                state: .held,
+                createdAt: tower.clock.now, nextAt: tower.clock.now + .seconds(3600), body: [0x7B, 0x7D])
+            held.run = "h"
+            try await tower.ledger.commit([.insertOutbox(held)])
+            _ = try await tower.control.testChannel("gone")
+            try await tower.entry("e1") { $0.state == .delivered }
+            #expect(try await tower.ledger.outbox(id: "held") == held)
+            let wait = try await tower.control.waits(of: [held])["held"]
+            #expect(wait == .rule(until: held.nextAt))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a channel with another address` {
+    @Test func `is used at once, with all that waits, though the old one was given up`() async throws {
+        let (gone, new) = (try await HookServer(["--status-plan", "410"]), try await HookServer())
+        let pumping = try Pumping()
+        try await pumping.run([("one", gone)]) { tower in
+            try await tower.put("e1")
+            try await tower.entry("e1") { $0.state == .waiting }
+            try await tower.channel("one", is: .disabled)
+            var configuration = tower.switchboard.configuration
+            configuration.channels = [try makeHook("one", to: new.url(), curl: pumping.curl)]
+            configuration.versions["one"] = 2
+            tower.switchboard.replace(with: configuration)
+            try await tower.entry("e1") { $0.state == .delivered }
+            #expect(try await new.record().id == "e1")
+            try await tower.channel("one", is: .working)
+        }
+    }
+
+    @Test func `is used at once also when it was changed while no daemon ran`() async throws {
+        let (gone, new) = (try await HookServer(["--status-plan", "410"]), try await HookServer())
+        let folder = try TemporaryFolder()
+        let pumping = try Pumping()
+        let now = Moment.now
+        try await pumping.run(in: folder, [("one", gone)], from: now) { tower in
+            try await tower.put("e1")
+            try await tower.entry("e1") { $0.state == .waiting }
+            try await tower.put("e2")
+        }
+        try await pumping.run(in: folder, [("one", new)], from: now) { tower in
+            for id in ["e1", "e2"] { try await tower.entry(id) { $0.state == .delivered } }
+            #expect(Set(try await new.records(2).compactMap(\.id)) == ["e1", "e2"])
+        }
+    }
+
+    @Test func `has another identity, as with another secret or exception, that gives nothing away`() throws {
+        let curl = try CurlMulti()
+        let secrets = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AAAA9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        let (one, two) = ("http://127.0.0.1:1/token", "http://127.0.0.1:1/other")
+        let identities = [
+            try makeHook("a", to: one, curl: curl), try makeHook("a", to: two, curl: curl),
+            try makeHook("a", to: one, secret: secrets[0], curl: curl),
+            try makeHook("a", to: one, secret: secrets[1], curl: curl),
+        ].map(\.identity)
+        #expect(Set(identities).count == 4)
+        #expect(try makeHook("b", to: one, curl: curl).identity == identities[0])
+        #expect(!identities.contains { $0.contains("token") })
     }
 }

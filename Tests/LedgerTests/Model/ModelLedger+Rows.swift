@@ -94,6 +94,31 @@ extension ModelLedger {
         outbox[index] = entry
     }
 
+    mutating func release(_ step: OutboxRelease) {
+        for index in outbox.indices where outbox[index].channel == step.channel {
+            var entry = outbox[index]
+            if entry.state == .pending, let due = entry.nextAt {
+                let asked = step.later[entry.id] ?? .some(step.at)
+                entry.nextAt = min(due, asked ?? due)
+            } else if step.reviving.contains(entry.state) {
+                (entry.state, entry.nextAt, entry.settledAt) = (.pending, step.at, nil)
+            }
+            if entry.state == .pending, let name = step.newChannel { entry.channel = name }
+            outbox[index] = entry
+        }
+    }
+
+    mutating func park(_ step: OutboxPark) {
+        for index in outbox.indices where outbox[index].channel == step.channel {
+            if outbox[index].state == .pending {
+                (outbox[index].state, outbox[index].nextAt) = (.waiting, nil)
+            }
+            guard outbox[index].state == .waiting, outbox[index].createdAt < step.expiring else { continue }
+            (outbox[index].state, outbox[index].settledAt) = (.expired, step.at)
+            outbox[index].lastError = outbox[index].lastError ?? step.reason
+        }
+    }
+
     mutating func removeHistory(before moment: Moment, limit: Int) {
         let read = cursors.values.min() ?? 0
         let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }

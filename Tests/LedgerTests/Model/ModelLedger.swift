@@ -110,6 +110,8 @@ struct ModelLedger {
             try require(!outbox.contains { $0.id == entry.id })
             outbox.append(entry)
         case .moveOutbox(let move): try self.move(move)
+        case .releaseOutbox(let step): release(step)
+        case .parkOutbox(let step): park(step)
         case .rewriteOutbox(let id, let reason, let body, let item, let nextAt):
             guard let index = outbox.firstIndex(where: { $0.id == id }) else { throw Refused() }
             try require(outbox[index].state == .pending && outbox[index].attempts == 0)

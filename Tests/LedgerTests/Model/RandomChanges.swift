@@ -35,7 +35,7 @@ struct RandomChanges {
         case 16: return .pinMessage(id: pick(model.messages.map(\.message.id) + ["none"]), flip())
         case 17: return putItem(model)
         case 18: return .insertOutbox(entry())
-        case 19: return moveOutbox(model)
+        case 19: return flip() ? moveOutbox(model) : moveLine(model)
         case 20:
             return .rewriteOutbox(
                 id: pick(model.outbox.map(\.id) + ["none"]), reason: "again\(made)",
@@ -50,7 +50,8 @@ struct RandomChanges {
                         receipt: Receipt(at: moment(), kind: pick(ReceiptKind.allCases), status: made)))
                 : .putChannel(
                     ChannelRecord(
-                        name: pick(["hook", "x"]), circuit: [UInt8(made & 255)], updatedAt: moment()))
+                        name: pick(["hook", "x"]), circuit: [UInt8(made & 255)],
+                        identity: maybe { "i\($0.made)" }, updatedAt: moment()))
         case 23:
             return .append(
                 NewEvent(pick(EventType.allCases), at: moment(), job: maybe { $0.job() }, detail: "\(made)"))
@@ -182,7 +183,7 @@ struct RandomChanges {
         var entry = OutboxRecord.sample("o\(made)", channel: pick(["hook", "x"]), cause: "event:\(number)")
         if made % 17 == 0 { entry.id = "o1" }
         entry.item = maybe { $0.pick(["job:a", "job:b"]) }
-        entry.state = pick([.pending, .pending, .held])
+        entry.state = pick([.pending, .pending, .waiting, .held])
         entry.nextAt = moment()
         return entry
     }
@@ -197,6 +198,19 @@ struct RandomChanges {
         move.status = maybe { $0.made }
         move.settledAt = maybe { $0.moment() }
         return .moveOutbox(move)
+    }
+
+    private mutating func moveLine(_ model: ModelLedger) -> Change {
+        let channel = pick(["hook", "x"])
+        if flip() {
+            return .parkOutbox(
+                OutboxPark(channel: channel, expiring: moment(), reason: "r\(made)", at: moment()))
+        }
+        var release = OutboxRelease(
+            channel: channel, reviving: flip() ? [.waiting] : [.waiting, .dead], at: moment())
+        release.later = [pick(model.outbox.map(\.id) + ["none"]): maybe { $0.moment() }]
+        release.newChannel = maybe { $0.pick(["hook", "x"]) }
+        return .releaseOutbox(release)
     }
 
     private mutating func surface() -> Change {

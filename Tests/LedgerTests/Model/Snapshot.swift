@@ -49,6 +49,7 @@ extension Snapshot {
         answers["outbox"] = try await ledger.outbox(states: [], limit: depth)
         answers["outbox, held"] = try await ledger.outbox(states: [.held, .dead], limit: 5)
         answers["outbox, counted"] = try await ledger.outboxCounts()
+        answers["outbox, by channel"] = try await ledger.outboxCounts(byChannelIn: [.waiting, .pending])
         answers["events"] = try await ledger.events(
             after: model.eventBefore(last: depth), limit: .max)
         answers["last event"] = try await ledger.lastEvent()
@@ -111,6 +112,8 @@ extension Snapshot {
         answers["outbox, counted"] = model.outbox.reduce(into: [OutboxState: Int]()) {
             $0[$1.state, default: 0] += 1
         }
+        answers["outbox, by channel"] = model.outbox.filter { [.waiting, .pending].contains($0.state) }
+            .reduce(into: [String: Int]()) { $0[$1.channel, default: 0] += 1 }
         answers["events"] = model.events.filter { $0.seq > model.eventBefore(last: depth) }
         answers["last event"] = model.lastEvent
         for name in ["a", "b", "c"] {

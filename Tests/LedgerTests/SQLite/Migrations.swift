@@ -1,3 +1,4 @@
+import Delivery
 import FoundationEssentials
 import GRDB
 import Ledger
@@ -35,6 +36,25 @@ import Testing
             #expect(try copy.check().schema == 1)
             #expect(try copy.check().lastEvent == 1)
         }
+    }
+
+    @Test func `has entries that wait for their channel where they were held for it`() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await old(in: folder)
+        let pool = try DatabasePool(path: path)
+        try await pool.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO outbox (id, channel, cause, type, reason, state, attempts, created_at, body)
+                    VALUES ('o1', 'hook', 'c', 'test', 'r', 'held', 1, 1, x'7B7D');
+                    INSERT INTO channel VALUES ('hook', x'7B7D', 1);
+                    """)
+        }
+        try pool.close()
+        let ledger = try SQLiteLedger(path: path)
+        #expect(try await ledger.outbox(id: "o1")?.state == .waiting)
+        #expect(try await ledger.channel(named: "hook")?.identity == nil)
+        await ledger.close()
     }
 
     @Test func `is copied before a migration, and left as it was by one that fails`() async throws {
