@@ -51,7 +51,7 @@ extension Control {
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
-            + problems(of: summary) + houseFacts()
+            + problems(of: summary) + problems(of: configuration.leftOut) + houseFacts()
         for channel in configuration.channels where channel.kind.isLevel {
             let refused = try await read { () async throws(LedgerError) in
                 try await ledger.refusedSurfaces(channel: channel.name)
@@ -59,6 +59,13 @@ extension Control {
             if let newest = refused.last {
                 status.problems.append(problem(of: channel.name, refused: refused.count, newest))
             }
+        }
+        if !loading.isDone {
+            status.problems.append(
+                EngineProblem(
+                    kind: "starting",
+                    message: "the daemon is starting; the jobs of its files are not loaded yet",
+                    isWarning: true))
         }
         if await runs.isDraining {
             status.problems.append(

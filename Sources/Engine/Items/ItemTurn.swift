@@ -45,7 +45,11 @@ struct ItemTurn {
     /// The same, and each by itself.
     var jobPolicies: JobPolicies { JobPolicies(configuration.routing, levels: levels) }
     var levels: [String] { Self.levels(configuration) }
-    var edges: [String] { configuration.channels.filter { !$0.kind.isLevel }.map(\.name) }
+    /// Also those that were left out: what is for them waits until they are back.
+    var edges: [String] {
+        configuration.channels.filter { !$0.kind.isLevel }.map(\.name)
+            + configuration.leftOut.compactMap(\.channel).filter { !$0.kind.isLevel }.map(\.name)
+    }
 
     static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
         JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))
