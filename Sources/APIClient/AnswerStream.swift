@@ -20,24 +20,30 @@ package final class AnswerStream {
         case nothing
     }
 
-    /// Sends a request over `socket` and waits up to `timeout` for the answer's head.
+    /// Sends a request over `socket` and waits for the answer's head: up to `patience`, and while the daemon is at
+    /// work on it up to `longest` in all.
+    ///
+    /// - Parameter isAlive: Asks the daemon for a sign of life; called once, shortly before `patience` is over.
     init(
-        _ request: [UInt8], over socket: UnixSocket, timeout: Duration
+        _ request: [UInt8], over socket: UnixSocket, patience: Duration, longest: Duration,
+        isAlive: (Duration) -> Bool
     ) throws(APIError) {
-        try socket.write(request)
+        // One that refuses a connection answers without reading what it is asked.
+        var failure: APIError?
+        do throws(APIError) { try socket.write(request) } catch { failure = error }
         var parser = HTTPAnswerParser()
         var parts: [HTTPAnswerParser.Part] = []
-        let clock = ContinuousClock()
-        let deadline = clock.now + timeout
+        var wait = AnswerWait(patience: patience, longest: longest)
         var buffer = [UInt8](repeating: 0, count: 4096)
         while parts.isEmpty {
-            guard clock.now < deadline else {
-                throw APIError(.timedOut, "the daemon did not answer within \(timeout.milliseconds / 1000) s")
-            }
-            switch try socket.read(into: &buffer, timeout: deadline - clock.now) {
-            case .bytes(let count): parts = try parser.receive(buffer[..<count])
-            case .ended: parts = try parser.finish()
-            case .nothing: break
+            do throws(APIError) {
+                switch try socket.read(into: &buffer, timeout: wait.left(isAlive)) {
+                case .bytes(let count): parts = try parser.receive(buffer[..<count])
+                case .ended: parts = try parser.finish()
+                case .nothing: try wait.check(socket)
+                }
+            } catch {
+                throw failure ?? error
             }
         }
         guard case .head(let head) = parts.removeFirst() else { throw APIError(.notBelfry) }
@@ -80,6 +86,43 @@ package final class AnswerStream {
             guard body.count <= limit else { throw APIError(.notBelfry, "the daemon's answer is too large") }
         }
     }
+}
+
+/// How long the head of an answer is waited for.
+private struct AnswerWait {
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private let patience: Duration
+    private let longest: Duration
+    /// Whether a sign of life was asked for, or none is of use.
+    private var isAsked: Bool
+    private var isAlive = false
+
+    init(patience: Duration, longest: Duration) {
+        start = clock.now
+        self.patience = patience
+        self.longest = longest
+        isAsked = longest <= patience
+    }
+
+    /// The time until something must be done about the silence; asks for a sign of life when half of it is over.
+    mutating func left(_ ask: (Duration) -> Bool) -> Duration {
+        let passed = clock.now - start
+        guard !isAsked else { return max(.zero, limit - passed) }
+        guard passed >= patience / 2 else { return patience / 2 - passed }
+        isAsked = true
+        isAlive = ask(max(.milliseconds(1), patience - passed))
+        return max(.zero, limit - (clock.now - start))
+    }
+
+    /// Throws when the time is over.
+    func check(_ socket: UnixSocket) throws(APIError) {
+        guard isAsked, clock.now - start >= limit else { return }
+        guard isAlive else { throw UnixSocket.silence(socket.path, for: patience) }
+        throw APIError(.timedOut, "the daemon is running, but did not answer this request within \(longest.text)")
+    }
+
+    private var limit: Duration { isAlive ? longest : patience }
 }
 
 /// Bound to its socket, which belongs to one reader.

@@ -4,16 +4,26 @@ package import API
 package struct DaemonClient: Sendable {
     /// The daemon's control socket.
     package let socket: String
-    /// How long to wait for an answer's head, and for silence within a body.
-    package var patience: Duration
+    /// How long to wait for a sign of life.
+    private let patience: Duration
+    /// How long to wait for an answer's head while the daemon shows signs of life, and for silence within a body.
+    private let longest: Duration
 
     /// The most bytes of an answer that is read as one value.
     package static let answerLimit = 256 * 1024 * 1024
 
     /// A client for the socket at `socket`; connects when something is asked.
-    package init(socket: String, patience: Duration = .seconds(30)) {
+    ///
+    /// - Parameters:
+    ///   - socket: The daemon's control socket.
+    ///   - patience: After this time without a sign of life the daemon counts as dead.
+    ///   - longest: So long it may work on one answer; a reload waits for jobs, a test for a receiver.
+    package init(
+        socket: String, patience: Duration = .seconds(5), longest: Duration = .seconds(30)
+    ) {
         self.socket = socket
         self.patience = patience
+        self.longest = longest
     }
 
     /// A client for the first of `sockets` that somebody answers on.
@@ -23,7 +33,7 @@ package struct DaemonClient: Sendable {
         var failure: APIError?
         for path in sockets {
             do {
-                _ = try UnixSocket(path: path)
+                _ = try UnixSocket(path: path, patience: .seconds(5))
                 return DaemonClient(socket: path)
             } catch {
                 failure = failure ?? error
@@ -54,7 +64,7 @@ package struct DaemonClient: Sendable {
         _ route: Route, query: Query = Query(), saying body: [UInt8]? = nil
     ) throws(APIError) -> [UInt8] {
         let stream = try open(route, query: query, saying: body)
-        return try stream.body(limit: Self.answerLimit, timeout: patience)
+        return try stream.body(limit: Self.answerLimit, timeout: longest)
     }
 
     /// An answer to be read as it arrives.
@@ -69,14 +79,22 @@ package struct DaemonClient: Sendable {
         if let body { head += "content-type: application/json\r\ncontent-length: \(body.count)\r\n" }
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         let stream = try AnswerStream(
-            Array((head + "\r\n").utf8) + (body ?? []), over: try UnixSocket(path: socket), timeout: patience)
+            Array((head + "\r\n").utf8) + (body ?? []),
+            over: try UnixSocket(path: socket, patience: patience), patience: patience, longest: longest,
+            isAlive: isAlive)
         guard (200...299).contains(stream.head.status) else { throw refusal(stream) }
         return stream
     }
 
+    /// Whether the daemon answers anything at all within `patience`.
+    private func isAlive(within patience: Duration) -> Bool {
+        let client = DaemonClient(socket: socket, patience: patience, longest: patience)
+        return (try? client.bytes(.healthz)) != nil
+    }
+
     private func refusal(_ stream: AnswerStream) -> APIError {
         do throws(APIError) {
-            let body = try stream.body(limit: 1024 * 1024, timeout: patience)
+            let body = try stream.body(limit: 1024 * 1024, timeout: longest)
             return try WireCoding.decode(APIError.self, from: body)
         } catch {
             return APIError(.notBelfry, "the daemon answered with status \(stream.head.status) and no reason")

@@ -53,7 +53,9 @@ package final class EventFeed {
                 try connect()
                 return .nothing
             } catch {
-                guard error.code.row.exitCode == 3 || error.code == .timedOut else { throw error }
+                guard
+                    error.code.row.exitCode == 3 || error.code == .timedOut || error.code == .tooBusy
+                else { throw error }
                 return .broken
             }
         }

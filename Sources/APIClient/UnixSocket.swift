@@ -5,7 +5,7 @@ import Timeline
 /// A connected stream socket in the file system, closed when it is dropped.
 package final class UnixSocket {
     private let descriptor: Int32
-    private let path: String
+    let path: String
 
     /// How waiting for bytes ended.
     package enum Arrival: Hashable, Sendable {
@@ -17,10 +17,11 @@ package final class UnixSocket {
         case nothing
     }
 
-    /// Connects to the socket at `path`.
+    /// Connects to the socket at `path`, which takes at most `patience`, as does each later write (nil: for ever).
     ///
-    /// - Throws: ``APIError`` with ``ErrorCode/noDaemon`` when nobody listens there, or it is not for us.
-    package init(path: String) throws(APIError) {
+    /// - Throws: ``APIError`` with ``ErrorCode/noDaemon`` when nobody listens there, or it is not for us; with
+    ///   ``ErrorCode/noAnswer`` when somebody listens who does not accept connections.
+    package init(path: String, patience: Duration? = nil) throws(APIError) {
         self.path = path
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -36,6 +37,13 @@ package final class UnixSocket {
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Self.refusal(errno, path) }
+        if let patience {
+            var time = timeval()
+            time.tv_sec = Int(patience.milliseconds / 1000)
+            time.tv_usec = Int(patience.milliseconds % 1000 * 1000)
+            let size = socklen_t(MemoryLayout<timeval>.size)
+            _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+        }
         let failure = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 let length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -63,8 +71,16 @@ package final class UnixSocket {
                 start += written
                 continue
             }
-            guard errno == EINTR else { throw lost() }
+            guard errno == EINTR else { throw errno == EAGAIN ? Self.silence(path) : lost() }
         }
+    }
+
+    /// What is said of a daemon that listens, and then does nothing.
+    static func silence(_ path: String, for patience: Duration? = nil) -> APIError {
+        let time = patience.map { " within \($0.text)" } ?? ""
+        return APIError(
+            .noAnswer, "the daemon on \(path) did not answer\(time)",
+            hint: "It may be stopped or overloaded. See: belfry doctor")
     }
 
     /// Waits up to `timeout` (nil: for ever) for bytes and puts them at the front of `buffer`.
@@ -103,6 +119,8 @@ package final class UnixSocket {
         switch code {
         case ENOENT, ECONNREFUSED, ENOTDIR:
             APIError(.noDaemon, "no daemon answers on \(path)", hint: start(path))
+        case EAGAIN:
+            silence(path)
         case EACCES, EPERM:
             APIError(
                 .noDaemon, "the daemon's socket \(path) is not open to you",

@@ -92,8 +92,8 @@ extension Route {
             .nextSlots, .history, .exec, .retryRun, .bots, .bot:
             true
         case .healthz, .readyz, .status, .runs, .run, .logs, .cancelRun, .spool, .events, .live, .messages,
-            .items, .notify, .read, .outbox, .outboxEntry, .retryEntry, .discardEntry, .channels,
-            .testChannel:
+            .items, .notify, .read, .outbox, .outboxEntry, .retryEntry, .retryChannel,
+            .discardEntry, .channels, .testChannel:
             false
         }
     }

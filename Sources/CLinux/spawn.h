@@ -38,6 +38,7 @@ struct clinux_program {
     int priority;
     const struct clinux_limit *limits;
     int limit_count;
+    int64_t open_files;          // the soft limit of open files; the hard one stays; -1: the parent's
     const char *oom_score;       // null: the parent's
     // Set by `clinux_start_program`: the signals, by bit, whose defaults the child brings back itself.
     uint64_t unusual_signals;
@@ -86,6 +87,14 @@ static inline int clinux_program_main(void *argument) {
             (void)ignored;
             close(file);
         }
+    }
+    if (program->open_files >= 0) {
+        uint64_t both[2];
+        if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, (void *)0, both) != 0)
+            return clinux_program_failed(program, "getrlimit");
+        both[0] = (uint64_t)program->open_files < both[1] ? (uint64_t)program->open_files : both[1];
+        if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, both, (void *)0) != 0)
+            return clinux_program_failed(program, "setrlimit");
     }
     for (int index = 0; index < program->limit_count; index++) {
         uint64_t both[2] = {program->limits[index].most, program->limits[index].most};

@@ -23,6 +23,8 @@ package struct ChildProgram: Sendable {
     package var priority: Int?
     /// The most it may use of each resource, by the kernel's number of it.
     ///
+    /// Without one of open files it has the limit that this process had before ``DescriptorLimit/raise(to:)``.
+    ///
     /// - Source: getrlimit(2).
     package var limits: [Int: UInt64] = [:]
     /// How soon the kernel ends it when memory runs out, -1000 to 1000; nil for this process's own.
@@ -96,6 +98,7 @@ package struct ChildProgram: Sendable {
                             unsafe program.priority = Int32(priority ?? 0)
                             unsafe program.limits = bounds.baseAddress
                             unsafe program.limit_count = Int32(bounds.count)
+                            unsafe program.open_files = DescriptorLimit.ofChildren.map(Int64.init) ?? -1
                             unsafe program.oom_score = oomScore == nil ? nil : UnsafePointer(own[2])
                             let pid = unsafe clinux_start_program(&program)
                             if pid < 0, let call = unsafe program.failed_call {

@@ -63,17 +63,6 @@ package enum Machine {
         return line.flatMap { Int($0.dropFirst(6).filter(\.isWholeNumber)) }
     }
 
-    /// How many descriptors this process may have open at once.
-    ///
-    /// The corresponding C function is `getrlimit(RLIMIT_NOFILE)`.
-    package static func descriptorLimit() throws(HostError) -> Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            throw .last("getrlimit")
-        }
-        return Int(clamping: limit.rlim_cur)
-    }
-
     /// How many ticks a second has in which the kernel counts when processes started.
     ///
     /// The corresponding C function is `sysconf(_SC_CLK_TCK)`.

@@ -98,7 +98,7 @@ package final class Warden {
         bootID = try Machine.bootID()
         build =
             Machine.environment[WardenLaunch.buildVariable] ?? Machine.build(of: "/proc/self/exe")
-        descriptorLimit = try Machine.descriptorLimit()
+        descriptorLimit = try DescriptorLimit.current()
         store = try RecordStore(directory: options.directory, state: options.state)
         groups = options.usesControlGroups ? ControlGroups(below: .own()) : ControlGroups()
         starter = try RunStarter(

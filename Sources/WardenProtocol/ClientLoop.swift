@@ -67,11 +67,11 @@ final class ClientLoop {
         for (index, request) in requests.enumerated() {
             switch request {
             case .connect(let launch, let caller):
-                caller.resume(returning: Result { () throws(WardenError) in try connect(launch) })
+                caller.yield(Result { () throws(WardenError) in try connect(launch) })
             case .send(let command): send(command)
             case .close:
                 for case .connect(_, let caller) in requests[index...] {
-                    caller.resume(returning: .failure(.hungUp))
+                    caller.yield(.failure(.hungUp))
                 }
                 dropAll()
                 pass()

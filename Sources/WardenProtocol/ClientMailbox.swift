@@ -4,7 +4,7 @@ import Synchronization
 /// What callers want of the client's thread, and the bell that wakes it.
 final class ClientMailbox: Sendable {
     enum Request: Sendable {
-        case connect(WardenLaunch?, CheckedContinuation<Result<WardenHello, WardenError>, Never>)
+        case connect(WardenLaunch?, AsyncStream<Result<WardenHello, WardenError>>.Continuation)
         case send(WardenCommand)
         case close
     }
@@ -42,6 +42,6 @@ final class ClientMailbox: Sendable {
             defer { requests = nil }
             return requests ?? []
         }
-        for case .connect(_, let caller) in rest { caller.resume(returning: .failure(error)) }
+        for case .connect(_, let caller) in rest { caller.yield(.failure(error)) }
     }
 }

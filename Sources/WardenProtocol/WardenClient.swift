@@ -40,12 +40,13 @@ package final class WardenClient: Sendable {
     /// Connects, or connects anew; starts a warden with `launch` when none answers.
     ///
     /// After it the events begin with everything the warden knows, closed by ``WardenEvent/caughtUp``.
-    /// - Throws: ``WardenError/noWarden(text:)``, ``WardenError/hungUp``. Takes at most 10 s.
+    /// - Throws: ``WardenError/noWarden(text:)``, ``WardenError/hungUp``. Takes at most 10 s, and ends at once, as if
+    ///   hung up on, when the task is canceled.
     package func connect(launching launch: WardenLaunch? = nil) async throws(WardenError) -> WardenHello {
-        let answer = await withCheckedContinuation { caller in
-            if !mailbox.post(.connect(launch, caller)) { caller.resume(returning: .failure(.hungUp)) }
-        }
-        return try answer.get()
+        let (answers, caller) = AsyncStream.makeStream(of: Result<WardenHello, WardenError>.self)
+        guard mailbox.post(.connect(launch, caller)) else { throw .hungUp }
+        for await answer in answers { return try answer.get() }
+        throw .hungUp
     }
 
     /// Sends a command in the order of the calls; a start that asks for more than the warden can do is

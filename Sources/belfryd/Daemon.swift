@@ -17,6 +17,8 @@ struct Daemon {
     /// - Throws: `Failure` with one sentence when it can't start: nothing is damaged then.
     func run() async throws {
         umask(0o077)
+        // Where it can't be raised, fewer clients are served.
+        try? DescriptorLimit.raise(to: Self.descriptorsWanted)
         try checkLimits()
         let lock = try Self.takeLock(of: paths)
         defer { withExtendedLifetime(lock) {} }
@@ -49,16 +51,19 @@ struct Daemon {
 
     /// A daemon that runs out of descriptors later would fail at whatever comes next.
     private func checkLimits() throws(Failure) {
-        guard let limit = try? Machine.descriptorLimit(), limit < Self.descriptors + 32 else { return }
+        guard let limit = try? DescriptorLimit.current(), limit < Self.descriptors + 32 else { return }
         throw Failure(
             "belfryd: this process may open only \(limit) files; it needs \(Self.descriptors + 32)",
             mend: "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit")
     }
 
+    /// Enough for all clients that the API serves at once, and for the rest.
+    private static let descriptorsWanted = 4096
+
     /// How many clients may be connected at once, so that descriptors are left for the rest.
-    static var connections: Int {
-        guard let limit = try? Machine.descriptorLimit() else { return APIListener.connections }
-        return max(16, min(APIListener.connections, limit - descriptors))
+    static var connections: ConnectionLimits {
+        guard let limit = try? DescriptorLimit.current() else { return ConnectionLimits() }
+        return ConnectionLimits(within: limit - descriptors)
     }
 
     /// Makes sure that no other daemon has the state.

@@ -154,7 +154,7 @@ struct DaemonParts {
         let (isOpen, opened) = AsyncStream<Never>.makeStream()
         let (drainIsAsked, askDrain) = AsyncStream<Never>.makeStream()
         let door = APIListener(
-            path: paths.socket, access: access, connections: Daemon.connections,
+            path: paths.socket, access: access, limits: Daemon.connections,
             handler: DaemonHandler(control: control, identity: identity, spool: spool), logger: logger,
             ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
@@ -163,7 +163,9 @@ struct DaemonParts {
             ("items", items.run), ("outbox", pump.run), ("surfaces", surfaces.run), ("sleep", sleep.run),
             ("house", house.run),
         ]
-        var services: [any Service] = keepers.map { KeeperService(name: $0.0, body: $0.1) }
+        // The start first, so that it is stopped last: what it waits for are the others.
+        var services: [any Service] = [KeeperService(name: "start") { try await start(paths, isOpen) }]
+        services += keepers.map { KeeperService(name: $0.0, body: $0.1) }
         services.append(
             KeeperService(name: "zones") {
                 await control.slots.takeUpZones(release: zones.release)
@@ -174,7 +176,6 @@ struct DaemonParts {
                 try await control.followLeftOut()
                 try await gracefulShutdown()
             })
-        services.append(KeeperService(name: "start") { try await start(paths, isOpen) })
         services.append(door)
         var configuration = ServiceGroupConfiguration(
             services: services.map {
@@ -183,13 +184,21 @@ struct DaemonParts {
         // What then is left, the ledger's end above all, has the rest of the five seconds that are promised.
         configuration.maximumGracefulShutdownDuration = .seconds(3)
         let group = ServiceGroup(configuration: configuration)
-        let signals = Task { [control, spool] in
+        // Apart from the signals: one that ends the daemon does not wait for a reload under way.
+        let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let reloads = Task { [control, spool] in
+            for await _ in hangups {
+                await Self.reload(control, logger)
+                await spool.takeIn()
+            }
+        }
+        defer { reloads.cancel() }
+        let arrivals = try Signals.stream()
+        let signals = Task {
             var drainsFirst = drains
-            for await signal in try Signals.stream() {
+            for await signal in arrivals {
                 switch signal {
-                case .hangup:
-                    await Self.reload(control, logger)
-                    await spool.takeIn()
+                case .hangup: hangup.yield()
                 case .interrupt where drainsFirst, .terminate where drainsFirst:
                     drainsFirst = false
                     logger.notice("draining", metadata: ["signal": "\(signal)"])
@@ -244,6 +253,8 @@ struct DaemonParts {
     private static func reload(_ control: Control, _ logger: Logger) async {
         do {
             _ = try await control.reload()
+        } catch EngineError.stopping {
+            return
         } catch {
             logger.error("the configuration was refused; the one before stays in force\n\(error)")
         }
@@ -267,6 +278,9 @@ struct KeeperService: Service {
         do {
             try await cancelWhenGracefulShutdown { try await body() }
         } catch is CancellationError {
+            return
+        } catch EngineError.stopping {
+            // What another keeper was asked for does not happen: it was stopped first.
             return
         }
     }

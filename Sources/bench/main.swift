@@ -11,6 +11,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ("load", "100,000 and a million jobs: start, memory, lateness, beside other schedulers", LoadBench.run),
     ("herd", "10,000 slots due together, beside one SQLite commit of 10,000 rows", HerdBench.run),
     ("path", "event to webhook, beside fdatasync of the same disk", PathBench.run),
+    ("messages", "messages a second with 10 and 100,000 threads awake, beside the ledger", MessagesBench.run),
     (
         "cron", "next, previous, parse and bytes, beside peers; --gate checks the limits",
         { if !$0.contains("--gate") { CronTables.run() } else if !CronGate.isKept() { exit(1) } }

@@ -32,13 +32,16 @@ func whileServing<Result: Sendable>(
 
 /// Serves the API by `handler` on a fresh socket while `body` runs.
 func whileServing<Result: Sendable>(
-    _ handler: some APIHandler, _ body: @escaping @Sendable (DaemonClient) async throws -> Result
+    _ handler: some APIHandler, limits: ConnectionLimits = ConnectionLimits(),
+    waits: ConnectionPatience = ConnectionPatience(),
+    _ body: @escaping @Sendable (DaemonClient) async throws -> Result
 ) async throws -> Result {
     let folder = try TemporaryFolder()
     let path = folder.file("belfry.sock")
     let (ready, opened) = AsyncStream.makeStream(of: Int.self)
     let listener = APIListener(
-        path: path, access: .owner, handler: handler, logger: Logger(label: "api"),
+        path: path, access: .owner, limits: limits, waits: waits, handler: handler,
+        logger: Logger(label: "api"),
         ready: { opened.yield(0) })
     return try await whileServing([listener], ready: ready) { _ in
         try await body(DaemonClient(socket: path))

@@ -134,7 +134,8 @@ import Testing
         ("255.255.255.255", false), ("8.8.8.8", true),
         ("::", false), ("::1", false), ("fe80::1", false), ("fd12::1", false), ("ff02::1", false),
         ("2001:db8::1", false), ("64:ff9b::7f00:1", false), ("::127.0.0.1", false), ("fec0::1", false),
-        ("2002:7f00:1::", false), ("2001::1", false),
+        ("2002:7f00:1::", false), ("2001::1", false), ("2001:2::1", false), ("2001:200::1", true),
+        ("100::1", false), ("100:0:0:1::1", false), ("::ffff:0:7f00:1", false), ("::ffff:0:10.0.0.1", false),
         ("2606:4700:4700::1111", true), ("::ffff:127.0.0.1", false), ("::ffff:8.8.8.8", true),
     ])
     func `is public or not`(_ text: String, _ isPublic: Bool) throws {

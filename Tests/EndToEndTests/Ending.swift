@@ -34,6 +34,34 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
+    @Test func `does not wait for a reload that is under way`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let belfry = try Belfry(
+            """
+            jobs:
+              long: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'echo up; read line < "$GATE"' }
+            """, in: folder)
+        try await belfry.start()
+        let events = try belfry.feed("events")
+        try await belfry.run("run", "long")
+        _ = try await events.event("run.started")
+        let warden = Int32(try #require(try await belfry.json("status")["warden"]["pid"].integer))
+        #expect(try await belfry.stop() == 0)
+        // A start waits 10 s for a warden that is silent, and so does a reload behind it.
+        #expect(Glibc.kill(warden, SIGSTOP) == 0)
+        defer { _ = Glibc.kill(warden, SIGCONT) }
+        let daemon = try belfry.launch()
+        while try await belfry.run("status").code == 3 {}
+        daemon.signal(SIGHUP)
+        daemon.signal(SIGTERM)
+        let begin = ContinuousClock.now
+        #expect(await daemon.status() == 0)
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        #expect(Glibc.kill(warden, SIGCONT) == 0)
+        try gate.open()
+    }
+
     @Test func `waits for what is under way with --drain, and starts no more`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

@@ -44,6 +44,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case notBelfry = "E1602"
     case connectionLost = "E1603"
     case outputLost = "E1604"
+    case noAnswer = "E1605"
 
     case internalFault = "E1901"
 
@@ -87,6 +88,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .notBelfry: ErrorRow(502, .unavailable, exit: 1, "what answers is not a Belfry daemon")
         case .connectionLost: ErrorRow(502, .unavailable, exit: 3, "the daemon went away in the middle")
         case .outputLost: ErrorRow(500, .outputLost, exit: 1, "standard output can't be written")
+        case .noAnswer: ErrorRow(504, .noDaemon, exit: 3, "the daemon does not answer", "belfry doctor")
         case .internalFault: ErrorRow(500, .internalFault, exit: 1, "something went wrong inside the daemon")
         }
     }

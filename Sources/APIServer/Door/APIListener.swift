@@ -22,12 +22,12 @@ package struct APIListener: Service {
 
     /// The largest body of a request.
     package static let bodyLimit = 4 * 1024 * 1024
-    /// The most connections at once, unless fewer are asked for; more wait.
-    package static let connections = 256
 
     private let path: String
     private let access: Access
-    private let connections: Int
+    private let limits: ConnectionLimits
+    private let waits: ConnectionPatience
+    private let count: ConnectionCount
     private let handler: any APIHandler
     private let logger: Logger
     private let ready: @Sendable () async -> Void
@@ -37,18 +37,21 @@ package struct APIListener: Service {
     /// - Parameters:
     ///   - path: The socket's file; its folder exists.
     ///   - access: Who may connect.
-    ///   - connections: The most connections at once.
+    ///   - limits: The most connections at once; more are refused.
+    ///   - waits: How long clients are waited for.
     ///   - handler: Answers.
     ///   - logger: Told of what connections do, at trace, and of what goes wrong.
     ///   - ready: Called once, when requests are taken.
     package init(
-        path: String, access: Access, connections: Int = APIListener.connections, handler: any APIHandler,
-        logger: Logger,
+        path: String, access: Access, limits: ConnectionLimits = ConnectionLimits(),
+        waits: ConnectionPatience = ConnectionPatience(), handler: any APIHandler, logger: Logger,
         ready: @escaping @Sendable () async -> Void = {}
     ) {
         self.path = path
         self.access = access
-        self.connections = connections
+        self.limits = limits
+        self.waits = waits
+        count = ConnectionCount(limits)
         self.handler = handler
         self.logger = logger
         self.ready = ready
@@ -63,13 +66,14 @@ package struct APIListener: Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let (files, file) = AsyncStream.makeStream(of: FileIdentity.self)
         let door = HTTPDoor(
-            address: .unixDomainSocket(path: path), connections: connections, logger: quiet,
+            address: .unixDomainSocket(path: path), limits: limits, count: count, waits: waits,
+            refusal: (try? WireCoding.encode(Self.tooBusy)) ?? [], logger: quiet,
             opened: { _ in
                 try admit()
                 if let made = try? FileIdentity(at: path) { file.yield(made) }
                 await ready()
             },
-            respond: { request, writer, _ in try await answer(request, writer) })
+            respond: { request, writer, channel in try await answer(request, writer, channel) })
         do {
             try await door.run()
         } catch let error as APIServerError {
@@ -95,14 +99,41 @@ package struct APIListener: Service {
         }
     }
 
+    /// What a connection is refused with when there are too many.
+    private static let tooBusy = APIError(
+        .tooBusy, hint: "Try again in a moment, or end programs that hold connections to it.")
+
     @concurrent
-    private func answer(_ request: Request, _ writer: consuming ResponseWriter) async throws {
-        let response: APIResponse
+    private func answer(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
+        var response: APIResponse
         do throws(APIError) {
-            response = await handler.respond(to: try await read(request))
+            let deadline = channel.close(after: waits.body)
+            defer { deadline.cancel() }
+            let request = try await read(request)
+            deadline.cancel()
+            response = await handler.respond(to: request)
         } catch {
             response = .failure(error)
         }
+        guard case .stream = response else { return try await write(response, writer, on: channel) }
+        guard let place = count.beginStream() else {
+            return try await write(.failure(Self.tooBusy), writer, on: channel)
+        }
+        defer { place.end() }
+        // A stream with nothing to write would not notice that nobody reads it.
+        channel.closeFuture.whenComplete { _ in place.end() }
+        try await write(response, writer)
+    }
+
+    /// Writes a whole answer, which is read in time or not at all.
+    @concurrent
+    private func write(
+        _ response: APIResponse, _ writer: consuming ResponseWriter, on channel: any Channel
+    ) async throws {
+        let deadline = channel.close(after: waits.answer)
+        defer { deadline.cancel() }
         try await write(response, writer)
     }
 

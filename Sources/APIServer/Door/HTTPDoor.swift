@@ -9,10 +9,12 @@ import ServiceLifecycle
 struct HTTPDoor: Sendable {
     /// Where it listens.
     var address: BindAddress
-    /// More connections wait in the backlog until others end.
-    var connections: Int
-    /// A connection that sends nothing for so long, and is owed nothing, is closed.
-    var idleTimeout: Duration = .seconds(30)
+    /// More connections than these are refused.
+    var limits = ConnectionLimits()
+    var count: ConnectionCount
+    var waits = ConnectionPatience()
+    /// The error that a connection is refused with, as JSON.
+    var refusal: [UInt8] = []
     /// Answers still being written when the server stops are cut after this.
     var patience: Duration = .milliseconds(600)
     var logger: Logger
@@ -36,17 +38,28 @@ struct HTTPDoor: Sendable {
         let (openings, opening) = AsyncStream.makeStream(of: (any Channel).self)
         let (stop, stopping) = AsyncStream.makeStream(of: Never.self)
         let server = Server(
-            childChannelSetup: HTTP1Channel(
-                responder: respond,
-                configuration: .init(
-                    idleTimeout: .nanoseconds(idleTimeout.nanoseconds),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 64 * 1024,
-                        maxHeaderFieldCount: 100))),
+            childChannelSetup: CountedConnection(
+                http: http, count: count, patience: waits.refusal, refusal: refusalAnswer),
             configuration: ServerConfiguration(
                 address: address,
-                availableConnectionsDelegate: MaximumAvailableConnections(connections, logger: logger)),
+                // Never reached, unless connections arrive in one burst: descriptors are left for the rest.
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.all, logger: logger)),
             onServerRunning: { opening.yield($0) }, eventLoopGroup: group, logger: logger)
+        do {
+            try await serve(server, openings, opening, stop, stopping)
+        } catch {
+            try? await server.shutdownGracefully()
+            throw error
+        }
+        // On a busy machine the server's own answer to the stop may come later than this: when its loop has ended.
+        try? await server.shutdownGracefully()
+    }
+
+    private func serve(
+        _ server: Server<CountedConnection>, _ openings: AsyncStream<any Channel>,
+        _ opening: AsyncStream<any Channel>.Continuation, _ stop: AsyncStream<Never>,
+        _ stopping: AsyncStream<Never>.Continuation
+    ) async throws {
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 tasks.addTask {
@@ -61,6 +74,10 @@ struct HTTPDoor: Sendable {
                 tasks.addTask {
                     for await _ in stop {}
                     try await Task.sleep(for: patience)
+                    // A connection that nobody has begun to serve must not be dropped, so that none comes from now on.
+                    count.closeAll()
+                    try? await server.shutdownGracefully()
+                    await count.allAreServed()
                     return true
                 }
                 defer { tasks.cancelAll() }
@@ -72,10 +89,23 @@ struct HTTPDoor: Sendable {
     }
 }
 
-extension Duration {
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+extension HTTPDoor {
+    /// The protocol of a connection; one that does not send a head in time, first or next, is closed.
+    private var http: HTTP1Channel {
+        HTTP1Channel(
+            responder: respond,
+            configuration: .init(
+                idleTimeout: TimeAmount(waits.head),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 64 * 1024, maxHeaderFieldCount: 100)))
+    }
+
+    /// What a connection is refused with.
+    private var refusalAnswer: [UInt8] {
+        let head =
+            "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
+            + "content-length: \(refusal.count)\r\nconnection: close\r\n\r\n"
+        return Array(head.utf8) + refusal
     }
 }
 

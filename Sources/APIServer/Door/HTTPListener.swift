@@ -63,7 +63,8 @@ package struct HTTPListener: Service {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let door = HTTPDoor(
-            address: .hostname("127.0.0.1", port: port), connections: 256, logger: quiet,
+            address: .hostname("127.0.0.1", port: port), count: ConnectionCount(ConnectionLimits()),
+            logger: quiet,
             opened: { await ready($0.localAddress?.port ?? port) },
             respond: { request, writer, _ in try await answer(request, writer) })
         do {

@@ -43,9 +43,11 @@ extension DaemonHandler {
         var version: UInt64 = .max
         let wakes = Wakes(control, live: live, heartbeat: Self.heartbeat)
         try await writer.write(ServerSentEvent.heartbeat)
+        // The runs that the reader takes for runs under way.
+        var shown: Set<String> = []
         if live {
             version = await control.board.changes(after: .max).version
-            for state in await control.board.states() { try await write(state, to: &writer) }
+            for state in await control.board.states() { try await write(state, &shown, to: &writer) }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             wakes.start(in: &group)
@@ -60,7 +62,8 @@ extension DaemonHandler {
                 guard live else { continue }
                 let changes = await control.board.changes(after: version)
                 version = changes.version
-                for state in changes.states { try await write(state, to: &writer) }
+                for state in changes.states { try await write(state, &shown, to: &writer) }
+                if !changes.isWhole { try await writeForgotten(&shown, to: &writer) }
                 if !changes.states.isEmpty {
                     try await control.clock.sleep(until: control.clock.now + Self.liveGap)
                 }
@@ -87,8 +90,22 @@ extension DaemonHandler {
         }
     }
 
+    /// Writes the last states of runs that ended while the reader was too slow to see it.
     @concurrent
-    private func write(_ state: LiveState, to writer: inout any BodyWriter) async throws {
+    private func writeForgotten(_ shown: inout Set<String>, to writer: inout any BodyWriter) async throws {
+        let alive = Set(await control.board.states().map(\.task.id))
+        for run in shown.subtracting(alive) {
+            guard let record = try await control.ledger.run(id: run), var state = record.live else { continue }
+            state.state = record.state
+            try await write(state, &shown, to: &writer)
+        }
+    }
+
+    @concurrent
+    private func write(
+        _ state: LiveState, _ shown: inout Set<String>, to writer: inout any BodyWriter
+    ) async throws {
+        if state.state.isEnded { shown.remove(state.task.id) } else { shown.insert(state.task.id) }
         let data = try WireCoding.text(WireLive(state, at: control.clock.now))
         try await writer.write(ServerSentEvent(name: "live", data: data).bytes)
     }

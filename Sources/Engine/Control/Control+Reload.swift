@@ -46,10 +46,12 @@ package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
 }
 
 extension Control {
-    /// Reads the configuration anew and puts all of it in force, or refuses all of it.
+    /// Reads the configuration again and puts all of it in force, or refuses all of it.
     ///
+    /// One that is asked for during the start waits until the jobs of the files are in force.
     /// - Throws: ``ReloadRefusal`` with what is wrong, or an ``EngineError``; the running configuration is untouched.
     package func reload() async throws -> ReloadDifference {
+        await loading.wait()
         do {
             let difference = try await replaceConfiguration()
             switchboard.refusal = nil

@@ -136,7 +136,7 @@ extension Control {
         if let dead = status.outbox[.dead], dead > 0 {
             problems.append(
                 EngineProblem(
-                    kind: "deadEntries", message: "\(dead) notices could not be delivered",
+                    kind: "deadEntries", message: "\(dead) notice\(dead == 1 ? "" : "s") could not be delivered",
                     hint: "see them with: belfry outbox list"))
         }
         return problems
@@ -181,6 +181,13 @@ extension Control {
             EngineProblem(
                 kind: "job", message: "job \"\(name)\" can't be scheduled: \(fault)",
                 hint: "edit its schedule or its zone")
+        }
+        if let late = summary.late {
+            problems.append(
+                EngineProblem(
+                    kind: "slotsLate",
+                    message: "slots since \(late.iso8601) are late: the ledger does not record them",
+                    hint: "they are caught up as soon as the ledger can be written"))
         }
         if summary.isHeld {
             problems.append(

@@ -20,6 +20,8 @@ package actor ItemKeeper {
     private var seenOnBoard: UInt64 = 0
     private var boardLookedAt: Duration?
     private var hasNewsOnBoard = false
+    /// How often in a row the ledger refused what was to be recorded.
+    private var failures = 0
 
     package init(
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, switchboard: Switchboard,
@@ -46,14 +48,23 @@ package actor ItemKeeper {
             group.addTask {
                 for await _ in self.board.taps() { await self.noteBoard() }
             }
+            group.addTask {
+                for await condition in self.ledger.conditions() where condition == .sound {
+                    await self.retryAtOnce()
+                }
+            }
             group.addTask { try await self.serve() }
             try await group.next()
             group.cancelAll()
         }
     }
 
+    /// Does not wait for the next try: the ledger takes everything again.
+    private func retryAtOnce() {
+        if failures > 0 { alarm.ring() }
+    }
+
     private func serve() async throws {
-        var failures = 0
         while true {
             do throws(LedgerError) {
                 if desk.isBlank { try await load() }
@@ -108,7 +119,7 @@ package actor ItemKeeper {
         if let boardLookedAt, clock.sinceBoot - boardLookedAt < .seconds(1) { return }
         hasNewsOnBoard = false
         boardLookedAt = clock.sinceBoot
-        let (version, states) = await board.changes(after: seenOnBoard)
+        let (version, states, _) = await board.changes(after: seenOnBoard)
         seenOnBoard = version
         try await run(.tell(states))
     }

@@ -191,7 +191,8 @@ extension ItemTurn {
             record.event.type == .ledgerFull
             ? "The disk is full. No job starts before there is room; what is missed is caught up then."
             : "There is room on the disk again; jobs start as planned."
-        try say(text, in: "ledger", on: told)
+        // Also when it was full a moment ago: that there is room is what the reader waits for.
+        try say(text, in: "ledger", on: told, ringAgainAfter: .zero)
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.
@@ -224,13 +225,15 @@ extension ItemTurn {
 
     /// Says something in a thread of Belfry's own that only these channels show.
     private mutating func say(
-        _ text: String, in thread: String, on channels: [String]
+        _ text: String, in thread: String, on channels: [String],
+        ringAgainAfter: Duration = ThreadPolicy().ringAgainAfter
     ) throws(LedgerError) {
         let message = Message(id: tools.makeID(), bot: "belfry", thread: thread, text: text, at: now)
         let now = now
         try update(message.itemKey, bot: "belfry") { item in
             item.only = channels
-            return item.receive(message, at: now, policy: ThreadPolicy(wait: .zero))
+            return item.receive(
+                message, at: now, policy: ThreadPolicy(wait: .zero, ringAgainAfter: ringAgainAfter))
         }
     }
 

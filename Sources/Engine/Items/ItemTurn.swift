@@ -21,7 +21,7 @@ struct ItemTurn {
     let configuration: EngineConfiguration
     let now: Moment
     /// The items that are awake.
-    private let awake: [ItemKey: KeptItem]
+    private let awake: (ItemKey) -> KeptItem?
     private(set) var items: [ItemKey: KeptItem] = [:]
     /// The items whose state must be stored.
     private(set) var written: Set<ItemKey> = []
@@ -31,7 +31,7 @@ struct ItemTurn {
 
     init(
         _ tools: Tools, by reads: any TurnReading, configuration: EngineConfiguration,
-        awake: [ItemKey: KeptItem], now: Moment
+        awake: @escaping (ItemKey) -> KeptItem?, now: Moment
     ) {
         self.tools = tools
         self.reads = reads
@@ -68,7 +68,7 @@ struct ItemTurn {
 
     /// The item as this turn left it, or as it is stored, or a new one.
     func item(_ key: ItemKey, bot: String) throws(LedgerError) -> KeptItem {
-        if let item = items[key] ?? awake[key] { return item }
+        if let item = items[key] ?? awake(key) { return item }
         if let record = try reads.item(key) { return KeptItem(record, bot: bot) }
         return KeptItem(key, bot: bot)
     }

@@ -40,6 +40,8 @@ package actor LiveBoard {
     private var lines: [String: Line] = [:]
     private var version: UInt64 = 0
     private var ended: [(version: UInt64, state: LiveState)] = []
+    /// The version of the newest ended state that is no longer kept.
+    private var forgotten: UInt64 = 0
     private let watchers = Taps()
     private var isTroubled = false
 
@@ -156,7 +158,7 @@ package actor LiveBoard {
         if let text { last.message = CleanText.line(text, limit: 300) }
         version += 1
         ended.append((version, last))
-        if ended.count > Self.endedKept { ended.removeFirst(ended.count - Self.endedKept) }
+        if ended.count > Self.endedKept { forgotten = ended.removeFirst().version }
         watchers.tap()
         return last
     }
@@ -172,11 +174,15 @@ package actor LiveBoard {
     package func state(of run: String) -> LiveState? { lines[run]?.tracker.live }
 
     /// What changed after `version`: each run once with its newest state, the ended ones among them.
-    package func changes(after seen: UInt64) -> (version: UInt64, states: [LiveState]) {
+    ///
+    /// Not whole when a run ended whose state is no longer kept: a watcher finds it by what it has shown.
+    package func changes(
+        after seen: UInt64
+    ) -> (version: UInt64, states: [LiveState], isWhole: Bool) {
         let gone = ended.filter { $0.version > seen }
         let alive = lines.values.filter { $0.version > seen }.map { ($0.version, $0.tracker.live) }
         let states = (gone.map { ($0.version, $0.state) } + alive).sorted { $0.0 < $1.0 }.map(\.1)
-        return (version, states)
+        return (version, states, seen >= forgotten)
     }
 
     /// A tap on the shoulder after each change, conflated; ask ``changes(after:)`` what it was.

@@ -215,6 +215,7 @@ package actor RunKeeper {
             wardenFault = nil
             patience = 0
         } catch {
+            guard !Task.isCancelled else { return }
             patience += 1
             wardenFault = "\(error)"
             connectAt = clock.sinceBoot + .seconds(min(patience, 10))

@@ -64,6 +64,8 @@ package actor SlotKeeper {
     private var awaitsJobs: Bool
     private var commands: [Command] = []
     private var isStopped = false
+    /// How often in a row the ledger refused what was to be recorded.
+    private var failures = 0
 
     /// Reads the jobs and the watermark; a new ledger's watermark is now.
     ///
@@ -146,6 +148,7 @@ package actor SlotKeeper {
             jobs: book.count, next: book.earliestAwake, faults: faults, active: census.count,
             tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 }, isHeld: isHeld,
             behind: isBehind ? watermark.decidedUntil : nil,
+            late: failures > 0 ? book.earliest.map(\.slot).flatMap { $0 < clock.now ? $0 : nil } : nil,
             setBack: setBack.flatMap { clock.sinceBoot - $0.at < Self.eraNews ? $0.by : nil })
     }
 
@@ -168,7 +171,22 @@ package actor SlotKeeper {
     package func run() async throws {
         defer { stop() }
         try await hearNews()
-        var failures = 0
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await condition in self.ledger.conditions() where condition == .sound {
+                    await self.retryAtOnce()
+                }
+            }
+            try await serve()
+        }
+    }
+
+    /// Does not wait for the next try: the ledger takes everything again.
+    private func retryAtOnce() {
+        if failures > 0 { alarm.ring() }
+    }
+
+    private func serve() async throws {
         while true {
             do {
                 try await turn()
@@ -180,7 +198,7 @@ package actor SlotKeeper {
                     logger.error("slots can't be recorded", metadata: ["reason": "\(error)"])
                 }
             }
-            try await alarm.wait(until: nextTurn(failures: failures), on: clock)
+            try await alarm.wait(until: nextTurn, on: clock)
         }
     }
 
@@ -199,7 +217,7 @@ package actor SlotKeeper {
         try Task.checkCancellation()
     }
 
-    private func nextTurn(failures: Int) -> Moment? {
+    private var nextTurn: Moment? {
         if awaitsJobs { return nil }
         if failures > 0 { return clock.now + .seconds(min(failures, 30)) }
         let slot = isHeld ? clock.now + .seconds(1) : book.earliest?.slot

@@ -16,6 +16,8 @@ package struct SlotSummary: Sendable {
     package var isHeld: Bool
     /// The clock went back, and up to here every slot is decided already; nil: it did not.
     package var behind: Moment?
+    /// The earliest slot that could not be recorded in time; nil: all are.
+    package var late: Moment?
     /// By how much the clock went back when a new era began, within the last day; nil: none did.
     package var setBack: Duration?
 }

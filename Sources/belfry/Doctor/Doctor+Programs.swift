@@ -27,7 +27,7 @@ extension Doctor {
     /// What keeps a daemon from starting, or runs from beginning: each needs some descriptors of the warden.
     private func limitFindings() -> [WireProblem] {
         let mend = "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit"
-        if status == nil, let limit = try? Machine.descriptorLimit(), limit < Self.descriptorsOfDaemon {
+        if status == nil, let limit = try? DescriptorLimit.current(), limit < Self.descriptorsOfDaemon {
             return [
                 warning(
                     "fewDescriptors",

@@ -54,7 +54,7 @@ final class DaemonOffice: ExecOffice {
                 // With one id asking twice makes one run.
                 run = try client.ask(.exec, saying: request, as: WireRun.self)
             } catch {
-                guard error.code == .connectionLost || error.code == .stopping else { throw error }
+                guard [.connectionLost, .stopping, .starting].contains(error.code) else { throw error }
                 try reconnection.wait()
             }
         }
@@ -104,7 +104,7 @@ final class DaemonOffice: ExecOffice {
 
     private func refreshed(patience: Duration) -> WireRun? {
         guard let name = run?.name.flatMap(RunName.init) else { return nil }
-        let client = DaemonClient(socket: client.socket, patience: patience)
+        let client = DaemonClient(socket: client.socket, patience: patience, longest: patience)
         return try? client.ask(.run(job: name.job, ordinal: name.ordinal))
     }
 }

@@ -61,7 +61,7 @@ final class Spool {
             StandardError.print("belfry: no daemon will learn how this run ended: \(error)")
         }
         for socket in Paths.socketsToTry().prefix(1) {
-            _ = try? DaemonClient(socket: socket, patience: .seconds(2)).bytes(.spool)
+            _ = try? DaemonClient(socket: socket, patience: .seconds(2), longest: .seconds(2)).bytes(.spool)
         }
     }
 

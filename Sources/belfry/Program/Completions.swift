@@ -27,7 +27,8 @@ enum Completions {
         _ route: Route, _ query: Query = Query(), as type: [Value].Type
     ) -> [Value] {
         for socket in Paths.socketsToTry() {
-            let client = DaemonClient(socket: socket, patience: .milliseconds(500))
+            let patience = Duration.milliseconds(500)
+            let client = DaemonClient(socket: socket, patience: patience, longest: patience)
             if let values: [Value] = try? client.ask(route, query: query) { return values }
         }
         return []

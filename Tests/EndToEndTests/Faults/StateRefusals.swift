@@ -52,7 +52,7 @@ import Testing
     @Test func `of a process that may open few files is served, whoever connects`() async throws {
         let belfry = try Belfry(job)
         try await belfry.start(through: ["/usr/bin/prlimit", "--nofile=160"])
-        // More clients than there are descriptors: they wait, and the rest goes on.
+        // More clients than there are descriptors: those too many are refused, and the rest goes on.
         let crowd = try ChildProcess(
             "python3",
             [
@@ -73,6 +73,18 @@ import Testing
         #expect(await crowd.line { $0 == "held" } != nil)
         await crowd.end()
         #expect(try await belfry.run("run", "job", "--follow").code == 0)
+        #expect(try await belfry.stop() == 0)
+    }
+
+    @Test func `may open more files than its jobs, which keep the limit it was started with`() async throws {
+        let belfry = try Belfry("jobs:\n  limit: { schedule: manual, shell: ulimit -n; ulimit -Hn }")
+        try await belfry.start(through: ["/usr/bin/prlimit", "--nofile=300:3000"])
+        let pid = try #require(try await belfry.json("status")["pid"].integer)
+        let limits = try SmallFile.text("/proc/\(pid)/limits").split(separator: "\n")
+        let files = try #require(limits.first { $0.hasPrefix("Max open files") })
+        #expect(files.split(separator: " ").dropFirst(3).prefix(2) == ["3000", "3000"])
+        #expect(try await belfry.run("run", "limit", "--follow").code == 0)
+        #expect(try await belfry.run("run", "logs", "limit").text == "300\n3000\n")
         #expect(try await belfry.stop() == 0)
     }
 

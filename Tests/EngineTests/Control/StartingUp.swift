@@ -120,6 +120,18 @@ import Tracking
         }
     }
 
+    @Test func `is also a reload, which finds them in force`() async throws {
+        try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
+            tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
+            var configuration = tower.switchboard.configuration
+            configuration.jobs.append((.manual("later"), "f:3"))
+            tower.file.value = .success(configuration)
+            async let difference = tower.control.reload()
+            _ = try await tower.control.takeUpJobs()
+            #expect(try await difference.added == ["later"])
+        }
+    }
+
     @Test func `is refused when they are not in force after four seconds`() async throws {
         try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
             async let answer: Void = tower.control.whenLoaded()

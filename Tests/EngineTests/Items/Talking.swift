@@ -73,6 +73,43 @@ import Timeline
         }
     }
 
+    @Test func `in many threads at once is shown in each of them, whole`() async throws {
+        try await tower { tower in
+            // More than are woken in one transaction, and a second message that changes when each must be woken.
+            for text in ["one", "two"] {
+                for start in stride(from: 0, to: 1500, by: 100) {
+                    try await tower.ledger.commit(
+                        (start..<start + 100).flatMap { number -> [Change] in
+                            let message = Message(
+                                id: freshID(), bot: "ops", thread: "\(number)", text: text,
+                                at: tower.clock.now,
+                                urgency: text == "two" && number % 3 == 0 ? .critical : .normal)
+                            return [
+                                .insertMessage(MessageRecord(message: message)),
+                                .append(
+                                    NewEvent(
+                                        .messagePosted, at: message.at, bot: "ops", subject: message.id)),
+                            ]
+                        })
+                }
+                try await tower.told()
+                tower.clock.advance(by: .milliseconds(500))
+            }
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).count == 500)
+            tower.clock.advance(by: .seconds(1))
+            try await tower.until {
+                try await tower.ledger.surfaces(channel: "desk", all: true).count == 1500
+            }
+            for number in [0, 1, 2, 1499] {
+                let shown = try await tower.shown(.thread(bot: "ops", thread: "\(number)"))
+                guard case .messages(2, _)? = shown?.content else {
+                    Issue.record("thread \(number): \(String(describing: shown))")
+                    continue
+                }
+            }
+        }
+    }
+
     @Test func `before a webhook was tried is added to it, after that makes another`() async throws {
         try await tower { tower in
             func say(_ text: String) async throws {

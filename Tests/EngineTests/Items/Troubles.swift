@@ -30,6 +30,26 @@ import Timeline
     }
 }
 
+@Suite(.timeLimit(.minutes(2))) struct `a disk that is full and has room again` {
+    @Test func `rings both times where the ledger's news goes`() async throws {
+        let channels: [any Channel] = [
+            try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
+        ]
+        let routes = [Route(when: [.ledger], to: ["hook", "desk"])]
+        try await Tower.run(channels: channels, routes: routes) { tower in
+            let key = ItemKey.thread(bot: "belfry", thread: "ledger")
+            for (type, revision) in [(EventType.ledgerFull, 1), (.ledgerRestored, 2)] {
+                try await tower.ledger.commit([.append(NewEvent(type, at: tower.clock.now, reason: "x"))])
+                try await tower.told()
+                try await tower.until { try await tower.shown(key)?.revision == revision }
+                #expect(try await tower.shown(key)?.reason.rings == true, "\(type)")
+                tower.clock.advance(by: .seconds(60))
+            }
+            #expect(try await tower.entries(of: "hook").map(\.type) == ["ledger.full", "ledger.restored"])
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(2))) struct `a channel's trouble` {
     let curl: CurlMulti
     let channels: [any Channel]

@@ -55,6 +55,24 @@ import Tracking
         await ledger.close()
     }
 
+    @Test func `tells a watcher when it missed the end of a run that is no longer kept`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let board = board(ledger, clock)
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        let seen = await board.changes(after: 0)
+        await board.end("a", .completed, reason: nil, at: clock.now)
+        #expect(await board.changes(after: seen.version).isWhole)
+        for number in 1...256 {
+            await board.enter(task("b\(number)"), attempt: 1, state: .running, saved: nil, at: clock.now)
+            await board.end("b\(number)", .completed, reason: nil, at: clock.now)
+        }
+        let changes = await board.changes(after: seen.version)
+        #expect(!changes.isWhole && !changes.states.contains { $0.task.id == "a" })
+        #expect(await board.changes(after: changes.version).isWhole)
+        await ledger.close()
+    }
+
     @Test func `taps a slow watcher once for all it missed`() async throws {
         let ledger = try await ledger("a")
         let clock = ManualClock(now: at("10:00:00"))

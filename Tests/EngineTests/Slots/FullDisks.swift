@@ -32,4 +32,27 @@ import Timeline
             #expect(try await scene.spans(of: "one") == ["skipped overlap 10:02:00-10:02:00 x1"])
         }
     }
+
+    @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
+    func `shows that slots are late, and records them as soon as there is room`() async throws {
+        let disk = try SmallDisk(megabytes: 16)
+        try await SlotScene.run(in: disk.folder, at: at("10:00:00")) { scene in
+            try await scene.put(.cron("one", "0 * * * * *"))
+            try await scene.sleeps(until: at("10:01:00"))
+            try disk.fill()
+            #expect(await scene.keeper.summary().late == nil)
+            for (time, next) in [("10:01:00", "10:01:01"), ("10:01:01", "10:01:03"), ("10:01:03", "10:01:06")] {
+                scene.clock.advance(to: at(time))
+                try await scene.sleeps(until: at(next))
+            }
+            #expect(await scene.keeper.summary().late == at("10:01:00"))
+            try disk.free()
+            // Whoever writes first finds that there is room: nobody waits for 10:01:06.
+            try await scene.ledger.commit([.setFact(name: "touched", value: "now")])
+            while try await scene.ledger.runs(RunFilter()).isEmpty {}
+            #expect(try await scene.slots(of: "one") == [at("10:01:00")])
+            #expect(scene.clock.now == at("10:01:03"))
+            #expect(await scene.keeper.summary().late == nil)
+        }
+    }
 }

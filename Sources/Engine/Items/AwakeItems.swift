@@ -1,0 +1,60 @@
+import Grouping
+import HeapModule
+import Timeline
+
+/// The items that wait for a moment or show a run at work, and which of them must be woken first.
+///
+/// What an item costs here does not depend on how many others there are.
+struct AwakeItems {
+    /// Holds for as long as the item still waits for this moment; others are dropped when they come first.
+    private struct Wake: Comparable {
+        let at: Moment
+        let key: ItemKey
+
+        static func < (one: Wake, other: Wake) -> Bool { one.at < other.at }
+    }
+
+    private(set) var items: [ItemKey: KeptItem] = [:]
+    private var wakes = Heap<Wake>()
+
+    init() {}
+
+    subscript(key: ItemKey) -> KeptItem? { items[key] }
+
+    /// When the first item must be woken.
+    var nextFlush: Moment? { wakes.min?.at }
+
+    /// How many moments are held, those that no item waits for any more among them.
+    var wakeCount: Int { wakes.count }
+
+    /// Puts an item in the place of the one before; nil: it sleeps.
+    ///
+    /// - Complexity: O(log items), amortised.
+    mutating func set(_ item: KeptItem?, for key: ItemKey) {
+        let before = items[key]?.flushAt
+        items[key] = item
+        if let at = item?.flushAt, at != before { wakes.insert(Wake(at: at, key: key)) }
+        dropStale()
+    }
+
+    /// The items whose moment has come, the earliest first, at most `limit`.
+    mutating func due(at now: Moment, limit: Int) -> [ItemKey] {
+        var due: [Wake] = []
+        while due.count < limit, let first = wakes.min, first.at <= now {
+            wakes.removeMin()
+            if isWaiting(first), due.last != first { due.append(first) }
+        }
+        // They leave when their items no longer wait for this moment: nothing is lost if the turn is refused.
+        wakes.insert(contentsOf: due)
+        return due.map(\.key)
+    }
+
+    private func isWaiting(_ wake: Wake) -> Bool { items[wake.key]?.flushAt == wake.at }
+
+    private mutating func dropStale() {
+        while let first = wakes.min, !isWaiting(first) { wakes.removeMin() }
+        guard wakes.count > 2 * items.count + 64 else { return }
+        wakes = Heap(
+            items.compactMap { key, item in item.flushAt.map { Wake(at: $0, key: key) } })
+    }
+}

@@ -1,0 +1,203 @@
+import API
+import APIClient
+import APIServer
+import Glibc
+import Host
+import TestSupport
+import Testing
+
+/// Answers status at once, and items by a stream that never ends.
+private struct Door: APIHandler {
+    /// Never yields, and ends with the task that waits for it.
+    private let never = AsyncStream.makeStream(of: Never.self)
+
+    func respond(to request: APIRequest) async -> APIResponse {
+        switch request.route {
+        case .status: .value(Samples.status)
+        case .items:
+            .stream(contentType: "text/plain") { writer in
+                try await writer.write(Array("open".utf8))
+                for await _ in never.stream {}
+            }
+        default: .failure(APIError(.notInThisVersion))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a control socket that many connect to` {
+    @Test func `closes what sends no whole head, and then serves others`() async throws {
+        var waits = ConnectionPatience()
+        waits.head = .milliseconds(300)
+        try await whileServing(Door(), waits: waits) { client in
+            try await blocking {
+                // More than the limit, half of them in the middle of a head.
+                let idle = try (0..<300).map { number in
+                    let socket = try UnixSocket(path: client.socket)
+                    if number % 2 == 0 { try? socket.write(Array("GET /v1/status HTTP/1.1\r\nhost:".utf8)) }
+                    return socket
+                }
+                var refused = 0
+                for socket in idle { if try isRefused(socket) { refused += 1 } }
+                #expect(refused >= 300 - ConnectionLimits().requests)
+                let status: WireStatus = try client.ask(.status)
+                #expect(status == Samples.status)
+            }
+        }
+    }
+
+    @Test func `refuses at once what is beyond its limit, with a sentence`() async throws {
+        var limits = ConnectionLimits()
+        limits.requests = 4
+        try await whileServing(Door(), limits: limits) { client in
+            try await blocking {
+                var idle = try (0..<4).map { _ in try UnixSocket(path: client.socket) }
+                let error = #expect(throws: APIError.self) { try client.ask(.status) as WireStatus }
+                #expect(error?.code == .tooBusy)
+                #expect(
+                    error?.sentence == """
+                        the daemon has too many connections. Try again in a moment, or end programs that hold \
+                        connections to it.
+                        """)
+                idle.removeAll()
+                while (try? client.ask(.status) as WireStatus) == nil {}
+            }
+        }
+    }
+
+    @Test func `serves 1,000 streams, and requests beside them`() async throws {
+        try DescriptorLimit.raise(to: 4096)
+        var limits = ConnectionLimits()
+        limits.requests = 8
+        try await whileServing(Door(), limits: limits) { client in
+            try await blocking {
+                let streams = try (0..<1000).map { _ in
+                    let stream = try client.open(.items)
+                    #expect(try stream.next(timeout: .seconds(30)) == .bytes(Array("open".utf8)))
+                    return stream
+                }
+                let status: WireStatus = try client.ask(.status)
+                #expect(status == Samples.status)
+                withExtendedLifetime(streams) {}
+            }
+        }
+    }
+
+    @Test func `refuses streams beyond their limit, and answers requests`() async throws {
+        var limits = ConnectionLimits()
+        limits.streams = 2
+        try await whileServing(Door(), limits: limits) { client in
+            try await blocking {
+                let streams = try (0..<2).map { _ in try client.open(.items) }
+                let error = #expect(throws: APIError.self) { try client.open(.items) }
+                #expect(error?.code == .tooBusy)
+                let status: WireStatus = try client.ask(.status)
+                #expect(status == Samples.status)
+                withExtendedLifetime(streams) {}
+            }
+        }
+    }
+
+    @Test func `serves a stream in the place of one whose client has left`() async throws {
+        var limits = ConnectionLimits()
+        limits.streams = 1
+        try await whileServing(Door(), limits: limits) { client in
+            try await blocking {
+                _ = try client.open(.items)
+                while (try? client.open(.items)) == nil {}
+            }
+        }
+    }
+
+    @Test func `closes a request whose body does not arrive`() async throws {
+        var waits = ConnectionPatience()
+        waits.body = .milliseconds(100)
+        try await whileServing(Door(), waits: waits) { client in
+            try await blocking {
+                let socket = try UnixSocket(path: client.socket)
+                try socket.write(
+                    Array("POST /v1/jobs HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{".utf8))
+                #expect(try !isRefused(socket))
+            }
+        }
+    }
+
+    /// Reads to the end of the connection; whether a refusal came before it.
+    private func isRefused(_ socket: UnixSocket) throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var text = ""
+        while true {
+            // The daemon may close with our bytes unread, which is an error here, and an end as well.
+            guard let arrival = try? socket.read(into: &buffer, timeout: .seconds(60)) else { break }
+            guard case .bytes(let count) = arrival else {
+                #expect(arrival == .ended)
+                break
+            }
+            text += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        return text.hasPrefix("HTTP/1.1 503 ") && text.contains("E1504")
+    }
+
+    @Test func `keeps its limits within the descriptors that there are`() {
+        for descriptors in [32, 64, 416, 928, 4000] {
+            let limits = ConnectionLimits(within: descriptors)
+            #expect(limits.requests + limits.streams + limits.refusals <= descriptors, "\(descriptors)")
+            #expect(limits.requests >= 16)
+        }
+        #expect(ConnectionLimits(within: 4000) == ConnectionLimits())
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `a client of a daemon that is silent` {
+    /// Listens, and accepts nobody.
+    private static func listener(at path: String, backlog: Int32) throws -> Descriptor {
+        let listener = try Descriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0), call: "socket")
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(listener.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(bound == 0 && listen(listener.raw, backlog) == 0)
+        return listener
+    }
+
+    @Test func `gives up with the reason, whether it can connect or not`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("belfry.sock")
+        let listener = try Self.listener(at: path, backlog: 0)
+        try await blocking {
+            let client = DaemonClient(socket: path, patience: .milliseconds(200))
+            // The first one is queued; behind it nobody can connect.
+            let queued = try UnixSocket(path: path)
+            for _ in 1...2 {
+                let error = #expect(throws: APIError.self) { try client.ask(.status) as WireStatus }
+                #expect(error?.code == .noAnswer && error?.code.row.exitCode == 3)
+                #expect(error?.message.hasPrefix("the daemon on \(path) did not answer") == true)
+            }
+            withExtendedLifetime(queued) {}
+        }
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test func `waits for the answer of one that shows signs of life`() async throws {
+        try await whileServing(Slow()) { client in
+            try await blocking {
+                let client = DaemonClient(socket: client.socket, patience: .milliseconds(400))
+                let status: WireStatus = try client.ask(.status)
+                #expect(status == Samples.status)
+            }
+        }
+    }
+}
+
+/// Answers status only once somebody has asked whether it is alive.
+private struct Slow: APIHandler {
+    private let asked = AsyncStream.makeStream(of: Never.self)
+
+    func respond(to request: APIRequest) async -> APIResponse {
+        if request.route == .healthz { asked.continuation.finish() } else { for await _ in asked.stream {} }
+        return .value(Samples.status)
+    }
+}
