@@ -10,7 +10,7 @@ struct Restore: AsyncParsableCommand {
         abstract: "Put a copy of the ledger in place; the daemon must be stopped.",
         discussion: """
             The copy is read whole first; one of a newer Belfry is refused. The ledger that was there is kept \
-            beside it as ledger-before-restore.sqlite.
+            beside it as ledger-before-restore.sqlite, or with the next free number: ledger-before-restore-2.sqlite.
 
             What happened since the copy was made is forgotten: slots since then are decided anew, by each job's \
             catchUp; runs under way that the copy does not know are ended; notices may come twice, with the same id.
@@ -36,8 +36,9 @@ struct Restore: AsyncParsableCommand {
         }
         do {
             let summary = try LedgerFile(path: file).check()
-            try replace(paths.state)
+            let kept = try replace(paths.state)
             StandardOutput.print("\(paths.state)/ledger.sqlite: restored; \(summary.text)")
+            if let kept { StandardOutput.print("\(kept): what was there before") }
         } catch let error as LedgerError {
             throw Failure("belfryd restore: \(error)")
         } catch let error as HostError {
@@ -45,15 +46,32 @@ struct Restore: AsyncParsableCommand {
         }
     }
 
-    private func replace(_ state: String) throws {
+    /// Puts the copy in place; where what was there before is now.
+    private func replace(_ state: String) throws -> String? {
         let ledger = state + "/ledger.sqlite"
         let draft = ledger + ".restored"
         try LedgerFile(path: file).copy(to: draft)
-        if unsafe access(ledger, F_OK) == 0 { try keep(ledger, as: state + "/ledger-before-restore.sqlite") }
+        var kept: String?
+        if unsafe access(ledger, F_OK) == 0 {
+            let name = Self.freeName(in: state)
+            try keep(ledger, as: name)
+            kept = name
+        }
         // They belong to the old file: SQLite would write their pages into the new one.
         for ending in ["-wal", "-shm"] { unsafe unlink(ledger + ending) }
         guard unsafe rename(draft, ledger) == 0 else { throw HostError.last("rename", ledger) }
         try SmallFile.syncFolder(of: ledger)
+        return kept
+    }
+
+    /// A name under which nothing is kept yet: an earlier restore may have kept the only copy of the original.
+    private static func freeName(in state: String) -> String {
+        var number = 1
+        while true {
+            let path = "\(state)/ledger-before-restore\(number == 1 ? "" : "-\(number)").sqlite"
+            if ["", "-wal"].allSatisfy({ unsafe access(path + $0, F_OK) != 0 }) { return path }
+            number += 1
+        }
     }
 
     /// Copies what was there; what can't be read is moved away as it is.

@@ -59,6 +59,18 @@ import Testing
         let kept = try await belfry.run(
             "belfryd", ["backup", "--check", belfry.statePath + "/ledger-before-restore.sqlite"])
         #expect(kept.code == 0, "\(kept)")
+        // The next one keeps its own, and not in the place of the first.
+        let original = try Data(
+            contentsOf: URL(fileURLWithPath: belfry.statePath + "/ledger-before-restore.sqlite"))
+        let again = try await belfry.run("belfryd", ["restore", copy, "--state", belfry.statePath])
+        #expect(again.code == 0, "\(again)")
+        #expect(again.text.contains("\(belfry.statePath)/ledger-before-restore-2.sqlite: "))
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: belfry.statePath + "/ledger-before-restore.sqlite"))
+                == original)
+        let second = try await belfry.run(
+            "belfryd", ["backup", "--check", belfry.statePath + "/ledger-before-restore-2.sqlite"])
+        #expect(second.code == 0, "\(second)")
     }
 
     @Test(arguments: ["PRAGMA user_version = 4711", "garbage"])
