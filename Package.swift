@@ -59,7 +59,7 @@ let programs: [Target] = [
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
             "WardenProtocol", "DBus", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API",
-            "APIServer", .argumentParser, .lifecycle, .logging, .crypto,
+            "APIServer", "APIClient", .argumentParser, .lifecycle, .logging, .crypto,
         ]),
     program("belfry-warden", ["Warden"]),
     program(

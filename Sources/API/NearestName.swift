@@ -10,6 +10,13 @@ package enum NearestName {
         return nearest.flatMap { $0.distance <= limit && $0.distance > 0 ? $0.name : nil }
     }
 
+    /// The zone that is closest to `name`, also where it is named by its town or in other letters.
+    package static func ofZone(_ name: String, among zones: [String]) -> String? {
+        let wanted = String(name.lowercased().map { $0 == " " ? "_" : $0 })
+        let same = zones.first { $0.lowercased() == wanted || $0.lowercased().hasSuffix("/" + wanted) }
+        return same ?? of(name, among: zones)
+    }
+
     /// `Did you mean "backup"?`, when something like it exists.
     package static func hint(_ name: String, among names: some Sequence<String>) -> String? {
         of(name, among: names).map { "Did you mean \"\($0)\"?" }

@@ -18,6 +18,9 @@ package struct DaemonHandler: APIHandler {
     /// The answer to `request`.
     package func respond(to request: APIRequest) async -> APIResponse {
         do throws(APIError) {
+            if request.route.needsJobs {
+                try await asking { () async throws(EngineError) in try await control.whenLoaded() }
+            }
             return try await answer(request)
         } catch {
             return .failure(error)
@@ -77,5 +80,20 @@ package struct DaemonHandler: APIHandler {
         _ body: () async throws(LedgerError) -> Value
     ) async throws(APIError) -> Value {
         do throws(LedgerError) { return try await body() } catch { throw APIError(error) }
+    }
+}
+
+extension Route {
+    /// Whether the answer is about the jobs of the files, or changes what they are held against.
+    fileprivate var needsJobs: Bool {
+        switch self {
+        case .config, .reload, .jobs, .addJob, .job, .editJob, .removeJob, .pauseJob, .resumeJob, .runJob,
+            .nextSlots, .history, .exec, .retryRun, .bots, .bot:
+            true
+        case .healthz, .readyz, .status, .runs, .run, .logs, .cancelRun, .spool, .events, .live, .messages,
+            .items, .notify, .read, .outbox, .outboxEntry, .retryEntry, .discardEntry, .channels,
+            .testChannel:
+            false
+        }
     }
 }

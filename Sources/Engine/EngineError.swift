@@ -24,13 +24,15 @@ package enum EngineError: Error, Hashable, Sendable {
     case notAllowed(entry: String, state: String, channel: String? = nil)
     /// What was asked for is malformed; the text says where and how.
     case invalid(String)
-    /// A job of that name is there already.
-    case nameTaken(String)
+    /// A job of that name is there already; the place is that of a job of a file.
+    case nameTaken(String, place: String? = nil)
     /// A command that belongs to no job can't be filed under the name of one.
     case jobsName(String)
     /// Somebody else changed the job at the same time.
     case changedMeanwhile(String)
     case ledger(LedgerError)
+    /// The jobs of the files are not in force yet.
+    case starting
     /// The daemon is ending.
     case stopping
 }

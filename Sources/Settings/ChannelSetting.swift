@@ -8,6 +8,8 @@ package struct ChannelSetting: Hashable, Sendable {
     package var secrets: [String]
     /// `FILE:LINE`.
     package var place: String
+    /// Why its secrets can't be read; nil: they were read.
+    package var fault: String?
 
     package init(name: String, form: ChannelForm, secrets: [String], place: String) {
         self.name = name

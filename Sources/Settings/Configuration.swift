@@ -12,6 +12,8 @@ package struct Configuration: Sendable {
     package var routing: Routing
     /// What is allowed but perhaps not meant.
     package var warnings: [Problem]
+    /// The channels whose secrets can't be read, each with its ``ChannelSetting/fault``.
+    package var leftOut: [ChannelSetting] = []
 
     /// A bot that was described.
     package struct Bot: Hashable, Sendable {

@@ -27,7 +27,18 @@ extension ConfigurationReader {
             return nil
         }
         let sources = fields["secret"].map(secretSources) ?? []
-        let secrets = sources.compactMap { read($0.source, at: $0.field) }
+        var secrets: [String] = []
+        var fault: String?
+        for (field, source) in sources {
+            do {
+                secrets.append(try readSecret(source))
+            } catch {
+                fault = fault ?? "the secret can't be read from \(source): \(error)"
+                guard !leavesOut else { continue }
+                let value = field.entries()?.first?.value ?? field
+                value.fault("the secret can't be read from \(source): \(error)")
+            }
+        }
         let allow = fields["allow"].map(exceptions) ?? []
         let timeout = fields["timeout"]?.duration() ?? .seconds(30)
         guard let urlField = fields["url"] else {
@@ -45,7 +56,10 @@ extension ConfigurationReader {
             let url = try WebhookURL(text)
             let form = try WebhookForm(
                 url: url, secrets: sources.map(\.source), allow: allow, timeout: timeout)
-            return ChannelSetting(name: name, form: .webhook(form), secrets: secrets, place: key.place)
+            var setting = ChannelSetting(
+                name: name, form: .webhook(form), secrets: secrets, place: key.place)
+            setting.fault = fault
+            return setting
         } catch {
             let field: Field
             if case .badTimeout = error, let timeout = fields["timeout"] {
@@ -105,16 +119,6 @@ extension ConfigurationReader {
         case "file": return .file(text)
         case "credential": return .credential(text)
         default: return .environment(text)
-        }
-    }
-
-    private func read(_ source: SecretSource, at field: Field) -> String? {
-        do {
-            return try readSecret(source)
-        } catch {
-            let value = field.entries()?.first?.value ?? field
-            value.fault("the secret can't be read from \(source): \(error)")
-            return nil
         }
     }
 }

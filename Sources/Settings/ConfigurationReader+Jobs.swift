@@ -37,6 +37,7 @@ extension ConfigurationReader {
         }
         readRules(fields, into: &spec)
         guard action != nil, schedule != nil, value.faults.problems.count == before else { return nil }
+        for doubt in doubts(spec) { (fields[doubt.key] ?? key).warn(doubt.message, mend: doubt.mend) }
         return Configuration.Job(spec: spec, place: key.place)
     }
 

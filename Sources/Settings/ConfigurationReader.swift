@@ -1,5 +1,5 @@
 package import Delivery
-import Ledger
+package import Ledger
 package import Timeline
 
 /// Reads the configuration files, all of them and to the end, so that every fault is told at once.
@@ -10,6 +10,16 @@ package struct ConfigurationReader {
     package var zone: (String) -> ZoneRules?
     /// Reads a secret; throws a sentence that says why it can't be read, without the secret.
     package var readSecret: (SecretSource) throws -> String
+    /// The zone somebody may have meant who wrote a name that does not exist.
+    package var nearestZone: (String) -> String? = { _ in nil }
+    /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
+    package var leavesOut = false
+    /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.
+    package var doubts: (JobSpec) -> [(key: String, message: String, mend: String?)] = { _ in [] }
+    /// Names of jobs that a running daemon has from elsewhere than its files.
+    package var takenNames: Set<String> = []
+    /// Whether one of ``takenNames`` in the files is a fault; else it is a warning.
+    package var refusesTaken = true
 
     package init(
         hostZone: String, zone: @escaping (String) -> ZoneRules?,
@@ -84,16 +94,24 @@ package struct ConfigurationReader {
                 continue
             }
             places[name] = key.place
+            if takenNames.contains(name) { reportTaken(name, key) }
             let job = readJob(key, value, zone: parts.zone ?? hostZone, bots: parts.botNames)
             if let job { jobs.append(job) }
         }
         // Who describes no channel has the one that needs no description.
-        let channels = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
-        let names = parts.channelNames.union(channels.map(\.name))
-        let routing = checkRoutes(parts.routes, channels: names, ordered: channels.map(\.name))
+        let all = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
+        let names = parts.channelNames.union(all.map(\.name))
+        let routing = checkRoutes(parts.routes, channels: names, ordered: all.map(\.name))
         return Configuration(
-            zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs, channels: channels, routing: routing,
-            warnings: faults.cleaned(faults.warnings))
+            zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs,
+            channels: all.filter { $0.fault == nil }, routing: routing,
+            warnings: faults.cleaned(faults.warnings), leftOut: all.filter { $0.fault != nil })
+    }
+
+    private func reportTaken(_ name: String, _ key: Field) {
+        let message = "the running daemon has a job \"\(name)\" that was made by `belfry job add`"
+        let mend = "remove that one (belfry job rm \(name)), or give this one another name"
+        refusesTaken ? key.fault(message, mend: mend) : key.warn(message, mend: mend)
     }
 
     /// The name of a zone that exists.
@@ -101,7 +119,9 @@ package struct ConfigurationReader {
         guard let name = field.word() else { return nil }
         guard zone(name) != nil else {
             field.fault(
-                "there is no time zone \"\(name)\"", mend: "write a name such as Europe/Berlin or UTC")
+                "there is no time zone \"\(name)\"",
+                mend: nearestZone(name).map { "did you mean \"\($0)\"?" }
+                    ?? "write a name such as Europe/Berlin or UTC")
             return nil
         }
         return name

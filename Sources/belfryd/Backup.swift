@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Glibc
 import Host
@@ -73,5 +74,7 @@ struct Backup: AsyncParsableCommand {
 
 extension LedgerFile.Summary {
     /// `schema 1, 3 jobs, 120 runs, 482 events`.
-    var text: String { "schema \(schema), \(jobs) jobs, \(runs) runs, newest event \(lastEvent)" }
+    var text: String {
+        "schema \(schema), \(Plural.of(jobs, "job")), \(Plural.of(runs, "run")), newest event \(lastEvent)"
+    }
 }

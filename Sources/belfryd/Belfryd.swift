@@ -45,7 +45,8 @@ struct Belfryd: AsyncParsableCommand {
         Signals.ignoreBrokenPipes()
         let paths = places.paths
         if checking.check {
-            try ConfigurationFiles(path: paths.config).check(asJSON: printing.json)
+            try ConfigurationFiles(path: paths.config).check(
+                asJSON: printing.json, socket: paths.socket)
         } else {
             try await Daemon(paths: paths, drains: drain, logger: Log.make(level: logLevel)).run()
         }

@@ -1,6 +1,7 @@
 import Curl
 import Delivery
 import DesktopChannel
+import Engine
 import Glibc
 import Host
 import Logging
@@ -15,6 +16,8 @@ actor Channels {
     private let logger: Logger
     private var made: [String: (setting: ChannelSetting, channel: any Channel, version: Int)] = [:]
     private var versions = 0
+    /// What was left out at the start, by name.
+    private var waiting: [String: ChannelSetting] = [:]
 
     init(curl: CurlMulti, clock: any WallClock, logger: Logger) {
         self.curl = curl
@@ -22,10 +25,59 @@ actor Channels {
         self.logger = logger
     }
 
-    /// The channels of these settings, with their versions by name.
+    /// Channels as they were made of their settings.
+    struct Made {
+        var channels: [any Channel]
+        /// Their versions by name.
+        var versions: [String: Int]
+        /// Those that can't be made yet.
+        var leftOut: [LeftOut] = []
+    }
+
+    /// As ``channels(_:)``, without those that can't be made for want of a secret; they can be tried again.
+    func channels(leavingOutOf settings: [ChannelSetting], _ closed: [ChannelSetting]) throws -> Made {
+        var leftOut: [LeftOut] = []
+        func leave(_ setting: ChannelSetting, _ reason: String) {
+            waiting[setting.name] = setting
+            leftOut.append(
+                LeftOut(
+                    .channel(setting.name, setting.form.kind), place: setting.place, reason: reason))
+        }
+        var good: [ChannelSetting] = []
+        for setting in settings {
+            do {
+                _ = try Self.secrets(of: setting)
+                good.append(setting)
+            } catch {
+                leave(setting, "\(error)")
+            }
+        }
+        for setting in closed { leave(setting, setting.fault ?? "it can't be used") }
+        var made = try channels(good)
+        made.leftOut = leftOut
+        return made
+    }
+
+    /// Makes a channel that was left out, if its secrets can be read now.
+    func reopen(_ name: String) -> (any Channel, version: Int)? {
+        guard var setting = waiting[name], case .webhook(let form) = setting.form else { return nil }
+        do {
+            setting.secrets = try form.secrets.map { try Secrets.read($0) }
+            setting.fault = nil
+            let channel = try make(setting)
+            versions += 1
+            made[name] = (setting, channel, versions)
+            waiting[name] = nil
+            return (channel, versions)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The channels of these settings.
     ///
     /// - Throws: a sentence that names the channel and its line.
-    func channels(_ settings: [ChannelSetting]) throws -> (channels: [any Channel], versions: [String: Int]) {
+    func channels(_ settings: [ChannelSetting]) throws -> Made {
         var next: [String: (setting: ChannelSetting, channel: any Channel, version: Int)] = [:]
         for setting in settings {
             if let old = made[setting.name], old.setting.isSame(as: setting) {
@@ -36,7 +88,14 @@ actor Channels {
             }
         }
         made = next
-        return (settings.compactMap { next[$0.name]?.channel }, next.mapValues(\.version))
+        return Made(
+            channels: settings.compactMap { next[$0.name]?.channel }, versions: next.mapValues(\.version))
+    }
+
+    private static func secrets(of setting: ChannelSetting) throws(WebhookSecretError) -> [WebhookSecret] {
+        var secrets: [WebhookSecret] = []
+        for text in setting.secrets { secrets += try WebhookSecret.list(text) }
+        return secrets
     }
 
     private func make(_ setting: ChannelSetting) throws -> any Channel {
@@ -50,7 +109,7 @@ actor Channels {
             do {
                 return WebhookChannel(
                     name: setting.name, target: try WebhookTarget(form),
-                    secrets: try setting.secrets.flatMap { try WebhookSecret.list($0) },
+                    secrets: try Self.secrets(of: setting),
                     userAgent: "Belfry/\(Version.text)", curl: curl)
             } catch {
                 throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)

@@ -1,6 +1,7 @@
 import API
 import Cron
 import Delivery
+import Engine
 import Glibc
 import Host
 import Ledger
@@ -26,12 +27,19 @@ struct ConfigurationFiles: Sendable {
 
     /// Reads everything anew.
     ///
+    /// With `leavesOut`, channels whose secrets can't be read are left out, as at a start; `adjust` says what else the
+    /// reader looks at.
     /// - Throws: `SettingsError` with every fault, or a `Failure` when a file can't be opened.
-    func read() throws -> Configuration {
+    func read(
+        leavesOut: Bool = false, _ adjust: (inout ConfigurationReader) -> Void = { _ in }
+    ) throws -> Configuration {
         let zones = Zones()
         guard exists else { return .standard(zone: zones.hostName) }
-        let reader = ConfigurationReader(
+        var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
+        reader.nearestZone = { NearestName.ofZone($0, among: zones.names) }
+        reader.leavesOut = leavesOut
+        adjust(&reader)
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })
     }
 
@@ -43,21 +51,44 @@ struct ConfigurationFiles: Sendable {
             mend: "name another with --config, or copy config/belfry.yaml there", code: 2)
     }
 
-    /// Says whether the configuration is good.
-    func check(asJSON: Bool) throws {
+    /// Says whether the configuration is good, also beside the jobs of the daemon on `socket`.
+    func check(asJSON: Bool, socket: String) throws {
         do {
             try requireFile()
-            let configuration = try read()
-            let good = WireConfigCheck(
+            let running = RunningJobs(socket: socket)
+            let configuration = try read { reader in
+                reader.takenNames = running.names
+                reader.refusesTaken = running.reads(path)
+                let zones = Zones()
+                reader.doubts = { spec in
+                    spec.doubts(at: .now, on: .ofThisMachine) { zones.rules(of: $0) }
+                        .map { ($0.key, $0.message, $0.hint) }
+                }
+            }
+            var good = WireConfigCheck(
                 file: path, jobs: configuration.jobs.count, bots: configuration.bots.count,
                 channels: configuration.channels.count,
                 warnings: configuration.warnings.map { WireFault($0) })
-            if asJSON { return StandardOutput.print(try WireCoding.text(good)) }
+            let crowd = crowd(of: configuration)
+            let open = Self.openSecrets(configuration)
+            if let note = running.note { good.notes = [note] }
+            if asJSON {
+                good.warnings += open
+                if let crowd {
+                    good.warnings.append(
+                        WireFault(file: path, line: 1, column: 1, message: crowd.warning, hint: nil))
+                }
+                return StandardOutput.print(try WireCoding.text(good))
+            }
             for warning in configuration.warnings { StandardError.write("warning: \(warning)\n") }
-            for warning in Self.openSecrets(configuration) { StandardError.write("warning: \(warning)\n") }
-            if let crowd = crowd(of: configuration) { StandardError.write("warning: \(crowd.warning)\n") }
-            StandardOutput.print(
-                "\(path): good; \(good.jobs) jobs, \(good.bots) bots, \(good.channels) channels")
+            for warning in open {
+                StandardError.write(
+                    "warning: \(warning.file):\(warning.line): \(warning.message); \(warning.hint ?? "")\n")
+            }
+            if let crowd { StandardError.write("warning: \(crowd.warning)\n") }
+            for note in good.notes ?? [] { StandardError.write("note: \(note)\n") }
+            let counts = [(good.jobs, "job"), (good.bots, "bot"), (good.channels, "channel")]
+            StandardOutput.print("\(path): good; " + counts.map { Plural.of($0, $1) }.joined(separator: ", "))
         } catch let error as SettingsError {
             throw refusal(error, asJSON: asJSON)
         } catch var failure as Failure {
@@ -73,7 +104,7 @@ struct ConfigurationFiles: Sendable {
     private func refusal(_ error: SettingsError, asJSON: Bool) -> Failure {
         var failure = Failure(error.description, code: 2)
         guard asJSON else { return failure }
-        var wire = APIError(.badConfig, "\(path) has \(error.problems.count) faults")
+        var wire = APIError(.badConfig, "\(path) has \(Plural.of(error.problems.count, "fault"))")
         if error.problems.count == 1, let only = error.problems.first {
             wire = APIError(
                 .badConfig, "\(only.file):\(only.line):\(only.column): \(only.message)", hint: only.mend)
@@ -84,8 +115,8 @@ struct ConfigurationFiles: Sendable {
     }
 
     /// Files with secrets that others than their owner and group may read, or others than the owner may write.
-    private static func openSecrets(_ configuration: Configuration) -> [String] {
-        var warnings: [String] = []
+    private static func openSecrets(_ configuration: Configuration) -> [WireFault] {
+        var warnings: [WireFault] = []
         for channel in configuration.channels {
             guard case .webhook(let form) = channel.form else { continue }
             for secret in form.secrets {
@@ -94,8 +125,11 @@ struct ConfigurationFiles: Sendable {
                 guard unsafe stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { continue }
                 let mode = String(status.st_mode & 0o777, radix: 8)
                 warnings.append(
-                    "\(channel.place): the secret of channel \"\(channel.name)\" is open to others: \(path) has "
-                        + "mode \(mode); close it: chmod 600 \(path)")
+                    WireFault(
+                        place: channel.place,
+                        message: "the secret of channel \"\(channel.name)\" is open to others: \(path) has "
+                            + "mode \(mode)",
+                        hint: "close it: chmod 600 \(path)"))
             }
         }
         return warnings
@@ -154,5 +188,13 @@ extension WireFault {
         self.init(
             file: problem.file, line: problem.line, column: problem.column, message: problem.message,
             hint: problem.mend)
+    }
+
+    /// The fault of the line that `place` names, a `FILE:LINE`.
+    fileprivate init(place: String, message: String, hint: String) {
+        let colon = place.lastIndex(of: ":") ?? place.endIndex
+        self.init(
+            file: String(place[..<colon]), line: Int(place[colon...].dropFirst()) ?? 1, column: 1,
+            message: message, hint: hint)
     }
 }

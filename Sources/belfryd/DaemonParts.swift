@@ -38,30 +38,34 @@ struct DaemonParts {
         let makeID: @Sendable () -> String = { UniqueID.v7(at: clock.now) }
         let curl = try CurlMulti()
         let channels = Channels(curl: curl, clock: clock, logger: logger)
-        let readConfiguration: @Sendable () async throws -> EngineConfiguration = {
+        let read: @Sendable (_ leavesOut: Bool) async throws -> EngineConfiguration = { leavesOut in
             zones.forget()
             let edition = files.edition
             let configuration: Configuration
             do {
-                configuration = try files.read()
+                configuration = try files.read(leavesOut: leavesOut)
             } catch let error as SettingsError {
                 throw ReloadRefusal(error)
             } catch let failure as Failure {
                 throw ReloadRefusal(description: failure.message)
             }
-            let (made, versions) = try await channels.channels(configuration.channels)
+            let made =
+                leavesOut
+                ? try await channels.channels(
+                    leavingOutOf: configuration.channels, configuration.leftOut)
+                : try await channels.channels(configuration.channels)
             return EngineConfiguration(
-                configuration, path: files.exists ? files.path : nil, channels: made, versions: versions,
-                edition: edition)
+                configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
         }
         let configuration: EngineConfiguration
         do {
-            configuration = try await readConfiguration()
+            configuration = try await read(true)
         } catch let refusal as ReloadRefusal {
             throw Failure(refusal.description, code: 2)
         }
 
         let ledger = try SQLiteLedger(path: paths.state + "/ledger.sqlite")
+        let place = StatePlace(ledger: paths.state + "/ledger.sqlite", logger: logger)
         let incarnation = try await Self.nextIncarnation(ledger)
         let census = RunCensus()
         let channelBoard = ChannelBoard()
@@ -86,9 +90,12 @@ struct DaemonParts {
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },
-            makeID: makeID, readConfiguration: readConfiguration,
-            houseFacts: HouseFacts(files: files, switchboard: switchboard).problems, logger: logger)
-        house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: logger)
+            makeID: makeID, readConfiguration: { try await read(false) },
+            houseFacts: HouseFacts(files: files, switchboard: switchboard, state: place).problems,
+            reopenChannel: { await channels.reopen($0) }, machine: .ofThisMachine,
+            loading: Loading(isDone: false), logger: logger)
+        house = try await HouseKeeper(
+            ledger: ledger, clock: clock, places: places, lookAtPlace: { place.look() }, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
             logger: logger)
@@ -161,6 +168,11 @@ struct DaemonParts {
             KeeperService(name: "zones") {
                 await control.slots.takeUpZones(release: zones.release)
                 for await _ in zones.changes { await control.slots.takeUpZones(release: zones.release) }
+            })
+        services.append(
+            KeeperService(name: "left out") {
+                try await control.followLeftOut()
+                try await gracefulShutdown()
             })
         services.append(KeeperService(name: "start") { try await start(paths, isOpen) })
         services.append(door)

@@ -5,8 +5,7 @@ import Settings
 extension EngineConfiguration {
     /// What the files say, with the channels made of it.
     init(
-        _ configuration: Configuration, path: String?, channels: [any Channel], versions: [String: Int],
-        edition: String
+        _ configuration: Configuration, path: String?, channels: Channels.Made, edition: String
     ) {
         let bots = configuration.bots.map { bot in
             (
@@ -17,7 +16,8 @@ extension EngineConfiguration {
         self.init(
             path: path, zone: configuration.zone, bots: Dictionary(uniqueKeysWithValues: bots),
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
-            channels: channels, versions: versions, edition: edition)
+            channels: channels.channels, versions: channels.versions, edition: edition)
+        leftOut = channels.leftOut
     }
 }
 

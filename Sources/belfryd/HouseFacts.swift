@@ -4,14 +4,16 @@ import Engine
 struct HouseFacts: Sendable {
     private let files: ConfigurationFiles
     private let switchboard: Switchboard
+    private let state: StatePlace
 
-    init(files: ConfigurationFiles, switchboard: Switchboard) {
+    init(files: ConfigurationFiles, switchboard: Switchboard, state: StatePlace) {
         self.files = files
         self.switchboard = switchboard
+        self.state = state
     }
 
     @Sendable func problems() -> [EngineProblem] {
-        var problems: [EngineProblem] = []
+        var problems = state.problems
         // After a refusal the files are newer than what is in force, of course.
         if switchboard.refusal == nil, files.edition != switchboard.configuration.edition {
             problems.append(

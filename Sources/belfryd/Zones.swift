@@ -23,6 +23,9 @@ final class Zones: Sendable {
         forgotten.continuation.yield()
     }
 
+    /// The names of all zones.
+    var names: [String] { files.names }
+
     /// The machine's own zone.
     var hostName: String { files.hostZoneName() }
 

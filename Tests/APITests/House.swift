@@ -22,11 +22,11 @@ struct House: Sendable {
 
     /// Runs `body` while the house stands.
     static func whileStanding<Result: Sendable>(
-        _ body: @escaping @Sendable (House) async throws -> Result
+        loading: Loading = Loading(), _ body: @escaping @Sendable (House) async throws -> Result
     ) async throws -> Result {
         let folder = try TemporaryFolder()
         let socket = folder.file("belfry.sock")
-        let keepers = try await Keepers(folder: folder, socket: socket)
+        let keepers = try await Keepers(folder: folder, socket: socket, loading: loading)
         var identity = DaemonIdentity(
             version: "0.0.0-test", pid: getpid(), state: folder.path, places: keepers.places)
         identity.wardenDirectory = folder.file("warden")
@@ -96,7 +96,7 @@ private struct Keepers: Service {
     let places: RunPlaces
     private let items: ItemKeeper
 
-    init(folder: TemporaryFolder, socket: String) async throws {
+    init(folder: TemporaryFolder, socket: String, loading: Loading) async throws {
         let logger = Logger(label: "keepers") { _ in SwiftLogNoOpLogHandler() }
         ledger = try SQLiteLedger(path: folder.file("ledger.sqlite"))
         let clock = try SystemClock()
@@ -127,7 +127,7 @@ private struct Keepers: Service {
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: ChannelBoard(), configurationPath: folder.file("belfry.yaml"), zones: zones,
             makeID: makeID, readConfiguration: { throw ReloadRefusal(description: "belfry.yaml:3:1: no") },
-            logger: logger)
+            loading: loading, logger: logger)
     }
 
     func run() async throws {

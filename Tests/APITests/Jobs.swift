@@ -1,4 +1,5 @@
 import API
+import APIClient
 import Engine
 import Ledger
 import TestSupport
@@ -41,6 +42,62 @@ import Testing
 
             #expect(try await house.belfry("job", "rm", "backup").status == 0)
             #expect(try await house.belfry("job", "list", "--json").output == "[]\n")
+        }
+    }
+
+    @Test func `are not denied before those of the files are in force`() async throws {
+        try await House.whileStanding(loading: Loading(isDone: false, patience: .zero)) { house in
+            let client = house.client
+            for route in [Route.job("early"), .jobs, .config, .readyz] {
+                let error = try await blocking { () throws -> APIError? in
+                    do throws(APIError) {
+                        _ = try client.bytes(route)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                #expect(error?.code == .starting, "\(route)")
+            }
+            let status: WireStatus = try await blocking { try client.ask(.status) }
+            #expect(status.problems.contains { $0.kind == "starting" })
+            _ = try await house.control.takeUpJobs()
+            #expect(try await blocking { try client.ask(.jobs, as: [WireJob].self) }.isEmpty)
+        }
+    }
+
+    @Test func `are refused in a zone that does not exist, with the one that was meant`() async throws {
+        try await House.whileStanding { house in
+            let refused = try await house.belfry(
+                "job", "add", "a", "--cron", "0 3 * * *", "--zone", "Berlin", "--shell", "true")
+            #expect(refused.status == 2)
+            #expect(refused.errors == "belfry: no zone \"Berlin\". Did you mean \"Europe/Berlin\"?\n")
+        }
+    }
+
+    @Test func `show the import they came from, and what a pause does`() async throws {
+        try await House.whileStanding { house in
+            let schedule = ScheduleSpec(kind: .manual, text: "", zone: "UTC")
+            let spec = JobSpec(name: "old", action: .shell("true"), schedule: schedule)
+            _ = try await house.control.add(spec, origin: .imported)
+            #expect(try await house.belfry("job", "show", "old").output.contains("belfry import\n"))
+            #expect(
+                try await house.belfry("job", "pause", "old").output
+                    == "Paused old (revision 1): its slots are skipped until belfry job resume old.\n")
+        }
+    }
+
+    @Test func `of files are not to be edited: the hint for a taken name says where`() async throws {
+        try await House.whileStanding { house in
+            let schedule = ScheduleSpec(kind: .manual, text: "", zone: "UTC")
+            let spec = JobSpec(name: "theirs", action: .shell("true"), schedule: schedule)
+            _ = try await house.control.slots.change([.put(spec, origin: .file, place: "belfry.yaml:7")])
+            let refused = try await house.belfry("job", "add", "theirs", "--shell", "true")
+            #expect(refused.status == 5)
+            #expect(
+                refused.errors
+                    == "belfry: there is a job \"theirs\" already, at belfry.yaml:7. "
+                    + "Change it there, then: belfry reload\n")
         }
     }
 

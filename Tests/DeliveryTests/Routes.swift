@@ -7,14 +7,16 @@ import Testing
         ("run.failed", RouteWord.failed), ("run.started", .started), ("run.lost", .lost),
         ("message.group", .message), ("question.asked", .question), ("question.answered", .question),
         ("channel.failing", .channel), ("config.reloaded", .config), ("ledger.full", .ledger),
-        ("clock.back", .clock),
+        ("clock.back", .clock), ("config.partial", .config), ("job.leftOut", .config),
         ("test", .test),
     ])
     func `names the type of an event`(_ type: String, _ word: RouteWord) {
         #expect(RouteWord(eventType: type) == word)
     }
 
-    @Test(arguments: ["", "run", "run.", "run.message", "run.test", "message.other", "failed", "test.x"])
+    @Test(arguments: [
+        "", "run", "run.", "run.message", "run.test", "message.other", "failed", "test.x", "job.x",
+    ])
     func `names no other type`(_ type: String) {
         #expect(RouteWord(eventType: type) == nil)
     }
@@ -36,6 +38,9 @@ import Testing
         #expect(routing.channels(for: "run.lost") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "ledger.full") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "clock.back") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "job.leftOut") == ["hook", "desk", "pager"])
+        #expect(routing.channels(for: "config.partial", about: "hook") == ["desk", "pager"])
+        #expect(routing.channels(for: "config.reloaded").isEmpty)
         let own = Routing(routes: routing.routes + [Route(when: [.lost], to: ["pager"])])
         #expect(own.channels(for: "run.lost") == ["pager"])
     }

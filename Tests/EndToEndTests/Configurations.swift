@@ -31,13 +31,6 @@ import Testing
         Fault("Mars/Olympus", at: "1:7", "^^^^^^^^^^^^", "zone: Mars/Olympus"),
         Fault("a second time", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
         Fault(
-            "/nowhere/secret", at: "3:69", "^^^^^^^^^^^^^^^",
-            """
-            channels:
-              desk: { kind: desktop }
-              hook: { kind: webhook, url: https://example.org/, secret: { file: /nowhere/secret } }
-            """),
-        Fault(
             "a failure has no route", at: "3:5", "^",
             "channels: { desk: { kind: desktop } }\nroutes:\n  - { when: [message], to: [desk] }"),
     ]
@@ -100,9 +93,86 @@ import Testing
             """, to: "belfry.yaml")
         let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
         #expect(answer.code == 0)
-        #expect(answer.text == "\(belfry.configPath): good; 1 jobs, 0 bots, 1 channels\n")
+        #expect(answer.text == "\(belfry.configPath): good; 1 job, 0 bots, 1 channel\n")
         #expect(answer.errors.hasPrefix("warning: "))
         #expect(answer.errors.contains("hook"))
+        #expect(answer.errors.contains("note: no daemon answers on \(belfry.socketPath): "))
+    }
+
+    @Test func `with a job that can never work is good, with warnings`() async throws {
+        let belfry = try Belfry()
+        try belfry.write(
+            """
+            jobs:
+              past: { schedule: { at: 2020-01-01T08:00 }, command: ["true"] }
+              never: { schedule: "0 5 31 2 *", command: ["true"] }
+              nothing: { schedule: manual, command: [/nonexistent/x] }
+              nobody: { schedule: manual, command: ["true"], user: nobodyx }
+              good: { \(Self.job) }
+            """, to: "belfry.yaml")
+        let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
+        #expect(answer.code == 0)
+        for words in [
+            "is in the past", "\"0 5 31 2 *\" never occurs", "there is no program /nonexistent/x",
+            "there is no user \"nobodyx\"",
+        ] { #expect(answer.errors.contains(words)) }
+        let json = try await belfry.run("config", "check", "--json", "--config", belfry.configPath).json()
+        #expect(json["warnings"].list.map { $0["line"].integer } == [2, 3, 4, 5])
+        #expect(json["notes"].list.count == 1)
+        try await belfry.start()
+        let added = try await belfry.run("job", "add", "more", "--", "/nonexistent/x")
+        #expect(added.code == 0)
+        #expect(added.errors.contains("warning: there is no program /nonexistent/x"))
+    }
+
+    @Test func `whose job or channel can't be used starts without it, and says so until it can`() async throws
+    {
+        let belfry = try await Belfry.start("jobs:\n  first: { \(Self.job) }")
+        #expect(try await belfry.run("job", "add", "mine", "--shell", "true").code == 0)
+        let secret = belfry.folder.file("late.secret")
+        try belfry.write(
+            """
+            zone: UTC
+            jobs:
+              first: { \(Self.job) }
+              mine: { \(Self.job) }
+            channels:
+              desk: { kind: desktop }
+              hook: { kind: webhook, url: https://example.org/, secret: { file: \(secret) } }
+            routes:
+              - { when: [failed], to: [desk, hook] }
+
+            """, to: "belfry.yaml")
+        // A reload, and whoever checks the file beside the running daemon, refuse all of it.
+        #expect(try await belfry.run("reload").code == 2)
+        let checked = try await belfry.run("config", "check", "--config", belfry.configPath)
+        #expect(checked.code == 2)
+        #expect(checked.errors.contains("\(belfry.configPath):4:3: "))
+        #expect(checked.errors.contains("the secret can't be read from file \(secret)"))
+
+        try await belfry.restart()
+        #expect(try await names(belfry) == ["first", "mine"])
+        #expect(try await belfry.json("job", "show", "mine")["origin"].text == "cli")
+        let status = try await belfry.json("status")
+        let problems = status["problems"].list.filter { $0["kind"].text == "configPartial" }
+        #expect(problems.count == 2)
+        #expect(
+            status["channels"].list.map { $0["name"].text } == ["desk", "hook"]
+                && status["channels"].list.last?["state"].text == "leftOut")
+        #expect(
+            try await belfry.run("doctor", "--json").json().list.contains {
+                $0["kind"].text == "configPartial"
+            })
+        let events = try belfry.events()
+        #expect(try await events.event("config.partial")["channel"].text == "hook")
+        #expect(try await belfry.run("reload").code == 2)
+
+        try belfry.write(Belfry.secret + "\n", to: "late.secret")
+        #expect(try await belfry.run("job", "rm", "mine").code == 0)
+        #expect(try await belfry.run("reload").code == 0)
+        let after = try await belfry.json("status")
+        #expect(!after["problems"].list.contains { $0["kind"].text == "configPartial" })
+        #expect(try await belfry.json("job", "show", "mine")["origin"].text == "file")
     }
 
     @Test func `is reloaded whole, with the difference told`() async throws {

@@ -62,6 +62,27 @@ import Testing
                     """)
     }
 
+    @Test func `is left out at a start when its secret can't be read, and routes to it stay good`() throws {
+        let configuration = try read(
+            """
+            channels:
+              hook: { kind: webhook, url: https://example.org/hook, secret: { file: /nowhere/hook.secret } }
+              desk: { kind: desktop }
+            routes:
+              - { when: [failed], to: [hook, desk] }
+            """
+        ) { $0.leavesOut = true }
+        #expect(configuration.channels.map(\.name) == ["desk"])
+        #expect(configuration.leftOut.map(\.name) == ["hook"])
+        #expect(
+            configuration.leftOut.first?.fault
+                == "the secret can't be read from file /nowhere/hook.secret: no such file")
+        #expect(configuration.routing.channels(for: "run.failed") == ["hook", "desk"])
+        #expect(throws: SettingsError.self) {
+            try read("chanels:") { $0.leavesOut = true }
+        }
+    }
+
     @Test func `is refused with a secret in the text, which is not repeated`() {
         let shown = refusal("channels:\n  hook: { kind: webhook, url: https://e.org/, secret: whsec_abc }")
         #expect(shown.contains("channels.hook.secret: a secret never stands in this file"))

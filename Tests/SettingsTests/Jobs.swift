@@ -172,6 +172,38 @@ import Testing
         #expect(shown.contains("write schedule: \"30 2 * * *\""))
     }
 
+    @Test func `that can never work is read, with a warning at the key at fault`() throws {
+        let text = "jobs:\n  a: { schedule: manual, command: [nope] }"
+        let configuration = try read(text) { reader in
+            reader.doubts = { _ in [("command", "there is no program \"nope\"", "install it")] }
+        }
+        #expect(configuration.jobs.count == 1)
+        #expect(
+            configuration.warnings.map(\.description) == [
+                """
+                belfry.yaml:2:35: jobs.a.command: there is no program "nope"; install it
+                    a: { schedule: manual, command: [nope] }
+                                                    ^
+                """
+            ])
+    }
+
+    @Test func `is refused when a running daemon has another one of its name, or only warned of`() throws {
+        let text = "jobs:\n  a: { schedule: manual, shell: date }"
+        do throws(SettingsError) {
+            _ = try read(text) { $0.takenNames = ["a"] }
+            Issue.record("not refused")
+        } catch {
+            #expect(error.description.hasPrefix("belfry.yaml:2:3: jobs: the running daemon has a job \"a\""))
+            #expect(error.description.contains("belfry job rm a"))
+        }
+        let warned = try read(text) { reader in
+            reader.takenNames = ["a"]
+            reader.refusesTaken = false
+        }
+        #expect(warned.warnings.count == 1)
+    }
+
     @Test func `is refused when its bot is not described`() {
         #expect(
             refusal("bots: { ops: }\njobs:\n  a: { bot: obs, schedule: manual, shell: date }") == """
@@ -193,6 +225,7 @@ import Testing
 
     @Test(arguments: [
         ("timeout: 10", "\"10\" is not a duration; write one as 90s, 15m, 2h or 7d"),
+        ("timeout: 40000d", "\"40000d\" is longer than 100 years"),
         ("timeout: 0s", "must be longer than nothing"), ("grace: soon", "\"soon\" is not a duration"),
         ("umask: 9", "\"9\" is not a file mode mask; write one in octal, as 027"),
         ("umask: 01777", "is not a file mode mask"), ("nice: 20", "whole number from -20 to 19"),

@@ -8,9 +8,12 @@ struct Unreadable: Error, CustomStringConvertible {
 }
 
 /// Reads `text` as `belfry.yaml`, with the zones of this machine and one secret, at `/etc/belfry/hook.secret`.
-func read(_ text: String, jobs others: [String: String] = [:]) throws(SettingsError) -> Configuration {
+func read(
+    _ text: String, jobs others: [String: String] = [:],
+    _ adjust: (inout ConfigurationReader) -> Void = { _ in }
+) throws(SettingsError) -> Configuration {
     let zones = ZoneFiles()
-    let reader = ConfigurationReader(
+    var reader = ConfigurationReader(
         hostZone: "Europe/Vienna", zone: { try? zones.rules(of: $0) },
         readSecret: { source in
             guard source == .file("/etc/belfry/hook.secret") else {
@@ -18,6 +21,7 @@ func read(_ text: String, jobs others: [String: String] = [:]) throws(SettingsEr
             }
             return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         })
+    adjust(&reader)
     let files = others.sorted { $0.key < $1.key }.map { SourceText(name: $0.key, text: $0.value) }
     return try reader.read(SourceText(name: "belfry.yaml", text: text), jobs: files)
 }

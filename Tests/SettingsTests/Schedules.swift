@@ -37,6 +37,12 @@ import Timeline
         let shown = refusal(job("{ cron: '0 0 * * *', zone: Europe/Berlim }"))
         #expect(shown.contains("jobs.a.schedule.zone: there is no time zone \"Europe/Berlim\""))
         #expect(marked(shown) == "Europe/Berlim")
+        do throws(SettingsError) {
+            _ = try read("zone: Berlin") { $0.nearestZone = { _ in "Europe/Berlin" } }
+            Issue.record("not refused")
+        } catch {
+            #expect(error.description.contains("no time zone \"Berlin\"; did you mean \"Europe/Berlin\"?"))
+        }
         #expect(marked(refusal("zone: ../etc/passwd")) == "../etc/passwd")
         #expect(marked(refusal(job("\"CRON_TZ=Mars/Base 0 0 * * *\""))) == "Mars/Base")
     }

@@ -38,6 +38,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case wardenAway = "E1502"
     case ledgerRefused = "E1503"
     case tooBusy = "E1504"
+    case starting = "E1505"
 
     case noDaemon = "E1601"
     case notBelfry = "E1602"
@@ -79,6 +80,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")
         case .ledgerRefused: ErrorRow(503, .unavailable, exit: 1, "the ledger could not be used")
+        case .starting:
+            ErrorRow(503, .unavailable, exit: 3, "the daemon is starting; its jobs are not loaded yet")
         case .tooBusy: ErrorRow(503, .unavailable, exit: 1, "the daemon has too many connections")
         case .noDaemon: ErrorRow(503, .noDaemon, exit: 3, "no daemon answers", "belfryd")
         case .notBelfry: ErrorRow(502, .unavailable, exit: 1, "what answers is not a Belfry daemon")

@@ -10,6 +10,8 @@ package struct WireConfigCheck: Hashable, Sendable, Codable {
     package var channels: Int
     /// What is no fault and yet worth a look.
     package var warnings: [WireFault]
+    /// What could not be checked; absent when everything was.
+    package var notes: [String]?
 
     /// What was found.
     package init(file: String, jobs: Int, bots: Int, channels: Int, warnings: [WireFault]) {

@@ -7,7 +7,8 @@ import Timeline
 
 extension DaemonHandler {
     func channels() async throws(APIError) -> APIResponse {
-        .value(control.switchboard.configuration.channels.map { WireChannel($0, control.channels[$0.name]) })
+        let channels = control.switchboard.configuration.channels
+        return .value(channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels)
     }
 
     /// Sends a test, and waits a while for what becomes of it.

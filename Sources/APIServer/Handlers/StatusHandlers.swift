@@ -22,7 +22,7 @@ extension DaemonHandler {
         status.tzdata = engine.tzdata
         status.outbox = WireOutboxCounts(
             pending: engine.outbox[.pending] ?? 0, dead: engine.outbox[.dead] ?? 0)
-        status.channels = engine.channels.map { WireChannel($0.channel, $0.health) }
+        status.channels = engine.channels.map { WireChannel($0.channel, $0.health) } + leftOutChannels
         status.problems = engine.problems.map {
             WireProblem(
                 kind: $0.kind, message: $0.message, hint: $0.hint,
@@ -31,8 +31,9 @@ extension DaemonHandler {
         return .value(status)
     }
 
-    /// Ready is who can read the ledger and reach the warden.
+    /// Ready is who has its jobs in force, can read the ledger and reach the warden.
     func readiness() async throws(APIError) -> APIResponse {
+        guard control.loading.isDone else { throw APIError(.starting) }
         _ = try await reading { () async throws(LedgerError) in try await control.ledger.lastEvent() }
         guard await control.runs.wardenProcess != nil, await !control.runs.isWardenSilent else {
             throw APIError(.wardenAway)
@@ -77,6 +78,16 @@ extension DaemonHandler {
         difference.routes = before.routing != after.routing
         if !jobs.warnings.isEmpty { difference.warnings = jobs.warnings }
         return .value(difference)
+    }
+
+    /// Channels of the files that could not be used at the start.
+    var leftOutChannels: [WireChannel] {
+        control.switchboard.configuration.leftOut.compactMap { part in
+            guard let (name, kind) = part.channel else { return nil }
+            var channel = WireChannel(name: name, kind: kind.rawValue, state: "leftOut")
+            channel.lastError = part.reason
+            return channel
+        }
     }
 
     private static func changes(from: Set<String>, to: Set<String>, changed: [String]) -> WireChanges {

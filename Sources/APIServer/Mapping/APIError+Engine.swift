@@ -1,5 +1,6 @@
 package import API
 package import Engine
+import Host
 package import Ledger
 
 extension APIError {
@@ -8,7 +9,10 @@ extension APIError {
         switch error {
         case .noSuchJob(let name): self.init(.noSuchJob, "no job \"\(name)\"")
         case .noSuchZone(let name):
-            self.init(.badValue, "no zone \"\(name)\"", hint: "See: timedatectl list-timezones")
+            let near = NearestName.ofZone(name, among: ZoneFiles().names)
+            self.init(
+                .badValue, "no zone \"\(name)\"",
+                hint: near.map { "Did you mean \"\($0)\"?" } ?? "See: timedatectl list-timezones")
         case .noSuchRun(let name): self.init(.noSuchRun, "no run \"\(name)\"")
         case .noSuchMessage(let id): self.init(.noSuchMessage, "no message \"\(id)\"")
         case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \"\(id)\"")
@@ -39,7 +43,11 @@ extension APIError {
             self.init(.badSchedule, "the schedule is refused")
             drawing = "the schedule is refused:\n\(text)"
         case .invalid(let text): self.init(.badValue, text)
-        case .nameTaken(let name):
+        case .nameTaken(let name, let place?):
+            self.init(
+                .jobExists, "there is a job \"\(name)\" already, at \(place)",
+                hint: "Change it there, then: belfry reload")
+        case .nameTaken(let name, nil):
             self.init(
                 .jobExists, "there is a job \"\(name)\" already", hint: "Change it: belfry job edit \(name)")
         case .jobsName(let name):
@@ -49,6 +57,7 @@ extension APIError {
         case .ledger(let error): self.init(error)
         // Spelt out: the short form is this initializer again.
         case .stopping: self.init(ErrorCode.stopping)
+        case .starting: self.init(ErrorCode.starting, hint: "Try again in a moment.")
         }
     }
 
@@ -72,7 +81,7 @@ extension APIError {
         message =
             faults.count == 1
             ? "\(first.file):\(first.line):\(first.column): \(first.message)"
-            : "the configuration has \(faults.count) faults"
+            : "the configuration has \(Plural.of(faults.count, "fault"))"
         hint = faults.count == 1 ? first.mend : nil
         drawing = refusal.description
     }

@@ -100,6 +100,8 @@ extension ScheduleSpec {
             return try checked(try Duration(text: text))
         } catch let error as APIError {
             throw error
+        } catch let error as TimelineError where error.problem == .outOfRange {
+            throw APIError(.badValue, "\"\(text)\" is not an interval: \(error.message)")
         } catch {
             throw APIError(
                 .badValue, "\"\(text)\" is not a duration", hint: "Write one such as 90s, 15m, 2h or 7d.")

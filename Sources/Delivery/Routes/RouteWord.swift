@@ -36,7 +36,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     case question
     /// Every `channel.` type.
     case channel
-    /// Every `config.` type.
+    /// Every `config.` type, and `job.leftOut`.
     case config
     /// Every `ledger.` type.
     case ledger
@@ -54,6 +54,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         case ("question", 2): self = .question
         case ("channel", 2): self = .channel
         case ("config", 2): self = .config
+        case ("job", 2) where parts[1] == "leftOut": self = .config
         case ("ledger", 2): self = .ledger
         case ("clock", 2): self = .clock
         case ("test", 1): self = .test

@@ -29,7 +29,7 @@ package struct Routing: Hashable, Sendable {
     /// The channels told of an event of `type`, as `run.failed`, in the order of the routes.
     ///
     /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock; a channel is never told of its own trouble.
+    /// or the clock, and what was left out of the configuration; a channel is never told of its own trouble.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
     ///   - troubled: the channel that the event is about.
@@ -37,7 +37,9 @@ package struct Routing: Hashable, Sendable {
     package func channels(for type: String, about troubled: String? = nil) -> [String] {
         guard let word = RouteWord(eventType: type) else { return [] }
         var names = told(word)
-        let isTrouble = [.lost, .channel, .ledger, .clock].contains(word)
+        let isTrouble =
+            [.lost, .channel, .ledger, .clock].contains(word)
+            || ["config.partial", "job.leftOut"].contains(type)
         if names.isEmpty, isTrouble { names = told(.failed) }
         return names.filter { $0 != troubled }
     }

@@ -10,7 +10,8 @@ extension Control {
         _ spec: JobSpec, origin: JobOrigin = .cli
     ) async throws(EngineError) -> JobRecord {
         if let fault = JobName.fault(in: spec.name) { throw .invalid("\"\(spec.name)\": \(fault)") }
-        if await slots.isJob(spec.name) { throw .nameTaken(spec.name) }
+        let stored = try await read { () async throws(LedgerError) in try await slots.entry(spec.name) }
+        if let stored { throw .nameTaken(spec.name, place: stored.record.place) }
         try check(spec, changing: nil)
         return try await single(.add(spec, origin: origin))
     }
@@ -65,8 +66,11 @@ extension Control {
 
     /// What a person may want to know of a job that was just saved, though nothing is wrong with it.
     package func warnings(of name: String) async -> [String] {
-        guard let crowd = await slots.crowd(around: name) else { return [] }
-        return [crowd.warning]
+        let job = try? await slots.entry(name)
+        let doubts =
+            job.map { $0.record.spec.doubts($0.schedule, in: $0.rules, at: clock.now, on: machine) } ?? []
+        let crowd = await slots.crowd(around: name)
+        return doubts.map(\.sentence) + (crowd.map { [$0.warning] } ?? [])
     }
 
     /// What is wrong with a spec that is about to be stored.

@@ -46,10 +46,12 @@ package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
 }
 
 extension Control {
-    /// Reads the configuration anew and puts all of it in force, or refuses all of it.
+    /// Reads the configuration again and puts all of it in force, or refuses all of it.
     ///
+    /// One that is asked for during the start waits until the jobs of the files are in force.
     /// - Throws: ``ReloadRefusal`` with what is wrong, or an ``EngineError``; the running configuration is untouched.
     package func reload() async throws -> ReloadDifference {
+        await loading.wait()
         do {
             let difference = try await replaceConfiguration()
             switchboard.refusal = nil
@@ -66,7 +68,13 @@ extension Control {
         if configuration.path == nil, let path = switchboard.configuration.path {
             throw ReloadRefusal(description: "\(path) is gone; what it said before stays in force")
         }
-        var (edits, difference) = try await compare(with: configuration)
+        var (edits, difference, conflicts) = try await compare(with: configuration)
+        guard conflicts.isEmpty else {
+            throw ReloadRefusal(
+                description: conflicts.map { conflict in
+                    "\(conflict.place): job \"\(conflict.job?.name ?? "")\": \(conflict.reason); \(Self.wayOut(conflict))"
+                }.joined(separator: "\n"))
+        }
         _ = try await slots.change(
             edits, events: [NewEvent(.configReloaded, at: clock.now, detail: difference.detail)])
         switchboard.replace(with: configuration)
@@ -80,11 +88,24 @@ extension Control {
         return difference
     }
 
-    /// Puts the jobs of the configuration the daemon started with in force.
+    /// Puts the jobs of the configuration the daemon started with in force, without those whose names are taken.
+    ///
+    /// What is left out is recorded with its event, so that people hear of it.
     package func takeUpJobs() async throws -> ReloadDifference {
-        var (edits, difference) = try await compare(with: switchboard.configuration)
+        var (edits, difference, conflicts) = try await compare(with: switchboard.configuration)
+        let leftOut = switchboard.change { configuration in
+            configuration.leftOut += conflicts
+            return configuration.leftOut
+        }
+        for part in leftOut {
+            logger.error(
+                "a part of the configuration can't be used; the rest runs",
+                metadata: ["reason": "\(part.sentence)"])
+        }
         try await slots.takeUp(edits)
+        if !leftOut.isEmpty { try await commit(leftOut.map { .append($0.event(at: clock.now)) }) }
         await runs.begin()
+        loading.finish()
         difference.warnings = await warnings()
         return difference
     }
@@ -100,8 +121,9 @@ extension Control {
 
     private func compare(
         with configuration: EngineConfiguration
-    ) async throws -> ([JobEdit], ReloadDifference) {
+    ) async throws -> ([JobEdit], ReloadDifference, conflicts: [LeftOut]) {
         var edits: [JobEdit] = []
+        var conflicts: [LeftOut] = []
         var difference = ReloadDifference()
         let names = Set(configuration.jobs.map(\.spec.name))
         let stored = try await ledger.jobs(named: names)
@@ -113,11 +135,11 @@ extension Control {
                 continue
             }
             if record.origin != .file {
-                throw ReloadRefusal(
-                    description: """
-                        \(place): job "\(spec.name)" was made by `belfry job add` already; \
-                        remove that one first (belfry job rm \(spec.name)), or give this one another name
-                        """)
+                conflicts.append(
+                    LeftOut(
+                        .job(spec), place: place,
+                        reason: "a job of that name was made by `\(record.origin.command)`"))
+                continue
             }
             let isSame = record.spec.isWritten(as: spec)
             if !isSame { difference.changed.append(spec.name) }
@@ -129,7 +151,11 @@ extension Control {
             difference.removed.append(name)
             edits.append(.remove(name))
         }
-        return (edits, difference)
+        return (edits, difference, conflicts)
+    }
+
+    private static func wayOut(_ conflict: LeftOut) -> String {
+        "remove that one first (belfry job rm \(conflict.job?.name ?? "")), or give this one another name"
     }
 }
 
@@ -139,5 +165,16 @@ extension ReloadDifference {
         return """
             {"added":[\(list(added))],"changed":[\(list(changed))],"removed":[\(list(removed))]}
             """
+    }
+}
+
+extension JobOrigin {
+    /// The command that makes jobs of this origin.
+    fileprivate var command: String {
+        switch self {
+        case .cli: "belfry job add"
+        case .imported: "belfry import"
+        case .file: "belfry reload"
+        }
     }
 }

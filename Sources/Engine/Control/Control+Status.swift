@@ -51,7 +51,14 @@ extension Control {
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
-            + problems(of: summary) + houseFacts()
+            + problems(of: summary) + problems(of: configuration.leftOut) + houseFacts()
+        if !loading.isDone {
+            status.problems.append(
+                EngineProblem(
+                    kind: "starting",
+                    message: "the daemon is starting; the jobs of its files are not loaded yet",
+                    isWarning: true))
+        }
         if await runs.isDraining {
             status.problems.append(
                 EngineProblem(
@@ -120,7 +127,8 @@ extension Control {
         if let dead = status.outbox[.dead], dead > 0 {
             problems.append(
                 EngineProblem(
-                    kind: "deadEntries", message: "\(dead) notices could not be delivered",
+                    kind: "deadEntries",
+                    message: "\(dead) \(dead == 1 ? "notice" : "notices") could not be delivered",
                     hint: "see them with: belfry outbox list"))
         }
         return problems

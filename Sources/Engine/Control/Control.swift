@@ -1,3 +1,4 @@
+package import Delivery
 package import Ledger
 package import Logging
 package import Timeline
@@ -23,6 +24,12 @@ package struct Control: Sendable {
     package let readConfiguration: @Sendable () async throws -> EngineConfiguration
     /// What the daemon knows of the machine and its files that may need a look.
     package let houseFacts: @Sendable () -> [EngineProblem]
+    /// Makes a channel that was left out, with its version; nil: it still can't be made.
+    package let reopenChannel: @Sendable (String) async -> (any Channel, version: Int)?
+    /// What is known of the machine that jobs run on.
+    package let machine: MachineLook
+    /// Whether the jobs of the files are in force.
+    package let loading: Loading
     package let logger: Logger
     /// When this daemon started.
     package let since: Moment
@@ -32,7 +39,9 @@ package struct Control: Sendable {
         switchboard: Switchboard, channels: ChannelBoard, configurationPath: String,
         zones: @escaping ZoneLookup, makeID: @escaping @Sendable () -> String,
         readConfiguration: @escaping @Sendable () async throws -> EngineConfiguration,
-        houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] }, logger: Logger
+        houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] },
+        reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
+        machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
         self.ledger = ledger
         self.clock = clock
@@ -46,6 +55,9 @@ package struct Control: Sendable {
         self.makeID = makeID
         self.readConfiguration = readConfiguration
         self.houseFacts = houseFacts
+        self.reopenChannel = reopenChannel
+        self.machine = machine
+        self.loading = loading
         self.logger = logger
         self.since = clock.now
     }

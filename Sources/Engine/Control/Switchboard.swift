@@ -28,6 +28,14 @@ package final class Switchboard: Sendable {
         changes.tap()
     }
 
+    /// Changes a part of it in one step.
+    @discardableResult
+    package func change<Result: Sendable>(_ body: (inout EngineConfiguration) -> Result) -> Result {
+        let result = current.withLock { body(&$0) }
+        changes.tap()
+        return result
+    }
+
     /// A tap at once, and after every reload.
     package func taps() -> AsyncStream<Void> { changes.stream() }
 

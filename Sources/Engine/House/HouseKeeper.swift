@@ -12,6 +12,8 @@ package actor HouseKeeper {
 
     private let ledger: any Ledger
     private let clock: any WallClock
+    /// Sees whether the ledger's file is still where it was opened.
+    private let lookAtPlace: @Sendable () -> Void
     private let logger: Logger
     private let alarm = Alarm()
     private let pruner: Pruner
@@ -29,10 +31,11 @@ package actor HouseKeeper {
     /// Reads up to when time is known to have gone, before anybody writes what a wrong clock shows.
     package init(
         ledger: any Ledger, clock: any WallClock, places: RunPlaces, retention: Retention = Retention(),
-        logger: Logger
+        lookAtPlace: @escaping @Sendable () -> Void = {}, logger: Logger
     ) async throws(LedgerError) {
         self.ledger = ledger
         self.clock = clock
+        self.lookAtPlace = lookAtPlace
         self.logger = logger
         pruner = Pruner(ledger: ledger, places: places, retention: retention, logger: logger)
         // Not in the first minute, which is for what was missed.
@@ -60,6 +63,7 @@ package actor HouseKeeper {
     private func serve() async throws {
         var isLoaded = false
         while true {
+            lookAtPlace()
             do throws(LedgerError) {
                 if !isLoaded {
                     told = try await ledger.fact(named: Self.fact)

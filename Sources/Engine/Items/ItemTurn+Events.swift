@@ -23,6 +23,7 @@ extension ItemTurn {
         case .test: try takeTest(record)
         case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)
         case .configReloaded: tell(record, [])
+        case .configPartial, .jobLeftOut: try takeLeftOut(record)
         case .ledgerFull, .ledgerRestored: try takeLedgerNews(record)
         case .clockBack: try takeClockNews(record)
         case .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping, .questionAsked,
@@ -198,6 +199,24 @@ extension ItemTurn {
         try say(
             "The clock went back by \(record.event.detail). Jobs follow it: times that come again run again.",
             in: "clock", on: told)
+    }
+
+    /// What the daemon left out at its start is missed by somebody.
+    private mutating func takeLeftOut(_ record: EventRecord) throws(LedgerError) {
+        let event = record.event
+        func named(_ name: String) -> JSON {
+            .object(["name": .string(name), "state": .string("leftOut"), "lastError": .string(event.detail)])
+        }
+        tell(
+            record,
+            [
+                event.job.map { JSON.Member("job", named($0)) },
+                event.channel.map { JSON.Member("channel", named($0)) },
+            ].compactMap(\.self))
+        let told = configuration.routing.channels(for: event.type.rawValue, about: event.channel)
+            .filter(levels.contains)
+        guard !told.isEmpty else { return }
+        try say("The \(event.detail).", in: "config", on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.

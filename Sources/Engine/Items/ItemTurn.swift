@@ -43,7 +43,11 @@ struct ItemTurn {
     /// What the surfaces want to hear of jobs.
     var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
     var levels: [String] { Self.levels(configuration) }
-    var edges: [String] { configuration.channels.filter { !$0.kind.isLevel }.map(\.name) }
+    /// Also those that were left out: what is for them waits until they are back.
+    var edges: [String] {
+        configuration.channels.filter { !$0.kind.isLevel }.map(\.name)
+            + configuration.leftOut.compactMap(\.channel).filter { !$0.kind.isLevel }.map(\.name)
+    }
 
     static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
         JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))

@@ -44,7 +44,8 @@ package actor OutboxPump {
                         health: channels, logger: logger)
                     return (channel.name, configuration.versions[channel.name] ?? 0, line.run)
                 })
-            await discardOrphans(Set(edges.map(\.name)))
+            let leftOut = configuration.leftOut.compactMap { $0.channel?.name }
+            await discardOrphans(Set(edges.map(\.name) + leftOut))
         }
         await crew.end()
         try Task.checkCancellation()

@@ -30,7 +30,7 @@ struct JobPlan {
     private static func checkOwner(of stored: JobRecord?, _ edit: JobEdit) throws(EngineError) {
         switch (edit, stored) {
         case (.add, let stored?):
-            throw .nameTaken(stored.name)
+            throw .nameTaken(stored.name, place: stored.place)
         case (.revise(let spec, _), nil):
             throw .noSuchJob(spec.name)
         case (.revise(_, let revision), let stored?) where stored.revision != revision:
@@ -46,8 +46,8 @@ struct JobPlan {
         _ edit: JobEdit, _ stored: JobRecord?, _ ledger: any Ledger, at now: Moment
     ) async throws(LedgerError) {
         switch edit {
-        case .add(let spec, let origin):
-            try await put(spec, stored, origin: origin, place: nil, edit, ledger, at: now)
+        case .add(let spec, let origin, let place):
+            try await put(spec, stored, origin: origin, place: place, edit, ledger, at: now)
         case .revise(let spec, _):
             let origin = stored?.origin ?? .cli
             try await put(spec, stored, origin: origin, place: stored?.place, edit, ledger, at: now)

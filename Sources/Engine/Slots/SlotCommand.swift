@@ -4,7 +4,7 @@ import Timeline
 /// A change of a job, asked of the slot keeper.
 package enum JobEdit: Hashable, Sendable {
     /// Makes a job; refused when there is one of that name.
-    case add(JobSpec, origin: JobOrigin)
+    case add(JobSpec, origin: JobOrigin, place: String? = nil)
     /// Makes the spec the job's newest revision; refused when it is not at `revision` any more.
     case revise(JobSpec, of: Int)
     /// Makes the spec the job's newest revision, or the job itself.
@@ -15,7 +15,7 @@ package enum JobEdit: Hashable, Sendable {
 
     package var job: String {
         switch self {
-        case .add(let spec, _), .revise(let spec, _), .put(let spec, _, _): spec.name
+        case .add(let spec, _, _), .revise(let spec, _), .put(let spec, _, _): spec.name
         case .remove(let name), .pause(let name, _), .resume(let name): name
         }
     }

@@ -75,6 +75,10 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case channelDisabled = "channel.disabled"
     case channelRestored = "channel.restored"
     case configReloaded = "config.reloaded"
+    /// A channel of the files can't be used and is left out; the detail says why.
+    case configPartial = "config.partial"
+    /// A job of the files can't be used and is left out; the detail says why.
+    case jobLeftOut = "job.leftOut"
     /// The ledger's disk is full: no run begins before there is room.
     case ledgerFull = "ledger.full"
     case ledgerRestored = "ledger.restored"

@@ -102,6 +102,9 @@ struct Field {
         guard let text = word() else { return nil }
         do {
             return try Duration(text: text)
+        } catch  where error.problem == .outOfRange {
+            fault("\"\(text)\" is longer than 100 years", bytes: error.range)
+            return nil
         } catch {
             fault("\"\(text)\" is not a duration", mend: "write one as 90s, 15m, 2h or 7d")
             return nil

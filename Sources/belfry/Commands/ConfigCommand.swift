@@ -15,7 +15,8 @@ struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration file; exits 2 when it is refused.",
         discussion: """
-            Needs no running daemon, but the program belfryd, which does the reading.
+            The program belfryd does the reading. A running daemon is asked for jobs whose names are taken; without
+            one, the rest is checked and a note says so.
 
               belfry config check --config config/belfry.yaml
             """)
@@ -25,7 +26,10 @@ struct ConfigCheckCommand: ParsableCommand {
     func run() throws {
         let file = common.config ?? Paths(common.system ? .system : .user).config
         let program = Doctor.daemonProgram
-        let arguments = [program, "--check", "--config", file] + (common.json ? ["--json"] : [])
+        var arguments = [program, "--check", "--config", file]
+        if common.json { arguments.append("--json") }
+        if common.system { arguments.append("--system") }
+        if let socket = common.socket { arguments += ["--socket", Paths.absolute(socket)] }
         // Freed by exec, or by the end of the process right after.
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)

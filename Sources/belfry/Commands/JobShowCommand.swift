@@ -43,7 +43,7 @@ struct JobShowCommand: ParsableCommand {
                 "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt, of: job))"
             })
         add("policies", Self.policies(job.policies))
-        add("origin", job.at ?? "belfry job add")
+        add("origin", job.at ?? (job.origin == "import" ? "belfry import" : "belfry job add"))
         add("revision", "\(job.revision)")
     }
 
@@ -69,7 +69,7 @@ struct JobShowCommand: ParsableCommand {
             },
             policies.timeoutMs.map { "timeout \(text($0))" } ?? "no timeout",
             "grace \(text(policies.graceMs))",
-            "\(policies.attempts) \(policies.attempts == 1 ? "attempt" : "attempts")\(again)",
+            "\(Plural.of(policies.attempts, "attempt"))\(again)",
             policies.onLost == true ? "also when lost" : nil,
             policies.attempts > 1 ? policies.leftovers.flatMap(Self.leftovers) : nil,
             policies.priority.flatMap { $0 == 0 ? nil : "priority \($0)" },

@@ -40,7 +40,7 @@ struct StatusCommand: ParsableCommand {
         add("config", PlainText.oneLine(status.config))
         add("state", PlainText.oneLine(status.state))
         if let warden = status.warden {
-            add("warden", "pid \(warden.pid), \(warden.runs) \(warden.runs == 1 ? "run" : "runs")")
+            add("warden", "pid \(warden.pid), \(Plural.of(warden.runs, "run"))")
         } else {
             add("warden", screen.paint("none answers", .red))
         }

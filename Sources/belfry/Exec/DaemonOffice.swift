@@ -54,7 +54,7 @@ final class DaemonOffice: ExecOffice {
                 // With one id asking twice makes one run.
                 run = try client.ask(.exec, saying: request, as: WireRun.self)
             } catch {
-                guard error.code == .connectionLost || error.code == .stopping else { throw error }
+                guard [.connectionLost, .stopping, .starting].contains(error.code) else { throw error }
                 try reconnection.wait()
             }
         }

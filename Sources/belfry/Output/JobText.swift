@@ -32,7 +32,9 @@ enum JobText {
         let other =
             job.schedule.kind == "manual" ? nil : job.schedule.words.map { "runs \($0.lowercasedFirst)" }
         let when =
-            job.paused.isPaused ? "paused" : next ?? other ?? "runs when asked: belfry run \(job.name)"
+            job.paused.isPaused
+            ? "its slots are skipped until belfry job resume \(job.name)"
+            : next ?? other ?? "runs when asked: belfry run \(job.name)"
         screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
         for warning in job.warnings ?? [] { StandardError.print("belfry: warning: \(warning)") }
     }

@@ -22,9 +22,6 @@ enum Zones {
 
     /// `Did you mean "Europe/Berlin"?`, also where a zone is named by its town or in other letters.
     static func hint(_ name: String) -> String? {
-        let names = ZoneFiles().names
-        let wanted = String(name.lowercased().map { $0 == " " ? "_" : $0 })
-        let same = names.first { $0.lowercased() == wanted || $0.lowercased().hasSuffix("/" + wanted) }
-        return same.map { "Did you mean \"\($0)\"?" } ?? NearestName.hint(name, among: names)
+        NearestName.ofZone(name, among: ZoneFiles().names).map { "Did you mean \"\($0)\"?" }
     }
 }

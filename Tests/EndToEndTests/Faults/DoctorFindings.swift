@@ -80,6 +80,27 @@ import Testing
         #expect(lonely.contains { $0["message"].text?.contains("\"lonely\"") == true })
     }
 
+    @Test func `tells a state folder that was moved or removed under the daemon`() async throws {
+        let belfry = try await Belfry.start(job)
+        #expect(try await findings(belfry).kinds.contains("stateMoved") == false)
+        let away = belfry.folder.file("elsewhere")
+        try FileManager.default.moveItem(atPath: belfry.statePath, toPath: away)
+        let moved = try await findings(belfry)
+        #expect(moved.code == 1)
+        #expect(moved.kinds.contains("stateMoved"))
+        try await belfry.logged("the ledger is no longer at its path")
+        // Another ledger in its place is not the one that is open.
+        try FileManager.default.createDirectory(
+            atPath: belfry.statePath, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(
+            atPath: away + "/ledger.sqlite", toPath: belfry.statePath + "/ledger.sqlite")
+        #expect(
+            try await belfry.json("status")["problems"].list.contains { $0["kind"].text == "stateMoved" })
+        try FileManager.default.removeItem(atPath: belfry.statePath)
+        try FileManager.default.moveItem(atPath: away, toPath: belfry.statePath)
+        #expect(try await findings(belfry).kinds.contains("stateMoved") == false)
+    }
+
     @Test func `looks at what it can when no daemon answers, and ends with 3`() async throws {
         let belfry = try await Belfry.start(job)
         try await belfry.stop()

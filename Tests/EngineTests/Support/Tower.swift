@@ -29,12 +29,14 @@ struct Tower {
     let control: Control
     /// What the next reload finds.
     let file: Mutexed<Result<EngineConfiguration, ReloadRefusal>>
+    /// Channels that were left out and can be made now.
+    let reopened: Mutexed<[String: any Channel]>
 
     /// Serves while `body` looks on, then stops: what a stop of the daemon is.
     static func run(
         in folder: TemporaryFolder, at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items],
         channels: [any Channel] = [], routes: [Route] = [], bots: [String: BotProfile] = [:],
-        incarnation: Int64 = 1, isolation: isolated (any Actor)? = #isolation,
+        incarnation: Int64 = 1, loading: Loading = Loading(), isolation: isolated (any Actor)? = #isolation,
         _ body: (Tower) async throws -> Void
     ) async throws {
         let clock = ManualClock(now: now)
@@ -44,9 +46,10 @@ struct Tower {
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
             routing: Routing(routes: routes), channels: channels)
         let switchboard = Switchboard(configuration)
-        let (census, health, file) = (
+        let (census, health, file, reopened) = (
             RunCensus(), ChannelBoard(),
-            Mutexed(Result<EngineConfiguration, ReloadRefusal>.success(configuration))
+            Mutexed(Result<EngineConfiguration, ReloadRefusal>.success(configuration)),
+            Mutexed([String: any Channel]())
         )
         let warden = try WardenClient(directory: folder.file("w"))
         defer { warden.close() }
@@ -60,7 +63,8 @@ struct Tower {
         let control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: health, configurationPath: folder.file("belfry.yaml"), zones: machineZones,
-            makeID: freshID, readConfiguration: { try file.value.get() }, logger: quiet)
+            makeID: freshID, readConfiguration: { try file.value.get() },
+            reopenChannel: { name in reopened.value[name].map { ($0, 7) } }, loading: loading, logger: quiet)
         let items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: freshID,
             logger: quiet)
@@ -70,7 +74,7 @@ struct Tower {
             ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board, switchboard: switchboard,
-            health: health, control: control, file: file)
+            health: health, control: control, file: file, reopened: reopened)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for keeper in keepers {
                 switch keeper {
@@ -91,12 +95,12 @@ struct Tower {
     /// The same on a ledger of its own.
     static func run(
         at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items], channels: [any Channel] = [],
-        routes: [Route] = [], bots: [String: BotProfile] = [:],
+        routes: [Route] = [], bots: [String: BotProfile] = [:], loading: Loading = Loading(),
         isolation: isolated (any Actor)? = #isolation, _ body: (Tower) async throws -> Void
     ) async throws {
         try await run(
             in: try TemporaryFolder(), at: now, keepers: keepers, channels: channels, routes: routes,
-            bots: bots, isolation: isolation, body)
+            bots: bots, loading: loading, isolation: isolation, body)
     }
 
     // MARK: Doing

@@ -1,0 +1,182 @@
+import Curl
+import Delivery
+import Engine
+import Grouping
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a part of the files that cannot be used at the start` {
+    private let job = "a job of that name was made by `belfry job add`"
+
+    @Test func `is left out and reported when a job made by hand has its name, and the others run`()
+        async throws
+    {
+        let desk = makeDesk(clock: ManualClock(now: at("10:00:00")))
+        let routes = [Route(when: [.failed], to: ["desk"])]
+        try await Tower.run(keepers: [.slots, .items], channels: [desk], routes: routes) { tower in
+            let mine = try await tower.control.add(.manual("backup", "mine"))
+            tower.switchboard.change {
+                $0.jobs = [(.manual("backup", "theirs"), "f:2"), (.manual("other"), "f:3")]
+            }
+            let difference = try await tower.control.takeUpJobs()
+            #expect(difference.added == ["other"])
+            #expect(try await tower.ledger.job(named: "backup")?.spec == mine.spec)
+            #expect(tower.switchboard.configuration.leftOut.map(\.reason) == [job])
+            let problem = try await tower.control.status().problems.first { $0.kind == "configPartial" }
+            #expect(problem?.message == "job \"backup\" at f:2 is left out: \(job)")
+            #expect(problem?.isWarning == false)
+            let event = try await tower.ledger.events(after: 0, limit: 9).map(\.event).first
+            #expect(event?.type == .jobLeftOut && event?.job == "backup")
+            // No route names it: it goes where failures go.
+            try await tower.told()
+            let shown = try await tower.shown(.thread(bot: "belfry", thread: "config"))
+            guard case .messages(1, let last)? = shown?.content else {
+                Issue.record("not one message")
+                return
+            }
+            #expect(last.first?.text.contains("backup") == true)
+        }
+    }
+
+    @Test func `is taken up within a minute of the other job's removal`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await tower.control.add(.manual("backup", "mine"))
+            tower.switchboard.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
+            _ = try await tower.control.takeUpJobs()
+            async let end: Void = tower.control.followLeftOut()
+            while await tower.clock.nextSleeper() != at("10:01:00") {}
+            tower.clock.advance(to: at("10:01:00"))
+            while await tower.clock.nextSleeper() != at("10:02:00") {}
+            #expect(tower.switchboard.configuration.leftOut.count == 1)
+            try await tower.control.remove("backup")
+            tower.clock.advance(to: at("10:02:00"))
+            try await end
+            let record = try #require(try await tower.ledger.job(named: "backup"))
+            #expect(record.origin == .file && record.place == "f:2")
+            #expect(tower.switchboard.configuration.leftOut.isEmpty)
+            #expect(try await tower.eventTypes() == [.jobLeftOut, .configReloaded])
+        }
+    }
+
+    @Test func `is a channel whose notices wait, and go to it once its secret can be read`() async throws {
+        let hook = try makeHook("hook", curl: try CurlMulti())
+        let routes = [Route(when: [.failed], to: ["hook"])]
+        try await Tower.run(keepers: [.slots, .items], routes: routes) { tower in
+            tower.switchboard.change {
+                $0.leftOut = [
+                    LeftOut(.channel("hook", .webhook), place: "f:9", reason: "the secret can't be read")
+                ]
+            }
+            _ = try await tower.control.takeUpJobs()
+            try await tower.end("job", .failed, exitCode: 1)
+            try await tower.told()
+            let entry = try #require(try await tower.entries(of: "hook").first)
+            #expect(entry.type == "run.failed" && entry.state == .pending)
+            async let end: Void = tower.control.followLeftOut()
+            while await tower.clock.nextSleeper() != at("10:01:00") {}
+            tower.reopened.value["hook"] = hook
+            tower.clock.advance(to: at("10:01:00"))
+            try await end
+            #expect(tower.switchboard.channel("hook") != nil)
+            #expect(tower.switchboard.configuration.versions["hook"] == 7)
+            #expect(try await tower.entries(of: "hook").map(\.state) == [.pending])
+            #expect(try await tower.control.status().problems.map(\.kind) == ["noWarden"])
+        }
+    }
+
+    @Test func `is not there for a reload, which refuses the whole file instead`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await tower.control.add(.manual("backup", "mine"))
+            var configuration = tower.switchboard.configuration
+            configuration.jobs = [(.manual("backup"), "f:2"), (.manual("other"), "f:3")]
+            tower.file.value = .success(configuration)
+            await #expect(throws: ReloadRefusal.self) { try await tower.control.reload() }
+            #expect(try await tower.ledger.jobs().map(\.name) == ["backup"])
+            #expect(tower.switchboard.configuration.leftOut.isEmpty)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `a request for jobs right after the start` {
+    private static func entry(_ name: String, of control: Control) async throws -> JobRecord? {
+        try await control.whenLoaded()
+        return try await control.slots.entry(name)?.record
+    }
+
+    @Test func `waits until the jobs of the files are in force`() async throws {
+        try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
+            tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
+            async let answer = Self.entry("early", of: tower.control)
+            while await tower.clock.nextSleeper() != at("10:00:04") {}
+            #expect(try await tower.control.status().problems.map(\.kind).contains("starting"))
+            _ = try await tower.control.takeUpJobs()
+            let record = try await answer
+            #expect(record?.name == "early")
+            #expect(try await tower.control.status().problems.map(\.kind) == ["noWarden"])
+        }
+    }
+
+    @Test func `is also a reload, which finds them in force`() async throws {
+        try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
+            tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
+            var configuration = tower.switchboard.configuration
+            configuration.jobs.append((.manual("later"), "f:3"))
+            tower.file.value = .success(configuration)
+            async let difference = tower.control.reload()
+            _ = try await tower.control.takeUpJobs()
+            #expect(try await difference.added == ["later"])
+        }
+    }
+
+    @Test func `is refused when they are not in force after four seconds`() async throws {
+        try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
+            async let answer: Void = tower.control.whenLoaded()
+            while await tower.clock.nextSleeper() != at("10:00:04") {}
+            tower.clock.advance(to: at("10:00:04"))
+            do {
+                try await answer
+                Issue.record("not refused")
+            } catch {
+                #expect(error as? EngineError == .starting)
+            }
+        }
+    }
+}
+
+@Suite struct `a job that can never work` {
+    private func doubts(_ spec: JobSpec, on machine: MachineLook = MachineLook()) -> [String] {
+        spec.doubts(at: at("10:00:00"), on: machine, zones: machineZones).map(\.sentence)
+    }
+
+    @Test func `is doubted for a moment that is in the past`() {
+        #expect(
+            doubts(.timed("once", .at, "2020-01-01T08:00:00Z")) == [
+                "2020-01-01T08:00:00Z is in the past: the job never runs by itself"
+            ])
+        #expect(doubts(.timed("once", .at, "2030-01-01T08:00:00Z")).isEmpty)
+    }
+
+    @Test func `is doubted for an expression that never occurs`() {
+        #expect(
+            doubts(.cron("a", "0 5 31 2 *")) == [
+                "\"0 5 31 2 *\" never occurs: the job never runs by itself"
+            ])
+        #expect(doubts(.cron("a", "0 5 29 2 *")).isEmpty)
+    }
+
+    @Test func `is doubted for its program and its user`() {
+        let machine = MachineLook(programFault: { _ in "there is no program /x" }, isUser: { $0 != "ghost" })
+        var rules = ProcessRules()
+        rules.user = "ghost"
+        let spec = JobSpec.manual("a").with { $0.process = rules }
+        #expect(
+            doubts(spec, on: machine) == [
+                "there is no program /x; each run fails until that is corrected",
+                "there is no user \"ghost\"; each run fails until there is",
+            ])
+    }
+}
