@@ -136,7 +136,8 @@ extension Control {
         if let dead = status.outbox[.dead], dead > 0 {
             problems.append(
                 EngineProblem(
-                    kind: "deadEntries", message: "\(dead) notice\(dead == 1 ? "" : "s") could not be delivered",
+                    kind: "deadEntries",
+                    message: "\(dead) \(dead == 1 ? "notice" : "notices") could not be delivered",
                     hint: "see them with: belfry outbox list"))
         }
         return problems

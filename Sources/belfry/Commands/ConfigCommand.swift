@@ -15,8 +15,8 @@ struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration file; exits 2 when it is refused.",
         discussion: """
-            The program belfryd does the reading. A running daemon is asked for jobs whose names are taken; without
-            one, the rest is checked and a note says so.
+            belfryd reads the file. A running daemon is asked for jobs whose names are
+            taken; without one, the rest is checked and a note says so.
 
               belfry config check --config config/belfry.yaml
             """)

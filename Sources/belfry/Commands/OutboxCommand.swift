@@ -52,9 +52,9 @@ struct OutboxRetryCommand: ParsableCommand {
         commandName: "retry", abstract: "Retries dead or pending entries now.",
         discussion: """
             An entry keeps its id, so that a receiver recognizes one that it has already.
-            With --channel all entries of the channel are retried that are not delivered. If the channel was
-            renamed in the configuration, the entries for its old name move to it; --from names that one where
-            it is not clear.
+            With --channel all undelivered entries of the channel are retried. If the
+            channel was renamed in the configuration, the entries for its old name move
+            to it; --from names the old one where it is not clear.
 
               belfry outbox retry 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
               belfry outbox retry --channel hook
