@@ -23,7 +23,13 @@ package final class AnswerStream {
     /// Sends a request over `socket` and waits for the answer's head: up to `patience`, and while the daemon is at
     /// work on it up to `longest` in all.
     ///
-    /// - Parameter isAlive: Asks the daemon for a sign of life; called once, shortly before `patience` is over.
+    /// - Parameters:
+    ///   - request: The whole request.
+    ///   - socket: A connection to the daemon.
+    ///   - patience: How long to wait for a sign of life.
+    ///   - longest: How long to wait while there are signs of life.
+    ///   - isAlive: Asks the daemon for a sign of life; called once, shortly before `patience` is over.
+    /// - Throws: ``APIError`` with ``ErrorCode/noAnswer``, ``ErrorCode/timedOut`` or ``ErrorCode/connectionLost``.
     init(
         _ request: [UInt8], over socket: UnixSocket, patience: Duration, longest: Duration,
         isAlive: (Duration) -> Bool
@@ -119,7 +125,8 @@ private struct AnswerWait {
     func check(_ socket: UnixSocket) throws(APIError) {
         guard isAsked, clock.now - start >= limit else { return }
         guard isAlive else { throw UnixSocket.silence(socket.path, for: patience) }
-        throw APIError(.timedOut, "the daemon is running, but did not answer this request within \(longest.text)")
+        throw APIError(
+            .timedOut, "the daemon is running, but did not answer this request within \(longest.text)")
     }
 
     private var limit: Duration { isAlive ? longest : patience }

@@ -95,7 +95,9 @@ extension DaemonHandler {
     private func writeForgotten(_ shown: inout Set<String>, to writer: inout any BodyWriter) async throws {
         let alive = Set(await control.board.states().map(\.task.id))
         for run in shown.subtracting(alive) {
-            guard let record = try await control.ledger.run(id: run), var state = record.live else { continue }
+            guard let record = try await control.ledger.run(id: run), var state = record.live else {
+                continue
+            }
             state.state = record.state
             try await write(state, &shown, to: &writer)
         }

@@ -84,7 +84,7 @@ import Testing
         let files = try #require(limits.first { $0.hasPrefix("Max open files") })
         #expect(files.split(separator: " ").dropFirst(3).prefix(2) == ["3000", "3000"])
         #expect(try await belfry.run("run", "limit", "--follow").code == 0)
-        #expect(try await belfry.run("run", "logs", "limit").text == "300\n3000\n")
+        #expect(try await belfry.run("run", "logs", "limit#1").text == "300\n3000\n")
         #expect(try await belfry.stop() == 0)
     }
 
