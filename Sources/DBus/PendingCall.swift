@@ -15,7 +15,7 @@ struct Waiter: Sendable {
     private let continuation: CheckedContinuation<Answer, Never>
     private let late: (@Sendable (Answer) -> Void)?
 
-    /// - Parameter late: called once with the answer, whenever it comes, when none came by the deadline.
+    /// Waits until `deadline`; `late` is called once with an answer that comes after it.
     init(
         deadline: ContinuousClock.Instant, continuation: CheckedContinuation<Answer, Never>,
         late: (@Sendable (Answer) -> Void)? = nil

@@ -37,7 +37,7 @@ struct House: Sendable {
             logger: Logger(label: "api"), ready: { opened.yield(0) })
         let house = House(
             folder: folder, ledger: keepers.ledger, control: keepers.control,
-            client: DaemonClient(socket: socket))
+            client: DaemonClient(socket: socket, patience: .seconds(30)))
         return try await whileServing([keepers, listener], ready: ready) { _ in try await body(house) }
     }
 

@@ -44,7 +44,8 @@ func whileServing<Result: Sendable>(
         logger: Logger(label: "api"),
         ready: { opened.yield(0) })
     return try await whileServing([listener], ready: ready) { _ in
-        try await body(DaemonClient(socket: path))
+        // A busy machine may need longer than the patience of a person at a terminal.
+        try await body(DaemonClient(socket: path, patience: .seconds(30)))
     }
 }
 

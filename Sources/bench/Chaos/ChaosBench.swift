@@ -70,7 +70,8 @@ enum ChaosBench {
         var faults: [String] = []
         try home.launch()
         for round in 1...rounds {
-            sick.set(Int.random(in: 0..<3, using: &random) == 0 ? .allCases.randomElement(using: &random) : nil)
+            let isIll = Int.random(in: 0..<3, using: &random) == 0
+            sick.set(isIll ? .allCases.randomElement(using: &random) : nil)
             let change = ChangeTime.allCases.randomElement(using: &random) ?? .never
             var reload: (pid: Int32, edition: Int)?
             if change == .underDaemon {

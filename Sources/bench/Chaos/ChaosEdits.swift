@@ -13,7 +13,9 @@ struct ChaosEdits {
         var present: Set<String>
         /// Just before the file was replaced: no earlier run can belong to this edition.
         var writtenAt: Moment
-        /// When a daemon had certainly loaded it: no later run may belong to an older one. Nil while none has.
+        /// When a daemon had certainly loaded it: no later run may belong to an older one.
+        ///
+        /// Nil while none has.
         var effectiveAt: Moment?
     }
 

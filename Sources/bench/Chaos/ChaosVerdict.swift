@@ -116,7 +116,7 @@ struct ChaosVerdict {
         for run in all {
             guard let edition = editionOf[run.id] else { continue }
             if !edits.mayBe(at: run.queuedAt).contains(edition) {
-                fault("\(run.name): queued at \(run.queuedAt.iso8601) by edition \(edition), which was outdated")
+                fault("\(run.name): queued at \(run.queuedAt.iso8601) by the outdated edition \(edition)")
             }
         }
         for run in all where !edits.isListed(run.job, at: run.queuedAt).maybe {

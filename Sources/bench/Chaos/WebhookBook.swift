@@ -89,7 +89,8 @@ final class WebhookBook: Sendable {
         return state.withLock { state in
             var delivery =
                 state.deliveries[id]
-                ?? Delivery(type: read.type, run: read.data.run?.id, thread: read.data.item?.thread, body: body)
+                ?? Delivery(
+                    type: read.type, run: read.data.run?.id, thread: read.data.item?.thread, body: body)
             let isFirst = state.deliveries[id] == nil
             if !isFirst { delivery.times += 1 }
             if delivery.body != body { delivery.isAltered = true }
