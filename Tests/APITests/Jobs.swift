@@ -75,6 +75,21 @@ import Testing
         }
     }
 
+    @Test func `are refused with a duration above 100 years, by name`() async throws {
+        try await House.whileStanding { house in
+            for option in ["--timeout", "--every", "--spread"] {
+                let refused = try await house.belfry("job", "add", "a", option, "40000d", "--shell", "true")
+                #expect(refused.status == 2)
+                #expect(
+                    refused.errors.hasPrefix(
+                        "belfry: the value '40000d' is invalid for '\(option) <duration>': "
+                            + "the duration is longer than 100 years"))
+            }
+            let text = try await house.belfry("job", "add", "a", "--every", "5x", "--shell", "true")
+            #expect(text.errors.contains("it is not a duration; write one such as 90s, 15m, 2h or 7d"))
+        }
+    }
+
     @Test func `show the import they came from, and what a pause does`() async throws {
         try await House.whileStanding { house in
             let schedule = ScheduleSpec(kind: .manual, text: "", zone: "UTC")

@@ -99,6 +99,25 @@ import Testing
         #expect(answer.errors.contains("note: no daemon answers on \(belfry.socketPath): "))
     }
 
+    @Test func `that is good is said to be to programs, with every warning`() async throws {
+        let belfry = try Belfry()
+        let secret = belfry.folder.file("open.secret")
+        try belfry.write(Belfry.secret + "\n", to: "open.secret")
+        try await Shell.run("chmod 644 open.secret", in: belfry.folder.path)
+        try belfry.write(
+            """
+            channels:
+              hook: { kind: webhook, url: https://example.org/hook, secret: { file: \(secret) } }
+            """, to: "belfry.yaml")
+        let answer = try await belfry.run("config", "check", "--json", "--config", belfry.configPath).json()
+        let warnings = answer["warnings"].list
+        let warning = try #require(warnings.first)
+        #expect(warnings.count == 1)
+        #expect(warning["line"].integer == 2)
+        #expect(warning["message"].text?.contains("is open to others: \(secret) has mode 644") == true)
+        #expect(warning["hint"].text == "close it: chmod 600 \(secret)")
+    }
+
     @Test func `with a job that can never work is good, with warnings`() async throws {
         let belfry = try Belfry()
         try belfry.write(

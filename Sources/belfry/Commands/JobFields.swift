@@ -19,7 +19,9 @@ struct JobFields: ParsableArguments {
         completion: .list(["skip", "queue-one", "queue-all", "replace", "allow"]))
     var overlap: String?
 
-    @Option(help: ArgumentHelp("End a run that takes longer than this; 0s: never.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("End a run that takes longer than this; 0s: never.", valueName: "duration"),
+        transform: DurationArgument.read)
     var timeout: DurationArgument?
 
     @Option(help: ArgumentHelp("How often a run is tried, the first time included.", valueName: "n"))
@@ -28,7 +30,8 @@ struct JobFields: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The longest wait before the second attempt, such as 30s; doubled for each one after it.",
-            valueName: "duration"))
+            valueName: "duration"),
+        transform: DurationArgument.read)
     var backoff: DurationArgument?
 
     @Flag(
@@ -44,7 +47,8 @@ struct JobFields: ParsableArguments {
     var leftovers: String?
 
     @Option(
-        help: ArgumentHelp("Wait this long for such processes first: 30s.", valueName: "duration"))
+        help: ArgumentHelp("Wait this long for such processes first: 30s.", valueName: "duration"),
+        transform: DurationArgument.read)
     var leftoversWait: DurationArgument?
 
     @Option(

@@ -34,7 +34,9 @@ struct NotifyCommand: ParsableCommand {
     var category: String?
     @Option(help: ArgumentHelp("Take the place of what was said under this key.", valueName: "key"))
     var replace: String?
-    @Option(help: ArgumentHelp("Take it back after this long.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Take it back after this long.", valueName: "duration"),
+        transform: DurationArgument.read)
     var expire: DurationArgument?
 
     func run() throws {

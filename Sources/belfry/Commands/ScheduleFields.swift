@@ -12,13 +12,17 @@ struct ScheduleFields: ParsableArguments {
             "Read the expression, time or words in this zone, such as Europe/Berlin.", valueName: "zone"))
     var zone: String?
 
-    @Option(help: ArgumentHelp("Run on a grid: now and every 15m, say, from now on.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Run on a grid: now and every 15m, say, from now on.", valueName: "duration"),
+        transform: DurationArgument.read)
     var every: DurationArgument?
 
     @Option(help: ArgumentHelp("Where the grid of --every begins, instead of now.", valueName: "iso"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Run this long after the last run has ended.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Run this long after the last run has ended.", valueName: "duration"),
+        transform: DurationArgument.read)
     var after: DurationArgument?
 
     @Option(help: ArgumentHelp("Run once, at this time.", valueName: "iso"))
@@ -78,7 +82,9 @@ struct LatenessFields: ParsableArguments {
         completion: .list(["none", "latest", "all"]))
     var catchUp: String?
 
-    @Option(help: ArgumentHelp("Catch up what is younger than this, such as 12h.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Catch up what is younger than this, such as 12h.", valueName: "duration"),
+        transform: DurationArgument.read)
     var within: DurationArgument?
 
     @Option(help: ArgumentHelp("Catch up at most this many with --catch-up all: 1000.", valueName: "n"))
@@ -87,7 +93,8 @@ struct LatenessFields: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Start up to this long after the slot, always as long for one name; 0s: at once.",
-            valueName: "duration"))
+            valueName: "duration"),
+        transform: DurationArgument.read)
     var spread: DurationArgument?
 
     /// Says it in a draft.

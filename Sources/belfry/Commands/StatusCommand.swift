@@ -19,7 +19,8 @@ struct StatusCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Wait for the daemon to start, at most this long (for example 10s).", valueName: "duration"))
+            "Wait for the daemon to start, at most this long (for example 10s).", valueName: "duration"),
+        transform: DurationArgument.read)
     var wait: DurationArgument?
 
     @OptionGroup var common: CommonOptions
