@@ -33,7 +33,7 @@ extension RunReason {
         case .catchUpNone: "not caught up"
         case .catchUpWindow: "too old to catch up"
         case .catchUpBurst: "too many to catch up"
-        case .definitionChanged: "job changed while no daemon ran"
+        case .definitionChanged: "job changed or removed while no daemon ran"
         }
     }
 }

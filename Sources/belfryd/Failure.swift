@@ -22,7 +22,7 @@ struct Failure: Error {
             exit(code)
         }
         var text = message.hasSuffix("\n") ? message : message + "\n"
-        if let mend { text += "  mend: \(mend)\n" }
+        if let mend { text += "  hint: \(mend)\n" }
         StandardError.write(text)
         exit(code)
     }

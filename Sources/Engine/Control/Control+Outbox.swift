@@ -31,9 +31,8 @@ extension Control {
     package func retryChannel(
         _ name: String, from missing: String? = nil
     ) async throws(EngineError) -> (own: Int, from: String?, moved: Int) {
-        let names = Set(switchboard.edges.map(\.name))
-        guard names.contains(name) else { throw .noSuchChannel(name) }
-        if let missing, names.contains(missing) {
+        guard switchboard.edges.contains(where: { $0.name == name }) else { throw .noSuchChannel(name) }
+        if let missing, configuredEdges.contains(missing) {
             throw .invalid(
                 "channel \"\(missing)\" is in the configuration; only the entries of a missing one move")
         }
@@ -63,9 +62,16 @@ extension Control {
         return (missing == nil ? own : 0, source, source.flatMap { orphans[$0] } ?? 0)
     }
 
+    /// The edge channels of the configuration, those that were left out at the start among them.
+    private var configuredEdges: Set<String> {
+        Set(
+            switchboard.edges.map(\.name)
+                + switchboard.configuration.leftOut.compactMap { $0.channel?.name })
+    }
+
     /// How many entries wait for channels that are not in the configuration, by their names.
     func waitingForMissing() async throws(EngineError) -> [String: Int] {
-        let names = Set(switchboard.edges.map(\.name))
+        let names = configuredEdges
         let waiting = try await read { () async throws(LedgerError) in
             try await ledger.outboxCounts(byChannelIn: [.waiting])
         }

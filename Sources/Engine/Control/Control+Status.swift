@@ -113,7 +113,7 @@ extension Control {
                 EngineProblem(
                     kind: "refusedConfiguration",
                     message: "the last reload was refused: \(refusal.prefix { !$0.isNewline })",
-                    hint: "mend it, look at it with: belfry config check, and then: belfry reload"))
+                    hint: "fix it, check it with: belfry config check, then run: belfry reload"))
         }
         if status.warden == nil {
             let why = wardenFault.map { ": \($0)" } ?? ""

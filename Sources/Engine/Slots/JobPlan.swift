@@ -6,13 +6,19 @@ import Tracking
 struct JobPlan {
     private(set) var changes: [Change] = []
     private(set) var steps: [(edit: JobEdit, record: JobRecord)] = []
-    /// Runs of removed jobs that had not been started, and end with them.
+    /// Runs that had not been started and end with their job, or with its old definition.
     private(set) var withdrawn: [RunRecord] = []
+    private let afterStop: Bool
 
     /// Plans `edits` on top of what is `stored` of their jobs, by name; all of them or none.
+    ///
+    /// - Parameters:
+    ///   - afterStop: the edits were made while no daemon ran: the old definitions start nothing any more.
     init(
-        _ edits: [JobEdit], stored jobs: [String: JobRecord], ledger: any Ledger, at now: Moment
+        _ edits: [JobEdit], stored jobs: [String: JobRecord], ledger: any Ledger, afterStop: Bool = false,
+        at now: Moment
     ) async throws(EngineError) {
+        self.afterStop = afterStop
         for edit in edits {
             let stored = jobs[edit.job]
             try Self.checkOwner(of: stored, edit)
@@ -59,8 +65,7 @@ struct JobPlan {
             if stored.origin == .file, let pause = stored.pause {
                 changes.append(.setFact(name: Pause.fact(of: name), value: pause.text))
             }
-            let waiting = RunFilter(job: name, states: [.scheduled, .queued])
-            for run in try await ledger.runs(waiting) where run.spec == nil { withdraw(run, at: now) }
+            for run in try await waiting(of: name, ledger) { withdraw(run, .jobRemoved, at: now) }
             steps.append((edit, stored))
         case .pause(let name, let note):
             guard var stored else { return }
@@ -96,6 +101,13 @@ struct JobPlan {
             let isSame = stored.spec == spec
             record.revision = isSame ? stored.revision : stored.revision + 1
             if isSame { record.since = stored.since }
+            if !isSame, afterStop {
+                // A person's request, and a run whose first attempt was made, stay.
+                for run in try await waiting(of: spec.name, ledger)
+                where run.kind == .scheduled && run.attempt == 1 {
+                    withdraw(run, .definitionChanged, at: now)
+                }
+            }
         } else {
             record.revision = try await ledger.lastRevision(of: spec.name) + 1
             try await restorePause(of: &record, ledger)
@@ -126,16 +138,19 @@ struct JobPlan {
         return Set(changed.map(\.record.name))
     }
 
+    private func waiting(of job: String, _ ledger: any Ledger) async throws(LedgerError) -> [RunRecord] {
+        try await ledger.runs(RunFilter(job: job, states: [.scheduled, .queued])).filter { $0.spec == nil }
+    }
+
     /// A run that waits goes with its job; one that was started goes on.
-    private mutating func withdraw(_ run: RunRecord, at now: Moment) {
-        var move = RunMove(run, from: [.scheduled, .queued], to: .canceled, reason: .jobRemoved)
+    private mutating func withdraw(_ run: RunRecord, _ reason: RunReason, at now: Moment) {
+        var move = RunMove(run, from: [.scheduled, .queued], to: .canceled, reason: reason)
         move.endedAt = now
         changes += [
             .moveRun(move),
             .append(
                 NewEvent(
-                    .runCanceled, at: now, reason: RunReason.jobRemoved.rawValue, job: run.job, run: run.id,
-                    bot: run.bot)),
+                    .runCanceled, at: now, reason: reason.rawValue, job: run.job, run: run.id, bot: run.bot)),
         ]
         withdrawn.append(run)
     }

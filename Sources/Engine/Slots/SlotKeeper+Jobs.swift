@@ -33,7 +33,8 @@ extension SlotKeeper {
         _ edits: [JobEdit], _ events: [NewEvent], afterStop: Bool, at now: Moment
     ) async throws(EngineError) -> [JobRecord] {
         let stored = try await stored(edits)
-        let plan = try await JobPlan(edits, stored: stored, ledger: ledger, at: now)
+        let plan = try await JobPlan(
+            edits, stored: stored, ledger: ledger, afterStop: afterStop, at: now)
         if afterStop { outdated = plan.outdated(of: stored) }
         do throws(LedgerError) {
             try await settle(until: now, with: plan.changes + events.map { .append($0) })

@@ -44,7 +44,7 @@ import Testing
         #expect(
             answer.errors == """
                 belfryd: this process may open only 64 files; it needs 128
-                  mend: raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit
+                  hint: raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit
 
                 """)
     }

@@ -190,6 +190,27 @@ extension Tower {
         }
     }
 
+    @Test func `stays with a channel that was left out at the start`() async throws {
+        let server = try await HookServer()
+        let folder = try TemporaryFolder()
+        let pumping = try Pumping()
+        let now = Moment.now
+        try await pumping.run(in: folder, [], from: now, keepers: []) { try await $0.put("e1", on: "hook") }
+        try await pumping.run(in: folder, [("mail", server)], from: now) { tower in
+            tower.switchboard.change {
+                $0.leftOut = [
+                    LeftOut(.channel("hook", .webhook), place: "f:9", reason: "the secret can't be read")
+                ]
+            }
+            try await tower.entry("e1") { $0.state == .waiting }
+            #expect(try await tower.control.retryChannel("mail") == (0, nil, 0))
+            #expect(try await tower.ledger.outbox(id: "e1")?.channel == "hook")
+            await #expect(throws: EngineError.self) {
+                _ = try await tower.control.retryChannel("mail", from: "hook")
+            }
+        }
+    }
+
     @Test func `moves to a channel only where it is clear from which one`() async throws {
         let server = try await HookServer(["--status-plan", "hang"])
         let folder = try TemporaryFolder()

@@ -90,13 +90,15 @@ import Tracking
         }
     }
 
-    @Test func `withdraws what waited of a job that left the file meanwhile`() async throws {
+    @Test func `withdraws what waited of a job that left the file meanwhile, or changed in it`() async throws {
         let folder = try TemporaryFolder()
         let spread = JobSpec.cron("spread", "0 10 * * *").with { $0.spread = .seconds(7200) }
+        let edited = JobSpec.cron("edited", "0 10 * * *", "old").with { $0.spread = .seconds(7200) }
         try await SlotScene.run(in: folder, at: at("09:59:59")) { scene in
             _ = try await scene.keeper.change([
                 .put(spread, origin: .file, place: "f:1"),
                 .put(.cron("retried", "0 10 * * *"), origin: .file, place: "f:2"),
+                .put(edited, origin: .file, place: "f:3"),
             ])
             scene.clock.advance(to: at("10:00:00"))
             try await scene.settled()
@@ -109,7 +111,12 @@ import Tracking
             #expect(try await scene.newest("spread").state == .scheduled)
         }
         try await SlotScene.run(in: folder, at: at("13:00:00"), awaitsJobs: true) { scene in
-            try await scene.keeper.takeUp([.remove("spread"), .remove("retried")])
+            try await scene.keeper.takeUp([
+                .remove("spread"), .remove("retried"),
+                .put(.cron("edited", "0 10 * * *", "new"), origin: .file, place: "f:3"),
+            ])
+            let old = try await scene.newest("edited")
+            #expect(old.state == .canceled && old.reason == .definitionChanged)
             for job in ["spread", "retried"] {
                 let run = try await scene.newest(job)
                 #expect(run.state == .canceled && run.reason == .jobRemoved)
