@@ -23,7 +23,7 @@ import Testing
             "belfryd", ["--config", belfry.configPath, "--state", belfry.statePath])
         #expect(answer.code == 1)
         #expect(answer.errors.hasPrefix("belfryd: the state folder \(belfry.statePath) can't be written"))
-        #expect(answer.errors.contains("mend: "))
+        #expect(answer.errors.contains("hint: "))
         belfry.set("BELFRY_STATE", belfry.statePath)
         #expect(try await kinds(belfry).contains("readOnlyState"))
         try disk.remount("rw")
