@@ -12,8 +12,7 @@ struct JobPlan {
 
     /// Plans `edits` on top of what is `stored` of their jobs, by name; all of them or none.
     ///
-    /// - Parameters:
-    ///   - afterStop: the edits were made while no daemon ran: the old definitions start nothing any more.
+    /// Those that were made `afterStop`, while no daemon ran, let the old definitions start nothing any more.
     init(
         _ edits: [JobEdit], stored jobs: [String: JobRecord], ledger: any Ledger, afterStop: Bool = false,
         at now: Moment

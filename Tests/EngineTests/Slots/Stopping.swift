@@ -90,7 +90,7 @@ import Tracking
         }
     }
 
-    @Test func `withdraws what waited of a job that left the file meanwhile, or changed in it`() async throws {
+    @Test func `withdraws what waited of a job that left or changed in the file`() async throws {
         let folder = try TemporaryFolder()
         let spread = JobSpec.cron("spread", "0 10 * * *").with { $0.spread = .seconds(7200) }
         let edited = JobSpec.cron("edited", "0 10 * * *", "old").with { $0.spread = .seconds(7200) }
