@@ -15,7 +15,8 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     /// When it is tried next; absent when that is not known, as long as its channel is given up or missing.
     package var nextAt: Timestamp?
     /// What it waits for: `retry` (its next attempt), `earlier` (an entry of the same item or run),
-    /// `channelFailing`, `channelDisabled`, `channelMissing`, `rule`; absent when it waits for nothing.
+    /// `channelFailing`, `channelDisabled`, `channelMissing`, `channelLeftOut`, `rule`; absent when it waits for
+    /// nothing.
     package var waitsFor: String?
     /// The last failure of the channel it waits for.
     package var channelError: String?

@@ -114,7 +114,8 @@ extension Control {
             if let identity = identities[channel] {
                 hold = ChannelHold(try await ledger.channel(named: channel), of: identity, at: now)
             } else {
-                hold = .missing
+                let leftOut = switchboard.configuration.leftOut.first { $0.channel?.name == channel }
+                hold = leftOut.map { .leftOut($0.reason) } ?? .missing
             }
             let first =
                 hold == nil ? try await ledger.pendingOutbox(channel: channel, limit: Self.lookAhead) : []

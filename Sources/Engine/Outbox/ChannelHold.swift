@@ -12,6 +12,8 @@ package struct ChannelHold: Hashable, Sendable {
         case channelDisabled
         /// The configuration has no such channel; nothing is sent before it has.
         case channelMissing
+        /// The daemon could not use the channel at its start; it is tried again each minute.
+        case channelLeftOut
     }
 
     /// What keeps them.
@@ -37,6 +39,13 @@ package struct ChannelHold: Hashable, Sendable {
 
     /// Of a channel that is not in the configuration.
     static let missing = ChannelHold(.channelMissing)
+
+    /// Of a channel that was left out at the start, for this reason.
+    static func leftOut(_ reason: String) -> ChannelHold {
+        var hold = ChannelHold(.channelLeftOut)
+        hold.lastError = reason
+        return hold
+    }
 
     private init(_ reason: Reason) { self.reason = reason }
 

@@ -19,6 +19,7 @@ enum OutboxNote {
             return because(
                 "its channel was given up; try it: belfry channel test \(entry.channel)", entry.channelError)
         case "channelMissing": return "its channel is not in the configuration"
+        case "channelLeftOut": return because("its channel was left out at the start", entry.channelError)
         case "rule":
             guard let until = entry.nextAt?.moment, until > now else { return "held by a rule" }
             return "held by a rule for \(DisplayDuration.text(until - now))"

@@ -204,7 +204,9 @@ extension Tower {
             }
             try await tower.entry("e1") { $0.state == .waiting }
             #expect(try await tower.control.retryChannel("mail") == (0, nil, 0))
-            #expect(try await tower.ledger.outbox(id: "e1")?.channel == "hook")
+            let entry = try #require(try await tower.ledger.outbox(id: "e1"))
+            #expect(entry.channel == "hook")
+            #expect(try await tower.control.waits(of: [entry])["e1"]?.word == "channelLeftOut")
             await #expect(throws: EngineError.self) {
                 _ = try await tower.control.retryChannel("mail", from: "hook")
             }
