@@ -24,9 +24,6 @@ struct AwakeItems {
     /// When the first item must be woken.
     var nextFlush: Moment? { wakes.min?.at }
 
-    /// How many moments are held, those that no item waits for any more among them.
-    var wakeCount: Int { wakes.count }
-
     /// Puts an item in the place of the one before; nil: it sleeps.
     ///
     /// - Complexity: O(log items), amortised.
