@@ -29,7 +29,8 @@ extension SlotKeeper {
             }
         }
         for record in faulty { enter(SlotJob(record)) }
-        if tzdata != nil {
+        // The first release that is taken up is news only when jobs were read by the data before it.
+        if tzdata != nil || moved > 0 {
             logger.notice(
                 "zone data changed",
                 metadata: [
