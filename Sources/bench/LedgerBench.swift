@@ -1,3 +1,4 @@
+import Delivery
 import Glibc
 import Ledger
 import LedgerSQLite
@@ -76,7 +77,7 @@ enum LedgerBench {
         let count = 2000
         let took = try await ContinuousClock().measure {
             for _ in 0..<count {
-                try await ledger.commit([.append(NewEvent(.test, at: Moment(seconds: 0)))])
+                try await ledger.commit([.append(NewEvent(.test(channel: nil), at: Moment(seconds: 0)))])
             }
         }
         print("  one change a commit, one caller: \(rate(count, took)) commits/s")
@@ -91,7 +92,9 @@ enum LedgerBench {
                 for _ in 0..<callers {
                     group.addTask {
                         for _ in 0..<each {
-                            try await ledger.commit([.append(NewEvent(.test, at: Moment(seconds: 0)))])
+                            try await ledger.commit([
+                                .append(NewEvent(.test(channel: nil), at: Moment(seconds: 0)))
+                            ])
                         }
                     }
                 }

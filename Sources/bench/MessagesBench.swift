@@ -77,7 +77,7 @@ enum MessagesBench {
             at: now)
         return [
             .insertMessage(MessageRecord(message: message)),
-            .append(NewEvent(.messagePosted, at: now, bot: message.bot, subject: message.id)),
+            .append(NewEvent(.messagePosted(Fact.Post(message.id, bot: message.bot)), at: now)),
         ]
     }
 }

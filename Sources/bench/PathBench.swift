@@ -68,7 +68,7 @@ enum PathBench {
         for number in 0..<count + 20 {
             let watch = Stopwatch()
             try await ledger.commit([
-                .append(NewEvent(.test, at: clock.now, reason: "bench", channel: "hook"))
+                .append(NewEvent(.test(channel: "hook"), at: clock.now))
             ])
             while receiver.count <= number { usleep(20) }
             // The first ones pay for the connection and cold caches.

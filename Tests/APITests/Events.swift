@@ -1,5 +1,6 @@
 import API
 import APIClient
+import Delivery
 import Ledger
 import LedgerSQLite
 import Testing
@@ -47,6 +48,34 @@ import Tracking
                     if value.type == "message.posted" { subject = value.subject }
                 }
                 #expect(subject == message.id)
+            }
+        }
+    }
+
+    @Test func `hold what their type says in their data`() async throws {
+        try await House.whileStanding { house in
+            let run = Fact.Run(job: "backup", id: "r1", bot: "ops")
+            let end = Fact.End(run, reason: .exitCode, message: "no such host")
+            let span = Fact.Slots.Span(first: Moment(seconds: 60), last: Moment(seconds: 120), count: 2)
+            let slots = Fact.Slots(job: "backup", bot: "ops", reason: .paused, span)
+            let facts: [Fact] = [.runStarted(run), .runFailed(end), .slotsSkipped(slots)]
+            let since = try await house.ledger.lastEvent()
+            let last = try await house.ledger.commit(
+                facts.map { .append(NewEvent($0, at: Moment(seconds: 200))) }
+            ).lastEvent
+            try await blocking {
+                let events = try Self.read(house.client, since: "\(since)", through: last)
+                    .filter { $0.job == "backup" }
+                #expect(events.map(\.type) == ["run.started", "run.failed", "run.skipped"])
+                #expect(events.map(\.run) == ["r1", "r1", nil])
+                #expect(
+                    events.map(\.data) == [
+                        nil, .object(["message": .string("no such host")]),
+                        .object([
+                            "slot": .string("1970-01-01T00:01:00Z"),
+                            "lastSlot": .string("1970-01-01T00:02:00Z"), "count": .int(2),
+                        ]),
+                    ])
             }
         }
     }

@@ -80,10 +80,10 @@ extension DaemonHandler {
             var bytes: [UInt8] = []
             for event in events {
                 var wire = WireEvent(event)
-                if let run = event.event.run { wire.name = try await control.ledger.run(id: run)?.name }
+                if let run = wire.run { wire.name = try await control.ledger.run(id: run)?.name }
                 let data = try WireCoding.text(wire)
                 bytes +=
-                    ServerSentEvent(id: "\(event.seq)", name: event.event.type.rawValue, data: data).bytes
+                    ServerSentEvent(id: "\(event.seq)", name: wire.type, data: data).bytes
             }
             try await writer.write(bytes)
             seq = last.seq

@@ -32,13 +32,14 @@ extension WireEvent {
     /// The event as the API shows it.
     init(_ record: EventRecord) {
         let event = record.event
+        let columns = event.fact.columns
         self.init(seq: record.seq, type: event.type.rawValue, at: Timestamp(event.at))
-        reason = event.reason
-        job = event.job
-        run = event.run
-        bot = event.bot
-        subject = event.subject
-        channel = event.channel
-        detail = event.detail.isEmpty ? nil : event.detail
+        reason = columns.reason
+        job = columns.job
+        run = columns.run
+        bot = columns.bot
+        subject = columns.subject
+        channel = columns.channel
+        data = event.fact.payload.flatMap { try? WireValue($0) }
     }
 }

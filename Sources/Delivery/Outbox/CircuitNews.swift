@@ -1,19 +1,19 @@
 /// A change of a circuit that people are notified of, on another channel.
 package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
-    /// It opened: what is for it waits. The event `channel.failing`.
+    /// It opened: what is for it waits.
     case failing
-    /// It was given up: what is for it waits. The event `channel.disabled`.
+    /// It was given up: what is for it waits.
     case disabled
-    /// It works again: what waited goes out now. The event `channel.restored`.
+    /// It works again: what waited goes out now.
     case restored
 
-    /// The event's type.
-    package var eventType: String { "channel.\(rawValue)" }
-
-    /// The news that an event of this type is.
-    package init?(eventType: String) {
-        guard let news = Self.allCases.first(where: { $0.eventType == eventType }) else { return nil }
-        self = news
+    /// The fact of it.
+    package func fact(_ channel: Fact.Channel) -> Fact {
+        switch self {
+        case .failing: .channelFailing(channel)
+        case .disabled: .channelDisabled(channel)
+        case .restored: .channelRestored(channel)
+        }
     }
 
     /// The sentence for a person: which channel, what went wrong in `error`, and for what `reason`.

@@ -99,7 +99,7 @@ extension Control {
     package func testChannel(_ name: String) async throws(EngineError) -> String {
         guard let channel = switchboard.channel(name) else { throw .noSuchChannel(name) }
         await (channel as? any LevelChannel)?.look()
-        let made = try await commit([.append(NewEvent(.test, at: clock.now, reason: "asked", channel: name))])
+        let made = try await commit([.append(NewEvent(.test(channel: name), at: clock.now))])
         return "event:\(made.lastEvent):\(name)"
     }
 

@@ -1,4 +1,5 @@
 import Cron
+import Delivery
 import Ledger
 import Logging
 import Timeline
@@ -76,7 +77,7 @@ extension Control {
                 }.joined(separator: "\n"))
         }
         _ = try await slots.change(
-            edits, events: [NewEvent(.configReloaded, at: clock.now, detail: difference.detail)])
+            edits, events: [NewEvent(.configReloaded(Fact.Reload(difference.jobs)), at: clock.now)])
         switchboard.replace(with: configuration)
         difference.warnings = await warnings()
         logger.notice(
@@ -160,11 +161,8 @@ extension Control {
 }
 
 extension ReloadDifference {
-    fileprivate var detail: String {
-        func list(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ",") }
-        return """
-            {"added":[\(list(added))],"changed":[\(list(changed))],"removed":[\(list(removed))]}
-            """
+    fileprivate var jobs: Fact.Reload.Difference {
+        Fact.Reload.Difference(added: added, changed: changed, removed: removed)
     }
 }
 

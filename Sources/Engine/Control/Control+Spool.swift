@@ -1,3 +1,4 @@
+import Delivery
 package import Ledger
 import Timeline
 import Tracking
@@ -28,9 +29,7 @@ extension Control {
             try await ledger.commit([
                 .insertRun(run, orIgnore: false), .putAttempt(attempt),
                 .append(
-                    NewEvent(
-                        outcome.eventType, at: run.endedAt ?? clock.now, reason: run.reason?.rawValue,
-                        job: run.job, run: run.id, bot: run.bot)),
+                    NewEvent(outcome.fact(of: Fact.Run(run)), at: run.endedAt ?? clock.now)),
             ])
             return true
         } catch {

@@ -1,3 +1,4 @@
+import Delivery
 package import Grouping
 package import Ledger
 package import Timeline
@@ -18,7 +19,7 @@ extension Control {
             .insertMessage(record),
             .append(
                 NewEvent(
-                    .messagePosted, at: message.at, run: run, bot: message.bot, subject: message.id)),
+                    .messagePosted(Fact.Post(message.id, bot: message.bot, run: run)), at: message.at)),
         ])
         return record
     }
@@ -40,8 +41,7 @@ extension Control {
             .markRead(bot: bot, thread: thread, through: through),
             .append(
                 NewEvent(
-                    .messageRead, at: clock.now, bot: bot, subject: "\(key)",
-                    detail: String(through.microseconds))),
+                    .messageRead(Fact.Reading("\(key)", bot: bot, through: through)), at: clock.now)),
         ])
     }
 

@@ -60,15 +60,17 @@ package struct LeftOut: Hashable, Sendable {
         switch part {
         case .job(let spec):
             NewEvent(
-                .jobLeftOut, at: now, reason: "nameTaken", job: spec.name, bot: spec.bot, detail: sentence)
+                .jobLeftOut(
+                    Fact.LeftOut(job: spec.name, bot: spec.bot, reason: "nameTaken", message: sentence)),
+                at: now)
         case .channel(let name, _):
-            NewEvent(.configPartial, at: now, reason: "badSecret", channel: name, detail: sentence)
+            NewEvent(
+                .configPartial(Fact.LeftOut(channel: name, reason: "badSecret", message: sentence)), at: now)
         }
     }
 
     /// The fact that it could be used after all.
     func returned(at now: Moment) -> NewEvent {
-        NewEvent(
-            .configReloaded, at: now, reason: "returned", job: job?.name, channel: channel?.name)
+        NewEvent(.configReloaded(Fact.Reload(returnedJob: job?.name, channel: channel?.name)), at: now)
     }
 }

@@ -1,3 +1,4 @@
+import Delivery
 package import Ledger
 package import Logging
 package import Timeline
@@ -109,10 +110,10 @@ package actor HouseKeeper {
             logger.notice("the ledger takes everything again")
         }
         guard trouble != told else { return }
-        let type: EventType = trouble == nil ? .ledgerRestored : .ledgerFull
+        let fact: Fact = trouble == nil ? .ledgerRestored : .ledgerFull
         try await ledger.commit([
             .setFact(name: Self.fact, value: trouble),
-            .append(NewEvent(type, at: clock.now, reason: trouble ?? "room")),
+            .append(NewEvent(fact, at: clock.now)),
         ])
         told = trouble
         if trouble != nil {

@@ -1,5 +1,6 @@
 import Grouping
 import Ledger
+import Logging
 import Synchronization
 import Timeline
 import Tracking
@@ -181,7 +182,14 @@ final class ItemDesk: Turn {
         let events = try ledger.events(after: cursor, limit: Self.batch)
         guard let last = events.last else { return [] }
         return try turn(by: ledger, to: last.seq) { turn throws(LedgerError) in
-            for event in events { try turn.take(event) }
+            for event in events {
+                if let fault = event.fault {
+                    tools.logger.warning(
+                        "an event can't be read whole",
+                        metadata: ["event.seq": "\(event.seq)", "reason": "\(fault)"])
+                }
+                try turn.take(event)
+            }
             turn.changes.append(.moveConsumer(name: Self.consumer, from: cursor, to: last.seq))
         }
     }

@@ -31,7 +31,8 @@ package actor ItemKeeper {
         self.clock = clock
         self.board = board
         self.desk = ItemDesk(
-            tools: ItemTurn.Tools(inHand: switchboard.inHand, makeID: makeID, since: clock.now),
+            tools: ItemTurn.Tools(
+                inHand: switchboard.inHand, makeID: makeID, since: clock.now, logger: logger),
             switchboard: switchboard, clock: clock, alarm: alarm)
         self.logger = logger
     }

@@ -1,5 +1,4 @@
 import Delivery
-import FoundationEssentials
 import Grouping
 import Ledger
 import Timeline
@@ -10,25 +9,25 @@ import Tracking
 extension ItemTurn {
     /// Takes in an event: tells webhooks of it, and lets the item it is about decide.
     mutating func take(_ record: EventRecord) throws(LedgerError) {
-        switch record.event.type {
-        case .messagePosted: try takeMessage(record.event)
-        case .messageRead: try takeRead(record.event)
-        case .itemDismissed: try takeDismissal(record.event)
-        case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost:
+        switch record.event.fact {
+        case .messagePosted(let post): try takeMessage(post)
+        case .messageRead(let reading): try takeRead(reading)
+        case .itemDismissed(let dismissal): try takeDismissal(dismissal)
+        case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost, .runSkipped:
             try takeRun(record)
-        case .runRecovered: try takeRecovery(record)
-        // A run that gave way to a newer one is told as a run, slots that never got one as slots.
-        case .runSkipped where record.event.run != nil: try takeRun(record)
-        case .runMissed, .runSkipped: try takeSlots(record)
-        case .test: try takeTest(record)
-        case .channelFailing, .channelDisabled, .channelRestored: try takeChannelNews(record)
+        case .runRecovered(let recovery): try takeRecovery(recovery, record)
+        case .runMissed(let slots): try takeSlots(slots, .missed, record)
+        case .slotsSkipped(let slots): try takeSlots(slots, .skipped, record)
+        case .test(let channel?): try takeTest(of: channel, record)
+        case .channelFailing(let channel): try takeChannelNews(.failing, of: channel, record)
+        case .channelDisabled(let channel): try takeChannelNews(.disabled, of: channel, record)
+        case .channelRestored(let channel): try takeChannelNews(.restored, of: channel, record)
         case .configReloaded: tell(record, [])
-        case .configPartial, .jobLeftOut: try takeLeftOut(record)
+        case .configPartial(let leftOut), .jobLeftOut(let leftOut): try takeLeftOut(leftOut, record)
         case .ledgerFull, .ledgerRestored: try takeLedgerNews(record)
-        case .clockBack: try takeClockNews(record)
+        case .clockBack(let back): try takeClockNews(back, record)
         case .itemActed, .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
-            .questionAsked,
-            .questionAnswered:
+            .questionAsked, .questionAnswered, .test, .unknown:
             return
         }
     }
@@ -46,22 +45,21 @@ extension ItemTurn {
 
     // MARK: Talk
 
-    private mutating func takeMessage(_ event: NewEvent) throws(LedgerError) {
-        guard let id = event.subject, let message = try reads.message(id: id)?.message else {
-            return
-        }
+    private mutating func takeMessage(_ post: Fact.Post) throws(LedgerError) {
+        guard let message = try reads.message(id: post.message)?.message else { return }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
         try update(message.itemKey, bot: message.bot) { item in
             item.receive(message, at: now, policy: policy)
         }
     }
 
-    private mutating func takeRead(_ event: NewEvent) throws(LedgerError) {
-        guard let key = event.subject.flatMap(ItemKey.init) else { return }
-        let (now, through) = (now, Int64(event.detail).map { Moment(microseconds: $0) })
-        try update(key, bot: event.bot ?? "belfry") { item in
+    private mutating func takeRead(_ reading: Fact.Reading) throws(LedgerError) {
+        guard let key = ItemKey(reading.item) else { return }
+        let now = now
+        try update(key, bot: reading.bot) { item in
             // Somebody read an old message: what was said since is still news.
-            if let through, case .thread(let thread) = item.decider, let last = thread.last.last,
+            if let through = reading.through, case .thread(let thread) = item.decider,
+                let last = thread.last.last,
                 last.at > through
             {
                 return []
@@ -70,22 +68,24 @@ extension ItemTurn {
         }
     }
 
-    private mutating func takeDismissal(_ event: NewEvent) throws(LedgerError) {
-        guard let key = event.subject.flatMap(ItemKey.init) else { return }
-        let (now, revision, channel) = (now, Int(event.detail), event.channel)
-        let bot = event.bot ?? "belfry"
+    private mutating func takeDismissal(_ dismissal: Fact.Dismissal) throws(LedgerError) {
+        guard let key = ItemKey(dismissal.item) else { return }
+        let now = now
         if case .thread(let bot, let thread) = key, let shown = try item(key, bot: bot).shown,
-            shown.revision == revision, case .messages(_, let last) = shown.content, let newest = last.last
+            shown.revision == dismissal.revision, case .messages(_, let last) = shown.content,
+            let newest = last.last
         {
             changes.append(.markRead(bot: bot, thread: thread, through: newest.at))
         }
-        try update(key, bot: bot) { $0.seen(revision: revision, on: channel, at: now) }
+        try update(key, bot: "belfry") {
+            $0.seen(revision: dismissal.revision, on: dismissal.channel, at: now)
+        }
     }
 
     // MARK: Runs
 
     private mutating func takeRun(_ record: EventRecord) throws(LedgerError) {
-        guard let id = record.event.run, let run = try reads.run(id: id) else { return }
+        guard let id = record.event.fact.columns.run, let run = try reads.run(id: id) else { return }
         let audience = Audience(of: run, configuration.routing)
         guard !audience.isNobody else { return }
         if audience.hears(record.event.type) {
@@ -94,7 +94,7 @@ extension ItemTurn {
         let now = now
         let only = audience.channels(of: record.event.type, among: levels, configuration.routing)
         let policies = jobPolicies.heard(by: audience, only: only)
-        let fact = JobFact(event: record.event, run: run)
+        let fact = JobFact(record.event, of: run)
         var wasFailingSince: Moment?
         try update(.job(run.job), bot: run.bot) { item in
             item.only = only
@@ -105,31 +105,28 @@ extension ItemTurn {
         let outage = max(.zero, fact.at - wasFailingSince)
         changes.append(
             .append(
-                NewEvent(
-                    .runRecovered, at: now, reason: "recovered", job: run.job, run: run.id, bot: run.bot,
-                    detail: Recovery(outageSeconds: outage.microseconds / 1_000_000).text)))
+                NewEvent(.runRecovered(Fact.Recovery(Fact.Run(run), outage: outage)), at: now)))
     }
 
-    private mutating func takeRecovery(_ record: EventRecord) throws(LedgerError) {
-        guard let id = record.event.run, let run = try reads.run(id: id) else { return }
-        let recovery = Recovery(record.event.detail)
+    private mutating func takeRecovery(
+        _ recovery: Fact.Recovery, _ record: EventRecord
+    ) throws(LedgerError) {
+        guard let run = try reads.run(id: recovery.run.id) else { return }
         tell(
             record,
             [JSON.Member("run", JSON(run))]
-                + (recovery.map { [JSON.Member("outageSeconds", .int($0.outageSeconds))] } ?? []))
+                + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? []))
     }
 
-    private mutating func takeSlots(_ record: EventRecord) throws(LedgerError) {
-        let event = record.event
-        guard let job = event.job,
-            let detail = try? JSONDecoder().decode(SlotDetail.self, from: Data(event.detail.utf8))
-        else { return }
-        tell(record, [JSON.Member("run", JSON(slotsOf: event, detail))])
+    private mutating func takeSlots(
+        _ slots: Fact.Slots, _ state: RunState, _ record: EventRecord
+    ) throws(LedgerError) {
+        guard let span = slots.span else { return }
+        tell(record, [JSON.Member("run", JSON(slots, span, state: state))])
         let fact = JobFact(
-            run: nil, state: event.type == .runMissed ? .missed : .skipped,
-            reason: event.reason.flatMap(RunReason.init), slots: detail.count, at: event.at)
+            run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         let (now, policies) = (now, jobPolicies)
-        try update(.job(job), bot: event.bot ?? "belfry") { item in
+        try update(.job(slots.job), bot: slots.bot) { item in
             item.receive(fact, at: now, policies: policies)
         }
     }
@@ -137,10 +134,8 @@ extension ItemTurn {
     // MARK: Channels
 
     /// A test goes to the one channel it names: as an entry, or as a message that only this surface shows.
-    private mutating func takeTest(_ record: EventRecord) throws(LedgerError) {
-        guard let name = record.event.channel,
-            let channel = configuration.channels.first(where: { $0.name == name })
-        else { return }
+    private mutating func takeTest(of name: String, _ record: EventRecord) throws(LedgerError) {
+        guard let channel = configuration.channels.first(where: { $0.name == name }) else { return }
         guard channel.kind.isLevel else {
             let told = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
             return tell(record, [JSON.Member("channel", told)], only: [name])
@@ -149,36 +144,36 @@ extension ItemTurn {
     }
 
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
-    private mutating func takeChannelNews(_ record: EventRecord) throws(LedgerError) {
+    private mutating func takeChannelNews(
+        _ news: CircuitNews, of channel: Fact.Channel, _ record: EventRecord
+    ) throws(LedgerError) {
         let event = record.event
-        guard let name = event.channel, let news = CircuitNews(eventType: event.type.rawValue) else { return }
-        tell(record, [JSON.Member("channel", channel(name, after: news, event))])
-        let told = configuration.routing.channels(for: event.type.rawValue, about: name)
+        tell(record, [JSON.Member("channel", self.channel(channel, after: news, at: event.at))])
+        let told = configuration.routing.channels(for: event.type.rawValue, about: channel.name)
             .filter(levels.contains)
         guard !told.isEmpty else { return }
-        let why = event.detail.isEmpty ? event.reason ?? "" : event.detail
+        let why = channel.error ?? channel.reason?.rawValue ?? ""
         let text =
-            if let item = event.subject {
-                news.words(of: item, on: name, why)
+            if let item = channel.item {
+                news.words(of: item, on: channel.name, why)
             } else {
-                news.words(of: name, why, reason: event.reason.flatMap(DeliveryReason.init))
+                news.words(of: channel.name, why, reason: channel.reason)
             }
-        try say(text, in: "channel \(name)", on: told)
+        try say(text, in: "channel \(channel.name)", on: told)
     }
 
     /// The channel as the event left it.
-    private func channel(_ name: String, after news: CircuitNews, _ event: NewEvent) -> JSON {
+    private func channel(_ channel: Fact.Channel, after news: CircuitNews, at moment: Moment) -> JSON {
         let state: ChannelBoard.Health.State =
             switch news {
             case .failing: .failing
             case .disabled: .disabled
             case .restored: .working
             }
-        let kind = configuration.channels.first { $0.name == name }?.kind.rawValue
+        let kind = configuration.channels.first { $0.name == channel.name }?.kind.rawValue
         return .object([
-            "name": .string(name), "kind": kind.map(JSON.string), "state": .string(state.rawValue),
-            "since": .string(event.at.iso8601),
-            "lastError": event.detail.isEmpty ? nil : .string(event.detail),
+            "name": .string(channel.name), "kind": kind.map(JSON.string), "state": .string(state.rawValue),
+            "since": .string(moment.iso8601), "lastError": channel.error.map(JSON.string),
         ])
     }
 
@@ -196,31 +191,38 @@ extension ItemTurn {
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.
-    private mutating func takeClockNews(_ record: EventRecord) throws(LedgerError) {
+    private mutating func takeClockNews(
+        _ back: Fact.ClockBack, _ record: EventRecord
+    ) throws(LedgerError) {
         tell(record, [])
         let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
         guard !told.isEmpty else { return }
+        let far = back.backSeconds.map { " by \(Duration.seconds($0).text)" } ?? ""
         try say(
-            "The clock went back by \(record.event.detail). Jobs follow it: times that come again run again.",
-            in: "clock", on: told)
+            "The clock went back\(far). Jobs follow it: times that come again run again.", in: "clock",
+            on: told)
     }
 
     /// What the daemon left out at its start is missed by somebody.
-    private mutating func takeLeftOut(_ record: EventRecord) throws(LedgerError) {
-        let event = record.event
+    private mutating func takeLeftOut(
+        _ leftOut: Fact.LeftOut, _ record: EventRecord
+    ) throws(LedgerError) {
         func named(_ name: String) -> JSON {
-            .object(["name": .string(name), "state": .string("leftOut"), "lastError": .string(event.detail)])
+            .object([
+                "name": .string(name), "state": .string("leftOut"),
+                "lastError": leftOut.message.map(JSON.string),
+            ])
         }
         tell(
             record,
             [
-                event.job.map { JSON.Member("job", named($0)) },
-                event.channel.map { JSON.Member("channel", named($0)) },
+                leftOut.job.map { JSON.Member("job", named($0)) },
+                leftOut.channel.map { JSON.Member("channel", named($0)) },
             ].compactMap(\.self))
-        let told = configuration.routing.channels(for: event.type.rawValue, about: event.channel)
+        let told = configuration.routing.channels(for: record.event.type.rawValue, about: leftOut.channel)
             .filter(levels.contains)
-        guard !told.isEmpty else { return }
-        try say("The \(event.detail).", in: "config", on: told)
+        guard !told.isEmpty, let message = leftOut.message else { return }
+        try say("The \(message).", in: "config", on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.
@@ -242,11 +244,12 @@ extension ItemTurn {
         _ record: EventRecord, _ objects: [JSON.Member], only: [String]? = nil, also: [String] = []
     ) {
         let event = record.event
-        var routed = only ?? configuration.routing.channels(for: event.type.rawValue, about: event.channel)
+        let columns = event.fact.columns
+        var routed = only ?? configuration.routing.channels(for: event.type.rawValue, about: columns.channel)
         routed += also.filter { !routed.contains($0) }
         let names = routed.filter(edges.contains)
         guard !names.isEmpty else { return }
-        let reason = event.reason ?? event.type.rawValue.split(separator: ".").last.map(String.init) ?? ""
+        let reason = columns.reason ?? event.type.rawValue.split(separator: ".").last.map(String.init) ?? ""
         let body = WebhookBody(
             type: event.type.rawValue, timestamp: event.at, reason: reason, objects: objects)
         for name in names {
@@ -255,23 +258,7 @@ extension ItemTurn {
                     OutboxRecord(
                         id: tools.makeID(), channel: name, cause: "event:\(record.seq):\(name)",
                         type: event.type.rawValue, reason: reason, createdAt: now, nextAt: now,
-                        run: event.run, body: body.bytes)))
+                        run: columns.run, body: body.bytes)))
         }
     }
-}
-
-/// What the event of a recovery carries.
-private struct Recovery: Codable {
-    var outageSeconds: Int64
-
-    init(outageSeconds: Int64) {
-        self.outageSeconds = outageSeconds
-    }
-
-    init?(_ text: String) {
-        guard let read = try? JSONDecoder().decode(Recovery.self, from: Data(text.utf8)) else { return nil }
-        self = read
-    }
-
-    var text: String { "{\"outageSeconds\":\(outageSeconds)}" }
 }

@@ -1,6 +1,7 @@
 import Delivery
 import Grouping
 import Ledger
+import Logging
 import Timeline
 import Tracking
 
@@ -14,6 +15,7 @@ struct ItemTurn {
         let makeID: @Sendable () -> String
         /// When this daemon began: entries that are older may have been sent without a trace.
         let since: Moment
+        let logger: Logger
     }
 
     let tools: Tools

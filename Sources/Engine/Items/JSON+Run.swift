@@ -30,23 +30,16 @@ extension JSON {
     }
 
     /// The `run` of a webhook about slots that never got one.
-    init(slotsOf event: NewEvent, _ detail: SlotDetail) {
+    init(_ slots: Fact.Slots, _ span: Fact.Slots.Span, state: RunState) {
         self = .object([
-            "job": event.job.map(JSON.string),
-            "bot": event.bot.map(JSON.string),
+            "job": .string(slots.job),
+            "bot": .string(slots.bot),
             "kind": .string("scheduled"),
-            "slot": .string(detail.slot),
-            "lastSlot": .string(detail.lastSlot),
-            "count": .int(detail.count),
-            "state": .string(event.type == .runMissed ? "missed" : "skipped"),
-            "reason": event.reason.map(JSON.string),
+            "slot": .string(span.first.iso8601),
+            "lastSlot": .string(span.last.iso8601),
+            "count": .int(span.count),
+            "state": .string(state.rawValue),
+            "reason": slots.reason.map { .string($0.rawValue) },
         ])
     }
-}
-
-/// What an event about slots without a run carries.
-struct SlotDetail: Codable {
-    var slot: String
-    var lastSlot: String
-    var count: Int
 }

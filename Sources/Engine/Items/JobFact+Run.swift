@@ -1,24 +1,27 @@
+import Delivery
 import Grouping
 import Ledger
 import Timeline
 import Tracking
 
 extension JobFact {
-    /// The fact that an event tells of a run.
+    /// What an event says of a run.
     ///
     /// The state is the event's: the run itself may have gone on since.
-    init(event: NewEvent, run: RunRecord) {
-        let state: RunState =
-            switch event.type {
-            case .runStarted: .starting
-            case .runBlocked: .blocked
-            default: run.state
-            }
+    init(_ event: NewEvent, of run: RunRecord) {
+        var (state, reason, message) = (run.state, RunReason?.none, String?.none)
+        switch event.fact {
+        case .runStarted: state = .starting
+        case .runBlocked: state = .blocked
+        case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),
+            .runSkipped(let end):
+            (reason, message) = (end.reason, end.message)
+        default: break
+        }
         let last = run.live
         self.init(
-            run: run.ordinal, state: state, reason: event.reason.flatMap(RunReason.init),
-            exitCode: run.exitCode, signal: run.signal, progress: last?.progress, phase: last?.phase,
-            text: event.detail.isEmpty ? last?.message : event.detail, at: event.at)
+            run: run.ordinal, state: state, reason: reason, exitCode: run.exitCode, signal: run.signal,
+            progress: last?.progress, phase: last?.phase, text: message ?? last?.message, at: event.at)
     }
 
     /// Where a run is right now.

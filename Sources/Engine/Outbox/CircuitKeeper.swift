@@ -49,11 +49,10 @@ struct CircuitKeeper {
             isWorking = true
         }
         let endsOutage = hadOutage && !circuit.hasOutage
-        guard let news, let type = EventType(rawValue: news.eventType) else { return ([], endsOutage) }
-        let event = NewEvent(
-            type, at: now, reason: circuit.lastReason?.rawValue, channel: channel,
-            detail: circuit.lastError ?? "")
-        return ([.append(event)], endsOutage)
+        guard let news else { return ([], endsOutage) }
+        let fact = news.fact(
+            Fact.Channel(channel, reason: circuit.lastReason, error: circuit.lastError))
+        return ([.append(NewEvent(fact, at: now))], endsOutage)
     }
 
     /// Whether the channel was given up.

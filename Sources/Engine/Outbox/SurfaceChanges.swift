@@ -14,7 +14,7 @@ struct SurfaceChanges {
         ]
         guard remote != nil else { return changes }
         if surface.remote != remote { changes.append(receipt(.accepted, of: surface, detail: "")) }
-        if surface.refused != 0 { changes.append(event(.channelRestored, of: surface)) }
+        if surface.refused != 0 { changes.append(event(.channelRestored(news(of: surface)))) }
         return changes
     }
 
@@ -27,7 +27,7 @@ struct SurfaceChanges {
         guard surface.refused == 0 else { return [refusal] }
         return [
             refusal,
-            event(.channelFailing, of: surface, reason: error.reason.rawValue, detail: error.sentence),
+            event(.channelFailing(news(of: surface, error))),
         ]
     }
 
@@ -56,20 +56,21 @@ struct SurfaceChanges {
 
     /// A person pressed a button, which says nothing of what else the item shows.
     func pressed(_ surface: SurfaceRecord, key: String) -> [Change] {
-        [receipt(.acted, of: surface, detail: key), event(.itemActed, of: surface, reason: key)]
+        [
+            receipt(.acted, of: surface, detail: key),
+            event(.itemActed(Fact.Action(surface.item, on: channel, key: key))),
+        ]
     }
 
     private func dismissal(of surface: SurfaceRecord) -> Change {
-        event(.itemDismissed, of: surface, detail: String(surface.shown))
+        event(.itemDismissed(Fact.Dismissal(surface.item, on: channel, revision: Int(surface.shown))))
     }
 
-    private func event(
-        _ type: EventType, of surface: SurfaceRecord, reason: String? = nil, detail: String = ""
-    ) -> Change {
-        .append(
-            NewEvent(
-                type, at: now, reason: reason, subject: surface.item, channel: channel, detail: detail))
+    private func news(of surface: SurfaceRecord, _ error: DeliveryError? = nil) -> Fact.Channel {
+        Fact.Channel(channel, reason: error?.reason, item: surface.item, error: error?.sentence)
     }
+
+    private func event(_ fact: Fact) -> Change { .append(NewEvent(fact, at: now)) }
 
     private func receipt(_ kind: ReceiptKind, of surface: SurfaceRecord, detail: String) -> Change {
         .insertReceipt(

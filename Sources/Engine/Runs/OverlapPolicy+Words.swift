@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Timeline
 import Tracking
@@ -13,8 +14,8 @@ extension OverlapPolicy {
     ) -> [Change] {
         guard touchesOthers else { return [] }
         return others.flatMap { run -> [Change] in
-            let skipped = NewEvent(
-                .runSkipped, at: now, reason: RunReason.superseded.rawValue, job: job, run: run, bot: bot)
+            let end = Fact.End(Fact.Run(job: job, id: run, bot: bot), reason: .superseded)
+            let skipped = NewEvent(.runSkipped(end), at: now)
             let words = [Change.passOver(run: run, skipped)]
             return self == .replace && startsNow ? words + [.askEnd(run: run, .replaced)] : words
         }

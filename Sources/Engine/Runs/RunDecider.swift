@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Timeline
 import Tracking
@@ -36,7 +37,7 @@ struct RunDecider {
 
     /// Nobody knows any more what it should do, as `text` says: it can't be started, and must not wait for ever.
     func unstartable(_ run: RunRecord, text: String, at now: Moment) -> RunStep {
-        leave(run, RunOutcome(.failed, .spawnFailed), detail: text, at: now)
+        leave(run, RunOutcome(.failed, .spawnFailed), message: text, at: now)
     }
 
     /// Somebody ends a run that has not been started.
@@ -45,12 +46,12 @@ struct RunDecider {
     }
 
     private func leave(
-        _ run: RunRecord, _ outcome: RunOutcome, detail: String = "", at now: Moment
+        _ run: RunRecord, _ outcome: RunOutcome, message: String? = nil, at now: Moment
     ) -> RunStep {
         var move = RunMove(run, from: [.scheduled, .queued], to: outcome.state, reason: outcome.reason)
         move.endedAt = now
-        let told = event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: detail)
-        return RunStep(run: run, changes: [.moveRun(move), told], effects: [.end(outcome)])
+        let fact = outcome.fact(of: Fact.Run(run), message: message)
+        return RunStep(run: run, changes: [.moveRun(move), event(fact, at: now)], effects: [.end(outcome)])
     }
 
     // MARK: What the warden says
@@ -79,13 +80,13 @@ struct RunDecider {
         case .notFound: reason = .notFound
         case .notExecutable: reason = .notExecutable
         case .badFolder: reason = .badDirectory
-        case .noSuchUser: return end(run, RunOutcome(.failed, .badUser), at: now, detail: text)
+        case .noSuchUser: return end(run, RunOutcome(.failed, .badUser), at: now, message: text)
         case .badOrder, .tooLong, .badInput, .notPermitted:
-            return end(run, RunOutcome(.failed, .spawnFailed), at: now, detail: text)
+            return end(run, RunOutcome(.failed, .spawnFailed), at: now, message: text)
         case .badOutput, .exhausted, .other: reason = .spawnFailed
         case .stillAlive: return postponed(run, text: text, chance: chance, waited: waited, at: now)
         }
-        return end(run, RunOutcome(.failed, reason), at: now, detail: text, chance: chance)
+        return end(run, RunOutcome(.failed, reason), at: now, message: text, chance: chance)
     }
 
     /// Its process has ended.
@@ -122,7 +123,7 @@ struct RunDecider {
         let move = RunMove(run, from: Self.alive.subtracting([.starting]), to: live.state)
         var changes: [Change] = [.moveRun(move), .saveLive(run: run.id, live)]
         if live.state == .blocked {
-            changes.append(event(.runBlocked, run, at: now, reason: live.blockedKind?.rawValue))
+            changes.append(event(.runBlocked(Fact.Blocked(Fact.Run(run), kind: live.blockedKind)), at: now))
         }
         return RunStep(run: run, changes: changes)
     }
@@ -131,7 +132,7 @@ struct RunDecider {
 
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
-        detail: String = "", chance: RetryChance? = nil, clockChange: Duration = .zero
+        message: String? = nil, chance: RetryChance? = nil, clockChange: Duration = .zero
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
@@ -157,8 +158,7 @@ struct RunDecider {
             move.cpu = record?.cpu
             move.maxRssKb = record?.maxResidentKiB.map(Int64.init)
             move.survivors = record?.leftProcesses
-            told.append(
-                event(outcome.eventType, run, at: now, reason: outcome.reason?.rawValue, detail: detail))
+            told.append(event(outcome.fact(of: Fact.Run(run), message: message), at: now))
         }
         return RunStep(
             run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told,
@@ -173,7 +173,7 @@ struct RunDecider {
         guard run.endAsked == nil, let chance, let wait = chance.spec.wait(afterWaiting: waited),
             let moment = chance.isInTime(now + wait)
         else {
-            return end(run, RunOutcome(.failed, .leftovers), at: now, detail: text)
+            return end(run, RunOutcome(.failed, .leftovers), at: now, message: text)
         }
         var move = RunMove(run, from: [.starting], to: .queued, reason: .retryWait)
         move.notBefore = moment
@@ -187,16 +187,10 @@ struct RunDecider {
         guard run.startedAt == nil else { return [] }
         move.startedAt = moment
         move.queueDelay = max(.zero, moment - run.queuedAt - clockChange)
-        return [event(.runStarted, run, at: moment)]
+        return [event(.runStarted(Fact.Run(run)), at: moment)]
     }
 
-    private func event(
-        _ type: EventType, _ run: RunRecord, at moment: Moment, reason: String? = nil, detail: String = ""
-    ) -> Change {
-        .append(
-            NewEvent(
-                type, at: moment, reason: reason, job: run.job, run: run.id, bot: run.bot, detail: detail))
-    }
+    private func event(_ fact: Fact, at moment: Moment) -> Change { .append(NewEvent(fact, at: moment)) }
 }
 
 extension JobSpec {

@@ -1,8 +1,8 @@
-package import Ledger
+package import Delivery
 package import Tracking
 package import WardenProtocol
 
-/// How a run ended, as state, reason and the event that tells of it.
+/// How a run ended: state and reason.
 package struct RunOutcome: Hashable, Sendable {
     package var state: RunState
     package var reason: RunReason?
@@ -24,15 +24,16 @@ package struct RunOutcome: Hashable, Sendable {
         }
     }
 
-    /// The event of this end.
+    /// The fact of this end.
     ///
-    /// A run that timed out is told as failed, with reason `timeout`.
-    package var eventType: EventType {
-        switch state {
-        case .completed: .runCompleted
-        case .canceled: .runCanceled
-        case .lost: .runLost
-        default: .runFailed
+    /// A run that timed out has failed, with the reason `timeout`.
+    package func fact(of run: Fact.Run, message: String? = nil) -> Fact {
+        let end = Fact.End(run, reason: reason, message: message)
+        return switch state {
+        case .completed: .runCompleted(end)
+        case .canceled: .runCanceled(end)
+        case .lost: .runLost(end)
+        default: .runFailed(end)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Timeline
 import Tracking
@@ -148,8 +149,7 @@ struct JobPlan {
         changes += [
             .moveRun(move),
             .append(
-                NewEvent(
-                    .runCanceled, at: now, reason: reason.rawValue, job: run.job, run: run.id, bot: run.bot)),
+                NewEvent(.runCanceled(Fact.End(Fact.Run(run), reason: reason)), at: now)),
         ]
         withdrawn.append(run)
     }

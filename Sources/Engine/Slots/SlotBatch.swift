@@ -1,4 +1,5 @@
 import Cron
+import Delivery
 import Ledger
 import Timeline
 import Tracking
@@ -170,11 +171,9 @@ struct SlotBatch {
     }
 
     private func makeEvent(for span: SlotSpan, _ bot: String) -> NewEvent {
-        NewEvent(
-            span.state == .missed ? .runMissed : .runSkipped, at: now, reason: span.reason.rawValue,
-            job: span.job, bot: bot,
-            detail: """
-                {"slot":"\(span.first.iso8601)","lastSlot":"\(span.last.iso8601)","count":\(span.count)}
-                """)
+        let slots = Fact.Slots(
+            job: span.job, bot: bot, reason: span.reason,
+            Fact.Slots.Span(first: span.first, last: span.last, count: span.count))
+        return NewEvent(span.state == .missed ? .runMissed(slots) : .slotsSkipped(slots), at: now)
     }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Logging
 import Timeline
@@ -48,7 +49,7 @@ extension SlotKeeper {
             changes.append(.setFact(name: Self.trustedFact, value: trusted))
         }
         let back = Duration.seconds((watermark.decidedUntil - now).milliseconds / 1000)
-        changes.append(.append(NewEvent(.clockBack, at: now, reason: "newEra", detail: back.text)))
+        changes.append(.append(NewEvent(.clockBack(Fact.ClockBack(by: back)), at: now)))
         try await ledger.commit(changes)
         setBack = (back, clock.sinceBoot)
         logger.warning("the clock went back; a new era begins", metadata: ["era": "\(next.era)"])

@@ -1,3 +1,5 @@
+import Delivery
+import FoundationEssentials
 import GRDB
 import Ledger
 import Timeline
@@ -11,7 +13,7 @@ struct EventRows {
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
             """
-            INSERT INTO event (type, at, reason, job, run, bot, subject, channel, detail)
+            INSERT INTO event (type, at, reason, job, run, bot, subject, channel, payload)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
         cursor = try Prepared(Self.cursorQuery, in: database)
@@ -22,16 +24,19 @@ struct EventRows {
 
     /// Returns the event's number.
     func append(_ event: NewEvent) throws(StoreFailure) -> Int64 {
+        let columns = event.fact.columns
+        var payload = ""
+        if let value = event.fact.payload { payload = try JSONText.encode(value) }
         try insert.run {
             $0.put(event.type)
             $0.put(event.at)
-            $0.put(event.reason)
-            $0.put(event.job)
-            $0.put(event.run)
-            $0.put(event.bot)
-            $0.put(event.subject)
-            $0.put(event.channel)
-            $0.put(event.detail)
+            $0.put(columns.reason)
+            $0.put(columns.job)
+            $0.put(columns.run)
+            $0.put(columns.bot)
+            $0.put(columns.subject)
+            $0.put(columns.channel)
+            $0.put(payload)
         }
         return insert.lastRow
     }
@@ -54,20 +59,29 @@ extension EventRows {
     {
         let statement = try Prepared(
             """
-            SELECT seq, type, at, reason, job, run, bot, subject, channel, detail
+            SELECT seq, type, at, reason, job, run, bot, subject, channel, payload
             FROM event WHERE seq > ? ORDER BY seq LIMIT ?
             """, in: database)
         return try statement.all({
             $0.put(seq)
             $0.put(limit)
-        }) { row throws(StoreFailure) in
-            EventRecord(
-                seq: row.integer(),
-                event: NewEvent(
-                    try row.word(), at: row.moment(), reason: row.optionalText(), job: row.optionalText(),
-                    run: row.optionalText(), bot: row.optionalText(), subject: row.optionalText(),
-                    channel: row.optionalText(), detail: row.text()))
-        }
+        }) { row in record(from: &row) }
+    }
+
+    /// A row as a fact; what can't be read of it is no reason to stop whoever follows the events.
+    private static func record(from row: inout Columns) -> EventRecord {
+        let seq = row.integer()
+        let word = row.text()
+        let type = EventType(rawValue: word)
+        let at = row.moment()
+        let columns = FactColumns(
+            reason: row.optionalText(), job: row.optionalText(), run: row.optionalText(),
+            bot: row.optionalText(), subject: row.optionalText(), channel: row.optionalText())
+        var payload = StoredPayload(text: row.text())
+        let fact = Fact(type ?? .unknown, columns, from: &payload)
+        return EventRecord(
+            seq: seq, event: NewEvent(fact, at: at),
+            fault: type == nil ? "\"\(word)\" is not a known type" : payload.fault)
     }
 
     /// Also right when the newest events were removed: a number is never given twice.
@@ -78,5 +92,22 @@ extension EventRows {
 
     static func cursor(of consumer: String, in database: Database) throws(StoreFailure) -> Int64 {
         try Prepared(cursorQuery, in: database).first({ $0.put(consumer) }) { row in row.integer() } ?? 0
+    }
+}
+
+/// The JSON of an event's payload.
+private struct StoredPayload: FactPayloadSource {
+    let text: String
+    /// Why it can't be read.
+    var fault: String?
+
+    mutating func payload<Payload: Decodable>(_: Payload.Type) -> Payload? {
+        guard !text.isEmpty else { return nil }
+        do {
+            return try JSONDecoder().decode(Payload.self, from: Data(text.utf8))
+        } catch {
+            fault = "\(error)"
+            return nil
+        }
     }
 }

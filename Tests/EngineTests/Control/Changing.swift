@@ -233,7 +233,8 @@ import Tracking
             #expect(try await tower.ledger.jobs().map(\.place) == ["f:7", "f:9"])
             let events = try await tower.ledger.events(after: 0, limit: 9).map(\.event)
             #expect(events.map(\.type) == [.configReloaded, .configReloaded, .configReloaded])
-            #expect(events[1].detail == #"{"added":["c"],"changed":["b"],"removed":["a"]}"#)
+            let difference = Fact.Reload.Difference(added: ["c"], changed: ["b"], removed: ["a"])
+            #expect(events[1].fact == .configReloaded(Fact.Reload(difference)))
         }
     }
 

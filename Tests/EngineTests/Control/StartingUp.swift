@@ -30,7 +30,7 @@ import Tracking
             #expect(problem?.message == "job \"backup\" at f:2 is left out: \(job)")
             #expect(problem?.isWarning == false)
             let event = try await tower.ledger.events(after: 0, limit: 9).map(\.event).first
-            #expect(event?.type == .jobLeftOut && event?.job == "backup")
+            #expect(event?.type == .jobLeftOut && event?.fact.columns.job == "backup")
             // No route names it: it goes where failures go.
             try await tower.told()
             let shown = try await tower.shown(.thread(bot: "belfry", thread: "config"))

@@ -1,3 +1,4 @@
+import Delivery
 import FoundationEssentials
 import Grouping
 import Ledger

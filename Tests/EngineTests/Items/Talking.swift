@@ -88,7 +88,7 @@ import Timeline
                                 .insertMessage(MessageRecord(message: message)),
                                 .append(
                                     NewEvent(
-                                        .messagePosted, at: message.at, bot: "ops", subject: message.id)),
+                                        .messagePosted(Fact.Post(message.id, bot: "ops")), at: message.at)),
                             ]
                         })
                 }

@@ -7,6 +7,7 @@ import LedgerSQLite
 import TestSupport
 import Testing
 import Timeline
+import Tracking
 
 @Suite(.timeLimit(.minutes(2))) struct `a clock that went back by hours` {
     @Test func `is told where failures go, by webhook and as a message`() async throws {
@@ -16,7 +17,8 @@ import Timeline
         let routes = [Route(when: [.failed], to: ["hook", "desk"])]
         try await Tower.run(channels: channels, routes: routes) { tower in
             try await tower.ledger.commit([
-                .append(NewEvent(.clockBack, at: tower.clock.now, reason: "newEra", detail: "5h"))
+                .append(
+                    NewEvent(.clockBack(Fact.ClockBack(by: .seconds(18_000))), at: tower.clock.now))
             ])
             try await tower.told()
             #expect(try await tower.entries(of: "hook").map(\.type) == ["clock.back"])
@@ -38,11 +40,11 @@ import Timeline
         let routes = [Route(when: [.ledger], to: ["hook", "desk"])]
         try await Tower.run(channels: channels, routes: routes) { tower in
             let key = ItemKey.thread(bot: "belfry", thread: "ledger")
-            for (type, revision) in [(EventType.ledgerFull, 1), (.ledgerRestored, 2)] {
-                try await tower.ledger.commit([.append(NewEvent(type, at: tower.clock.now, reason: "x"))])
+            for (fact, revision) in [(Fact.ledgerFull, 1), (.ledgerRestored, 2)] {
+                try await tower.ledger.commit([.append(NewEvent(fact, at: tower.clock.now))])
                 try await tower.told()
                 try await tower.until { try await tower.shown(key)?.revision == revision }
-                #expect(try await tower.shown(key)?.reason.rings == true, "\(type)")
+                #expect(try await tower.shown(key)?.reason.rings == true, "\(fact.type)")
                 tower.clock.advance(by: .seconds(60))
             }
             #expect(try await tower.entries(of: "hook").map(\.type) == ["ledger.full", "ledger.restored"])
@@ -68,8 +70,9 @@ import Timeline
             try await tower.ledger.commit([
                 .append(
                     NewEvent(
-                        .channelFailing, at: tower.clock.now, reason: "connectFailed", channel: "one",
-                        detail: "connection refused"))
+                        .channelFailing(
+                            Fact.Channel("one", reason: .connectFailed, error: "connection refused")),
+                        at: tower.clock.now))
             ])
             try await tower.told()
             #expect(try await tower.entries(of: "one").isEmpty)

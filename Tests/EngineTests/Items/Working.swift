@@ -176,8 +176,9 @@ import Tracking
             try await tower.ledger.commit([
                 .append(
                     NewEvent(
-                        .itemDismissed, at: tower.clock.now, subject: "\(Self.backup)", channel: "tv",
-                        detail: String(revision)))
+                        .itemDismissed(
+                            Fact.Dismissal("\(Self.backup)", on: "tv", revision: Int(revision))),
+                        at: tower.clock.now))
             ])
             try await tower.told()
             let after = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
@@ -208,13 +209,10 @@ import Tracking
 
     @Test func `missed or skipped is told with its slots`() async throws {
         try await tower([.missed, .skipped, .failed]) { tower in
-            let detail = #"{"slot":"2026-03-03T01:00:00Z","lastSlot":"2026-03-03T03:00:00Z","count":3}"#
-            try await tower.ledger.commit([
-                .append(
-                    NewEvent(
-                        .runMissed, at: tower.clock.now, reason: "catchUpNone", job: "backup", bot: "ops",
-                        detail: detail))
-            ])
+            let span = Fact.Slots.Span(
+                first: at("01:00:00"), last: at("03:00:00"), count: 3)
+            let slots = Fact.Slots(job: "backup", bot: "ops", reason: .catchUpNone, span)
+            try await tower.ledger.commit([.append(NewEvent(.runMissed(slots), at: tower.clock.now))])
             try await tower.told()
             let said = try #require(try await tower.entries(of: "hook").first?.said)
             #expect(said.type == "run.missed" && said.data.reason == "catchUpNone")

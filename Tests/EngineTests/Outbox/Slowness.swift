@@ -172,7 +172,7 @@ import Timeline
             #expect(try await tower.ledger.unread() == ["ops": 1])
             let event = try #require(
                 try await tower.ledger.events(after: 0, limit: .max).first { $0.event.type == .itemActed })
-            #expect(event.event.reason == "stop" && event.event.subject == "\(Self.main)")
+            #expect(event.event.fact == .itemActed(Fact.Action("\(Self.main)", on: "desk", key: "stop")))
             let kinds = try await tower.ledger.receipts(of: "desk/\(Self.main)").map(\.receipt.kind)
             #expect(kinds == [.accepted, .acted])
             tower.clock.advance(by: .seconds(1))

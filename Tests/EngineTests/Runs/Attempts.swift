@@ -1,3 +1,4 @@
+import Delivery
 import Engine
 import Glibc
 import Ledger
@@ -66,7 +67,7 @@ import Tracking
             let refused = try await scene.end(of: scene.queueStored(nobody))
             #expect(refused.reason == .badUser)
             #expect(refused.live?.message == "this machine has no user \"no-such-user\"")
-            #expect(try await scene.events(of: refused).last?.detail == refused.live?.message)
+            #expect(try await scene.events(of: refused).last?.message == refused.live?.message)
         }
     }
 
@@ -205,8 +206,8 @@ import Tracking
             #expect(ended.state == .failed && ended.reason == .leftovers && kill(left, 0) == 0)
             let told = try await scene.events(of: run)
             #expect(told.map(\.type) == [.runStarted, .runFailed])
-            #expect(told.last?.detail == "process \(left) (sleep) of an earlier attempt still runs")
-            #expect(ended.live?.message == told.last?.detail)
+            #expect(told.last?.message == "process \(left) (sleep) of an earlier attempt still runs")
+            #expect(ended.live?.message == told.last?.message)
             try await scene.settled()
             #expect(!scene.census.isBusy("job"))
         }

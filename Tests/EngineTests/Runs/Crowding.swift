@@ -1,3 +1,4 @@
+import Delivery
 import Engine
 import Ledger
 import LedgerSQLite
@@ -30,7 +31,7 @@ import Tracking
             let lines = try scene.lines(of: "counts").compactMap { Int($0) }
             #expect(lines.count == 12 && lines.allSatisfy { $0 <= 2 })
             let starts = try await scene.ledger.events(after: 0, limit: .max).map(\.event)
-                .filter { $0.type == .runStarted }.compactMap(\.run)
+                .filter { $0.type == .runStarted }.compactMap(\.fact.columns.run)
             #expect(Set(starts.prefix(2)) == Set(runs.prefix(2).map(\.id)))
             #expect(starts.count == 12)
         }

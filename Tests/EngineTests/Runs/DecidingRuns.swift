@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Testing
 import Timeline
@@ -145,7 +146,9 @@ import WardenProtocol
         let step = decider.refused(run(.starting), refusal, text: "why", at: at("10:00:01"))
         #expect(words(step) == expected)
         #expect(
-            step.changes.contains { if case .append(let event) = $0 { event.detail == "why" } else { false } }
+            step.changes.contains {
+                if case .append(let event) = $0 { event.message == "why" } else { false }
+            }
         )
     }
 

@@ -1,3 +1,4 @@
+import Delivery
 import Engine
 import Host
 import Ledger
@@ -49,7 +50,7 @@ import WardenProtocol
             #expect(run.state == .failed && run.reason == .notFound && run.startedAt == nil)
             let events = try await scene.events(of: run)
             #expect(events.map(\.type) == [.runFailed])
-            #expect(events.first?.detail.contains("/no/such/program") == true)
+            #expect(events.first?.message?.contains("/no/such/program") == true)
         }
     }
 
@@ -70,7 +71,7 @@ import WardenProtocol
             let run = try await scene.end(of: orphan)
             #expect(run.state == .failed && run.reason == .spawnFailed)
             let said = "revision 4 of its job is not in the ledger"
-            #expect(try await scene.events(of: run).first?.detail == said)
+            #expect(try await scene.events(of: run).first?.message == said)
             #expect(run.live?.message == said && run.live?.state == .failed)
             #expect(await scene.board.states().isEmpty)
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)

@@ -1,3 +1,4 @@
+import Delivery
 import Engine
 import Ledger
 import LedgerSQLite
@@ -69,7 +70,7 @@ import Tracking
             #expect(runs.map(\.state) == [.running, .skipped, .queued])
             #expect(runs[1].reason == .superseded && runs[1].endedAt == at("10:03:00"))
             let events = try await scene.ledger.events(after: 0, limit: 9).map(\.event)
-            #expect(events.map(\.type) == [.runSkipped] && events.first?.run == runs[1].id)
+            #expect(events.map(\.type) == [.runSkipped] && events.first?.fact.columns.run == runs[1].id)
             #expect(scene.census.runs(of: "job") == [runs[0].id, runs[2].id])
         }
     }

@@ -1,3 +1,4 @@
+import Delivery
 import Engine
 import Ledger
 import LedgerSQLite
@@ -35,9 +36,10 @@ import Tracking
                 ])
             let events = try await scene.ledger.events(after: 0, limit: 100).map(\.event)
             #expect(events.map(\.type) == [.runMissed, .runMissed])
+            let span = Fact.Slots.Span(first: at("13:00:00"), last: at("14:00:00"), count: 2)
             #expect(
-                events.last?.detail
-                    == #"{"slot":"2026-03-03T13:00:00Z","lastSlot":"2026-03-03T14:00:00Z","count":2}"#)
+                events.last?.fact
+                    == .runMissed(Fact.Slots(job: "hourly", bot: "belfry", reason: .catchUpNone, span)))
         }
     }
 

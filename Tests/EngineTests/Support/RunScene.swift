@@ -1,3 +1,4 @@
+import Delivery
 import Engine
 import Host
 import Ledger
@@ -137,7 +138,7 @@ struct RunScene {
 
     /// The events of a run, in order.
     func events(of run: RunRecord) async throws -> [NewEvent] {
-        try await ledger.events(after: 0, limit: .max).map(\.event).filter { $0.run == run.id }
+        try await ledger.events(after: 0, limit: .max).map(\.event).filter { $0.fact.columns.run == run.id }
     }
 
     /// The types of the events of a run, in order.

@@ -1,3 +1,4 @@
+import Delivery
 import Host
 import Ledger
 import LedgerSQLite
@@ -51,5 +52,20 @@ extension JobSpec {
         var spec = self
         change(&spec)
         return spec
+    }
+}
+
+extension NewEvent {
+    /// The reason that the event's row has.
+    var reason: String? { fact.columns.reason }
+
+    /// What a run's end says of what went wrong.
+    var message: String? {
+        switch fact {
+        case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),
+            .runSkipped(let end):
+            end.message
+        default: nil
+        }
     }
 }

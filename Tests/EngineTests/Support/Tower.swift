@@ -142,13 +142,10 @@ struct Tower {
             run: run.id, from: [.running], attempt: 1, to: state, reason: exitCode.map { _ in .exitCode })
         move.exitCode = exitCode
         move.endedAt = clock.now
-        let type: EventType = state == .completed ? .runCompleted : .runFailed
+        let fact = RunOutcome(state, move.reason).fact(of: Fact.Run(run))
         try await ledger.commit([
             .moveRun(move),
-            .append(
-                NewEvent(
-                    type, at: clock.now, reason: move.reason?.rawValue, job: run.job, run: run.id, bot: "ops")
-            ),
+            .append(NewEvent(fact, at: clock.now)),
         ])
         return try #require(try await ledger.run(id: run.id))
     }

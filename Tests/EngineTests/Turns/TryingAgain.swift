@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Testing
 import Timeline

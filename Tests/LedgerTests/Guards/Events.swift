@@ -1,6 +1,8 @@
+import Delivery
 import Ledger
 import Testing
 import Timeline
+import Tracking
 
 @Suite struct `events in the ledger` {
     @Test(arguments: LedgerBackend.available)
@@ -8,9 +10,8 @@ import Timeline
         _ backend: LedgerBackend
     ) async throws {
         try await backend.withNew { ledger in
-            let full = NewEvent(
-                .runFailed, at: at(1), reason: "exitCode", job: "backup", run: "0199", bot: "ops",
-                subject: "job:backup", channel: "hook", detail: "{\"outage\":3}")
+            let run = Fact.Run(job: "backup", id: "0199", bot: "ops")
+            let full = NewEvent(.runFailed(Fact.End(run, reason: .exitCode, message: "no")), at: at(1))
             #expect(try await ledger.lastEvent() == 0)
             #expect(try await ledger.commit([]).lastEvent == 0)
             #expect(try await ledger.commit([.append(full), .event(seconds: 2)]).lastEvent == 2)
@@ -25,10 +26,17 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `take every type`(_ backend: LedgerBackend) async throws {
+    func `hold every fact as it was`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
-            try await ledger.commit(EventType.allCases.map { .event($0) })
-            #expect(try await ledger.events(after: 0, limit: 99).map(\.event.type) == EventType.allCases)
+            #expect(Set(Fact.samples.map(\.type)) == Set(EventType.allCases))
+            // With all that they can hold, and with what the columns alone say.
+            let events = Fact.samples.flatMap { fact in
+                [fact, Fact(fact.type, fact.columns)].map { NewEvent($0, at: at(1)) }
+            }
+            try await ledger.commit(events.map { .append($0) })
+            let read = try await ledger.events(after: 0, limit: 99)
+            #expect(read.map(\.event) == events)
+            #expect(read.allSatisfy { $0.fault == nil })
         }
     }
 

@@ -1,3 +1,4 @@
+import Delivery
 import Ledger
 import Testing
 import Timeline
@@ -109,7 +110,7 @@ import Tracking
     ) async throws {
         try await backend.withNew { ledger in
             func skip(_ id: String) -> Change {
-                .passOver(run: id, NewEvent(.runSkipped, at: at(9), run: id))
+                .passOver(run: id, skipped(id, at: at(9)))
             }
             var again = RunMove(run: "r3", from: [.starting], attempt: 1, to: .queued)
             again.nextAttempt = 2
@@ -224,4 +225,10 @@ extension RunRecord {
         run.live = .sample(run.id, attempt: 2, seq: 11)
         return run
     }
+}
+
+/// A run gave way to a newer one.
+private func skipped(_ run: String, at moment: Moment) -> NewEvent {
+    let end = Fact.End(Fact.Run(job: "backup", id: run, bot: "ops"), reason: .superseded)
+    return NewEvent(.runSkipped(end), at: moment)
 }

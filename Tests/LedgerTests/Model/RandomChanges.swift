@@ -53,8 +53,8 @@ struct RandomChanges {
                         name: pick(["hook", "x"]), circuit: [UInt8(made & 255)],
                         identity: maybe { "i\($0.made)" }, updatedAt: moment()))
         case 23:
-            return .append(
-                NewEvent(pick(EventType.allCases), at: moment(), job: maybe { $0.job() }, detail: "\(made)"))
+            let columns = FactColumns(job: maybe { $0.job() }, subject: "\(made)")
+            return .append(NewEvent(Fact(pick(EventType.allCases), columns), at: moment()))
         case 24:
             if flip() {
                 let ids = model.runs.map(\.id)
@@ -137,7 +137,8 @@ struct RandomChanges {
     private mutating func word(_ model: ModelLedger) -> Change {
         let run = pick(model.runs.map(\.id) + ["none"])
         if flip() { return .askEnd(run: run, pick([.canceled, .replaced])) }
-        return .passOver(run: run, NewEvent(.runSkipped, at: moment(), run: run, detail: "\(made)"))
+        let end = Fact.End(Fact.Run(job: "a", id: run, bot: "ops"), message: "\(made)")
+        return .passOver(run: run, NewEvent(.runSkipped(end), at: moment()))
     }
 
     private mutating func putAttempt(_ model: ModelLedger) -> Change {

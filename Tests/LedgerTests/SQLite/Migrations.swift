@@ -4,6 +4,8 @@ import GRDB
 import Ledger
 import TestSupport
 import Testing
+import Timeline
+import Tracking
 
 @testable import LedgerSQLite
 
@@ -57,6 +59,85 @@ import Testing
         await ledger.close()
     }
 
+    @Test func `has events whose texts became the payloads of their types`() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await old(in: folder)
+        let rows: [(type: String, columns: String, detail: String, fact: Fact)] = [
+            (
+                "run.failed", "'exitCode', 'backup', 'r1', 'ops', NULL, NULL", #"it said "no""#,
+                .runFailed(
+                    Fact.End(
+                        Fact.Run(job: "backup", id: "r1", bot: "ops"), reason: .exitCode,
+                        message: #"it said "no""#))
+            ),
+            (
+                "run.recovered", "'recovered', 'backup', 'r1', 'ops', NULL, NULL", #"{"outageSeconds":60}"#,
+                .runRecovered(
+                    Fact.Recovery(Fact.Run(job: "backup", id: "r1", bot: "ops"), outage: .seconds(60)))
+            ),
+            (
+                "run.missed", "'paused', 'backup', NULL, 'ops', NULL, NULL",
+                #"{"slot":"1970-01-01T00:01:00Z","lastSlot":"1970-01-01T00:02:00Z","count":2}"#,
+                .runMissed(
+                    Fact.Slots(
+                        job: "backup", bot: "ops", reason: .paused,
+                        Fact.Slots.Span(
+                            first: Moment(seconds: 60), last: Moment(seconds: 120), count: 2)))
+            ),
+            (
+                "message.read", "NULL, NULL, NULL, 'ops', 'thread:ops/main', NULL", "1774746000000250",
+                .messageRead(
+                    Fact.Reading(
+                        "thread:ops/main", bot: "ops",
+                        through: Moment(microseconds: 1_774_746_000_000_250)))
+            ),
+            (
+                "item.dismissed", "NULL, NULL, NULL, NULL, 'job:backup', 'desk'", "7",
+                .itemDismissed(Fact.Dismissal("job:backup", on: "desk", revision: 7))
+            ),
+            (
+                "channel.failing", "'serverError', NULL, NULL, NULL, NULL, 'hook'", "answered 503",
+                .channelFailing(Fact.Channel("hook", reason: .serverError, error: "answered 503"))
+            ),
+            (
+                "job.leftOut", "'nameTaken', 'backup', NULL, 'ops', NULL, NULL", "job \"backup\" is left out",
+                .jobLeftOut(
+                    Fact.LeftOut(
+                        job: "backup", bot: "ops", reason: "nameTaken", message: "job \"backup\" is left out")
+                )
+            ),
+            (
+                "clock.back", "'newEra', NULL, NULL, NULL, NULL, NULL", "1w2d4h59m30s",
+                .clockBack(Fact.ClockBack(by: .seconds(795_570)))
+            ),
+            (
+                "config.reloaded", "NULL, NULL, NULL, NULL, NULL, NULL",
+                #"{"added":["a"],"changed":[],"removed":[]}"#,
+                .configReloaded(Fact.Reload(Fact.Reload.Difference(added: ["a"])))
+            ),
+            (
+                "run.started", "NULL, 'backup', 'r1', 'ops', NULL, NULL", "",
+                .runStarted(Fact.Run(job: "backup", id: "r1", bot: "ops"))
+            ),
+        ]
+        let pool = try DatabasePool(path: path)
+        try await pool.writeWithoutTransaction { database in
+            for row in rows {
+                try database.execute(
+                    sql: """
+                        INSERT INTO event (type, at, reason, job, run, bot, subject, channel, detail)
+                        VALUES (?, 1, \(row.columns), ?)
+                        """, arguments: [row.type, row.detail])
+            }
+        }
+        try pool.close()
+        let ledger = try SQLiteLedger(path: path)
+        let events = try await ledger.events(after: 1, limit: 99)
+        #expect(events.map(\.event.fact) == rows.map(\.fact))
+        #expect(events.compactMap(\.fault).isEmpty)
+        await ledger.close()
+    }
+
     @Test func `is copied before a migration, and left as it was by one that fails`() async throws {
         let folder = try TemporaryFolder()
         let path = try await old(in: folder)
@@ -85,5 +166,70 @@ import Testing
     @Test func `is named after its schema beside it`() {
         #expect(Schema.copyPath(of: "/a.b/ledger.sqlite", before: 2) == "/a.b/ledger-before-2.sqlite")
         #expect(Schema.copyPath(of: "/a.b/ledger", before: 2) == "/a.b/ledger-before-2")
+    }
+}
+
+@Suite struct `an event whose row can't be read` {
+    @Test func `has what its columns hold, and says what is wrong`() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("ledger.sqlite")
+        await (try SQLiteLedger(path: path)).close()
+        let pool = try DatabasePool(path: path)
+        try await pool.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO event (type, at, reason, job, run, payload)
+                    VALUES ('run.failed', 1, 'exitCode', 'backup', 'r1', '{"message":'),
+                        ('run.exploded', 2, 'x', 'backup', 'r1', '');
+                    """)
+        }
+        try pool.close()
+        let ledger = try SQLiteLedger(path: path)
+        let events = try await ledger.events(after: 0, limit: 9)
+        let run = Fact.Run(job: "backup", id: "r1", bot: "belfry")
+        #expect(
+            events.map(\.event.fact) == [
+                .runFailed(Fact.End(run, reason: .exitCode)),
+                .unknown(FactColumns(reason: "x", job: "backup", run: "r1")),
+            ])
+        #expect(events[0].fault != nil)
+        #expect(events[1].fault == "\"run.exploded\" is not a known type")
+        await ledger.close()
+    }
+
+    @Test(arguments: [3, 19, 1701] as [UInt64])
+    func `is read all the same, whatever its bytes are`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let folder = try TemporaryFolder()
+        let path = folder.file("ledger.sqlite")
+        await (try SQLiteLedger(path: path)).close()
+        // Random bytes, and the payloads of other types with a few bytes changed.
+        let good = try Fact.samples.compactMap(\.payload).map { [UInt8](try JSONEncoder().encode($0)) }
+        let payloads = (0..<600).map { number -> [UInt8] in
+            if number % 2 == 0 {
+                return (0..<Int.random(in: 1...40, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+            }
+            var bytes = good.randomElement(using: &random) ?? []
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            return bytes
+        }
+        let types = payloads.map { _ in EventType.allCases.randomElement(using: &random) ?? .test }
+        let pool = try DatabasePool(path: path)
+        try await pool.writeWithoutTransaction { database in
+            for (type, payload) in zip(types, payloads) {
+                try database.execute(
+                    sql: "INSERT INTO event (type, at, job, payload) VALUES (?, 1, 'j', CAST(? AS TEXT))",
+                    arguments: [type.rawValue, Data(payload)])
+            }
+        }
+        try pool.close()
+        let ledger = try SQLiteLedger(path: path)
+        let events = try await ledger.events(after: 0, limit: 1000)
+        #expect(events.map(\.event.type) == types)
+        await ledger.close()
     }
 }

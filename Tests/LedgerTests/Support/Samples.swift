@@ -44,7 +44,7 @@ extension Change {
     }
 
     static func event(_ type: EventType = .test, seconds: Double = 0) -> Change {
-        .append(NewEvent(type, at: at(seconds)))
+        .append(NewEvent(Fact(type, FactColumns()), at: at(seconds)))
     }
 }
 
@@ -72,5 +72,36 @@ extension ItemRecord {
         ItemRecord(
             key: .job(job), revision: revision, state: Array("{}".utf8), flushAt: flushAt,
             updatedAt: at(Double(revision)))
+    }
+}
+
+extension Fact {
+    /// One of each case, with all that it can hold.
+    static var samples: [Fact] {
+        let run = Run(job: "backup", id: "0199", bot: "ops")
+        let end = End(run, reason: .exitCode, message: "it said \"no\"\n\u{1F514}")
+        let span = Slots.Span(first: at(60), last: at(180.25), count: 3)
+        let slots = Slots(job: "backup", bot: "ops", reason: .paused, span)
+        let question = Question("q1", bot: "ops", run: "0199")
+        let channel = Channel("hook", reason: .serverError, item: "job:backup", error: "answered 503")
+        return [
+            .runStarted(run), .runProgress(run), .runBlocked(Blocked(run, kind: .permission)),
+            .runCompleted(end), .runFailed(end), .runRecovered(Recovery(run, outage: .seconds(60))),
+            .runCanceled(end), .runLost(end), .runSkipped(end), .slotsSkipped(slots), .runMissed(slots),
+            .runLate(run), .runSlow(run), .runStuck(run), .runFlapping(run),
+            .messagePosted(Post("m1", bot: "ops", run: "0199")),
+            .messageRead(Reading("thread:ops/main", bot: "ops", through: at(1.000001))),
+            .messageGroup(Item("thread:ops/main")),
+            .itemDismissed(Dismissal("thread:ops/main", on: "desk", revision: 7)),
+            .itemActed(Action("thread:ops/main", on: "desk", key: "stop")),
+            .questionAsked(question), .questionAnswered(question), .channelFailing(channel),
+            .channelDisabled(channel), .channelRestored(Channel("hook")),
+            .configReloaded(Reload(Reload.Difference(added: ["a"], changed: ["b"], removed: ["c"]))),
+            .configReloaded(Reload(returnedJob: "backup", channel: nil)),
+            .configPartial(LeftOut(channel: "hook", reason: "badSecret", message: "channel \"hook\"")),
+            .jobLeftOut(LeftOut(job: "backup", bot: "ops", reason: "nameTaken", message: "job \"backup\"")),
+            .ledgerFull, .ledgerRestored, .clockBack(ClockBack(by: .seconds(18_000))),
+            .test(channel: "hook"), .unknown(FactColumns(reason: "x", subject: "y")),
+        ]
     }
 }

@@ -1,0 +1,178 @@
+import Timeline
+
+// What facts of channels, the configuration and the clock hold.
+
+extension Fact {
+    /// How a channel is doing.
+    package struct Channel: FactContent {
+        /// What is stored beside the columns.
+        package struct Payload: Hashable, Codable, Sendable {
+            /// What went wrong last, one line without secrets.
+            package var error: String
+        }
+
+        /// The channel's name.
+        package var name: String
+        /// Why.
+        package var reason: DeliveryReason?
+        /// The text form of the key of the one item that it is about; `nil`: the whole channel.
+        package var item: String?
+        /// What went wrong last.
+        package var error: String?
+
+        /// A channel, or an item on it.
+        package init(
+            _ name: String, reason: DeliveryReason? = nil, item: String? = nil, error: String? = nil
+        ) {
+            self.name = name
+            self.reason = reason
+            self.item = item
+            self.error = error
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Payload?) {
+            self.init(
+                columns.channel ?? "", reason: columns.reason.flatMap(DeliveryReason.init),
+                item: columns.subject, error: payload?.error)
+        }
+
+        /// The channel, the item and the reason.
+        package var columns: FactColumns {
+            FactColumns(reason: reason?.rawValue, subject: item, channel: name)
+        }
+        /// What went wrong.
+        package var payload: Payload? { error.map(Payload.init) }
+    }
+
+    /// That the configuration was read again.
+    package struct Reload: FactContent {
+        /// The jobs that were added, changed and removed, by name.
+        package struct Difference: Hashable, Codable, Sendable {
+            /// Those that were not there before.
+            package var added: [String]
+            /// Those that were there, and are different.
+            package var changed: [String]
+            /// Those that are no longer there.
+            package var removed: [String]
+
+            /// What a reload changed.
+            package init(added: [String] = [], changed: [String] = [], removed: [String] = []) {
+                self.added = added
+                self.changed = changed
+                self.removed = removed
+            }
+        }
+
+        /// The job that was left out and is there now; the reason is `returned` then.
+        package var job: String?
+        /// The channel that was left out and is there now; the reason is `returned` then.
+        package var channel: String?
+        /// What a reload of everything changed.
+        package var difference: Difference?
+
+        /// Everything was read again.
+        package init(_ difference: Difference) {
+            self.difference = difference
+        }
+
+        /// A job or a channel could be used after all.
+        package init(returnedJob job: String?, channel: String?) {
+            self.job = job
+            self.channel = channel
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Difference?) {
+            job = columns.job
+            channel = columns.channel
+            difference = payload
+        }
+
+        /// What returned.
+        package var columns: FactColumns {
+            FactColumns(
+                reason: job == nil && channel == nil ? nil : "returned", job: job, channel: channel)
+        }
+        /// The difference.
+        package var payload: Difference? { difference }
+    }
+
+    /// A part of the files that was left out at the start.
+    package struct LeftOut: FactContent {
+        /// What is stored beside the columns.
+        package struct Payload: Hashable, Codable, Sendable {
+            /// What was left out, where it stands and why, as a sentence without article and full stop.
+            package var message: String
+        }
+
+        /// The job, where it is one.
+        package var job: String?
+        /// The job's bot.
+        package var bot: String?
+        /// The channel, where it is one.
+        package var channel: String?
+        /// Why.
+        package var reason: String?
+        /// What was left out, where it stands and why.
+        package var message: String?
+
+        /// A job that was left out.
+        package init(job: String, bot: String, reason: String, message: String) {
+            self.job = job
+            self.bot = bot
+            self.reason = reason
+            self.message = message
+        }
+
+        /// A channel that was left out.
+        package init(channel: String, reason: String, message: String) {
+            self.channel = channel
+            self.reason = reason
+            self.message = message
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Payload?) {
+            job = columns.job
+            bot = columns.bot
+            channel = columns.channel
+            reason = columns.reason
+            message = payload?.message
+        }
+
+        /// The job with its bot, or the channel, and the reason.
+        package var columns: FactColumns {
+            FactColumns(reason: reason, job: job, bot: bot, channel: channel)
+        }
+        /// The message.
+        package var payload: Payload? { message.map(Payload.init) }
+    }
+
+    /// That the clock went back.
+    package struct ClockBack: FactContent {
+        /// What is stored beside the columns.
+        package struct Payload: Hashable, Codable, Sendable {
+            /// By how much, in whole seconds.
+            package var backSeconds: Int64
+        }
+
+        /// By how much, in whole seconds.
+        package var backSeconds: Int64?
+
+        /// The clock went back by so much; parts of a second are dropped.
+        package init(by duration: Duration) {
+            backSeconds = duration.microseconds / 1_000_000
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Payload?) {
+            backSeconds = payload?.backSeconds
+        }
+
+        /// The reason `newEra`.
+        package var columns: FactColumns { FactColumns(reason: "newEra") }
+        /// By how much.
+        package var payload: Payload? { backSeconds.map(Payload.init) }
+    }
+}

@@ -1,0 +1,193 @@
+// A table: every fact there is.
+
+/// Something that happened, written in the transaction that made it true.
+///
+/// `Facts` in this target's documentation lists what each holds, and how to add one.
+package enum Fact: Hashable, Sendable {
+    // MARK: Runs
+
+    /// The first attempt of a run began.
+    case runStarted(Run)
+    /// Only webhooks' word for how far a run is; never written.
+    case runProgress(Run)
+    /// A run waits for a person.
+    case runBlocked(Blocked)
+    /// A run ended well.
+    case runCompleted(End)
+    /// A run failed, or took longer than its timeout.
+    case runFailed(End)
+    /// The first success of a job after failures.
+    case runRecovered(Recovery)
+    /// A run was ended by request.
+    case runCanceled(End)
+    /// Nobody knows how a run ended.
+    case runLost(End)
+    /// A run that waited gave way to a newer one.
+    case runSkipped(End)
+    /// Slots got no run by the job's own rules. Of the type `run.skipped`.
+    case slotsSkipped(Slots)
+    /// Slots passed while no daemon decided them, and were not caught up.
+    case runMissed(Slots)
+    /// A run began late.
+    case runLate(Run)
+    /// A run takes longer than usual.
+    case runSlow(Run)
+    /// A run has been silent for long.
+    case runStuck(Run)
+    /// A job fails and recovers in turns.
+    case runFlapping(Run)
+
+    // MARK: Talk
+
+    /// Something was said in a thread. Webhooks hear of it as the group it joins.
+    case messagePosted(Post)
+    /// A thread was read.
+    case messageRead(Reading)
+    /// Only webhooks' word for the messages of a thread; never written.
+    case messageGroup(Item)
+    /// A person put an item away on a surface.
+    case itemDismissed(Dismissal)
+    /// A person pressed a button of an item on a surface.
+    case itemActed(Action)
+    /// A question was asked of a person.
+    case questionAsked(Question)
+    /// A question was answered.
+    case questionAnswered(Question)
+
+    // MARK: The daemon
+
+    /// A channel fails, or refused an item for good.
+    case channelFailing(Channel)
+    /// A channel was given up.
+    case channelDisabled(Channel)
+    /// A channel works again, or shows an item again.
+    case channelRestored(Channel)
+    /// The configuration was read again, or a part of it that was left out could be used after all.
+    case configReloaded(Reload)
+    /// A channel of the files can't be used and is left out.
+    case configPartial(LeftOut)
+    /// A job of the files can't be used and is left out.
+    case jobLeftOut(LeftOut)
+    /// The ledger's disk is full: no run begins before there is room.
+    case ledgerFull
+    /// There is room on the ledger's disk again.
+    case ledgerRestored
+    /// The clock went back so far that times of the day come again.
+    case clockBack(ClockBack)
+    /// Somebody tests a channel.
+    case test(channel: String?)
+    /// A row of a type that this version does not know; never written.
+    case unknown(FactColumns)
+}
+
+extension Fact {
+    /// The type of the fact.
+    package var type: EventType {
+        switch self {
+        case .runStarted: .runStarted
+        case .runProgress: .runProgress
+        case .runBlocked: .runBlocked
+        case .runCompleted: .runCompleted
+        case .runFailed: .runFailed
+        case .runRecovered: .runRecovered
+        case .runCanceled: .runCanceled
+        case .runLost: .runLost
+        case .runSkipped, .slotsSkipped: .runSkipped
+        case .runMissed: .runMissed
+        case .runLate: .runLate
+        case .runSlow: .runSlow
+        case .runStuck: .runStuck
+        case .runFlapping: .runFlapping
+        case .messagePosted: .messagePosted
+        case .messageRead: .messageRead
+        case .messageGroup: .messageGroup
+        case .itemDismissed: .itemDismissed
+        case .itemActed: .itemActed
+        case .questionAsked: .questionAsked
+        case .questionAnswered: .questionAnswered
+        case .channelFailing: .channelFailing
+        case .channelDisabled: .channelDisabled
+        case .channelRestored: .channelRestored
+        case .configReloaded: .configReloaded
+        case .configPartial: .configPartial
+        case .jobLeftOut: .jobLeftOut
+        case .ledgerFull: .ledgerFull
+        case .ledgerRestored: .ledgerRestored
+        case .clockBack: .clockBack
+        case .test: .test
+        case .unknown: .unknown
+        }
+    }
+
+    /// What the fact holds.
+    var content: any FactContent {
+        switch self {
+        case .runStarted(let run), .runProgress(let run), .runLate(let run), .runSlow(let run),
+            .runStuck(let run), .runFlapping(let run):
+            run
+        case .runBlocked(let blocked): blocked
+        case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),
+            .runSkipped(let end):
+            end
+        case .runRecovered(let recovery): recovery
+        case .slotsSkipped(let slots), .runMissed(let slots): slots
+        case .messagePosted(let post): post
+        case .messageRead(let reading): reading
+        case .messageGroup(let item): item
+        case .itemDismissed(let dismissal): dismissal
+        case .itemActed(let action): action
+        case .questionAsked(let question), .questionAnswered(let question): question
+        case .channelFailing(let news), .channelDisabled(let news), .channelRestored(let news): news
+        case .configReloaded(let reload): reload
+        case .configPartial(let leftOut), .jobLeftOut(let leftOut): leftOut
+        case .ledgerFull: FactColumns(reason: "full")
+        case .ledgerRestored: FactColumns(reason: "room")
+        case .clockBack(let back): back
+        case .test(let channel): FactColumns(reason: "asked", channel: channel)
+        case .unknown(let columns): columns
+        }
+    }
+
+    /// The fact of a row.
+    ///
+    /// A payload that can't be read counts as none.
+    package init(_ type: EventType, _ columns: FactColumns, from source: inout some FactPayloadSource) {
+        func content<Content: FactContent>(_: Content.Type = Content.self) -> Content {
+            Content(columns, source.payload(Content.Payload.self))
+        }
+        switch type {
+        case .runStarted: self = .runStarted(content())
+        case .runProgress: self = .runProgress(content())
+        case .runBlocked: self = .runBlocked(content())
+        case .runCompleted: self = .runCompleted(content())
+        case .runFailed: self = .runFailed(content())
+        case .runRecovered: self = .runRecovered(content())
+        case .runCanceled: self = .runCanceled(content())
+        case .runMissed: self = .runMissed(content())
+        case .runSkipped: self = columns.run == nil ? .slotsSkipped(content()) : .runSkipped(content())
+        case .runLost: self = .runLost(content())
+        case .runLate: self = .runLate(content())
+        case .runSlow: self = .runSlow(content())
+        case .runStuck: self = .runStuck(content())
+        case .runFlapping: self = .runFlapping(content())
+        case .messagePosted: self = .messagePosted(content())
+        case .messageRead: self = .messageRead(content())
+        case .messageGroup: self = .messageGroup(content())
+        case .itemDismissed: self = .itemDismissed(content())
+        case .itemActed: self = .itemActed(content())
+        case .questionAsked: self = .questionAsked(content())
+        case .questionAnswered: self = .questionAnswered(content())
+        case .channelFailing: self = .channelFailing(content())
+        case .channelDisabled: self = .channelDisabled(content())
+        case .channelRestored: self = .channelRestored(content())
+        case .configReloaded: self = .configReloaded(content())
+        case .configPartial: self = .configPartial(content())
+        case .jobLeftOut: self = .jobLeftOut(content())
+        case .ledgerFull: self = .ledgerFull
+        case .ledgerRestored: self = .ledgerRestored
+        case .clockBack: self = .clockBack(content())
+        case .test: self = .test(channel: columns.channel)
+        case .unknown: self = .unknown(columns)
+        }
+    }
+}

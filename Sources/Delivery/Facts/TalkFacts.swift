@@ -1,0 +1,165 @@
+package import Timeline
+
+// What facts of messages, items and questions hold.
+
+extension Fact {
+    /// A message of a thread.
+    package struct Post: FactContent {
+        /// The message's id.
+        package var message: String
+        /// The bot's name.
+        package var bot: String
+        /// The id of the run that said it.
+        package var run: String?
+
+        /// A message.
+        package init(_ message: String, bot: String, run: String? = nil) {
+            self.message = message
+            self.bot = bot
+            self.run = run
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Never?) {
+            self.init(columns.subject ?? "", bot: columns.bot ?? "belfry", run: columns.run)
+        }
+
+        /// The message, its bot and its run.
+        package var columns: FactColumns { FactColumns(run: run, bot: bot, subject: message) }
+    }
+
+    /// That a thread was read.
+    package struct Reading: FactContent {
+        /// What is stored beside the columns.
+        package struct Payload: Codable {
+            let through: ISOMoment
+        }
+
+        /// The text form of the thread's key.
+        package var item: String
+        /// The bot's name.
+        package var bot: String
+        /// Up to when; `nil` counts as everything.
+        package var through: Moment?
+
+        /// A thread was read up to `through`.
+        package init(_ item: String, bot: String, through: Moment?) {
+            self.item = item
+            self.bot = bot
+            self.through = through
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Payload?) {
+            self.init(
+                columns.subject ?? "", bot: columns.bot ?? "belfry", through: payload?.through.moment)
+        }
+
+        /// The thread and its bot.
+        package var columns: FactColumns { FactColumns(bot: bot, subject: item) }
+        /// Up to when.
+        package var payload: Payload? { through.map { Payload(through: ISOMoment(moment: $0)) } }
+    }
+
+    /// Which item it is.
+    package struct Item: FactContent {
+        /// The text form of the item's key.
+        package var item: String
+
+        /// An item.
+        package init(_ item: String) {
+            self.item = item
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Never?) {
+            item = columns.subject ?? ""
+        }
+
+        /// The item.
+        package var columns: FactColumns { FactColumns(subject: item) }
+    }
+
+    /// That a person put an item away.
+    package struct Dismissal: FactContent {
+        /// What is stored beside the columns.
+        package struct Payload: Hashable, Codable, Sendable {
+            /// The revision that the surface showed.
+            package var revision: Int
+        }
+
+        /// The text form of the item's key.
+        package var item: String
+        /// The channel that showed it.
+        package var channel: String?
+        /// The revision that it showed; `nil` counts as the newest.
+        package var revision: Int?
+
+        /// An item was put away on a channel.
+        package init(_ item: String, on channel: String?, revision: Int?) {
+            self.item = item
+            self.channel = channel
+            self.revision = revision
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Payload?) {
+            self.init(columns.subject ?? "", on: columns.channel, revision: payload?.revision)
+        }
+
+        /// The item and the channel.
+        package var columns: FactColumns { FactColumns(subject: item, channel: channel) }
+        /// The revision.
+        package var payload: Payload? { revision.map(Payload.init) }
+    }
+
+    /// That a person pressed a button.
+    package struct Action: FactContent {
+        /// The text form of the item's key.
+        package var item: String
+        /// The channel that showed it.
+        package var channel: String?
+        /// The button's key; the reason.
+        package var key: String?
+
+        /// A button of an item was pressed on a channel.
+        package init(_ item: String, on channel: String?, key: String?) {
+            self.item = item
+            self.channel = channel
+            self.key = key
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Never?) {
+            self.init(columns.subject ?? "", on: columns.channel, key: columns.reason)
+        }
+
+        /// The item, the channel and the button.
+        package var columns: FactColumns { FactColumns(reason: key, subject: item, channel: channel) }
+    }
+
+    /// A question that is asked of a person.
+    package struct Question: FactContent {
+        /// The question's id.
+        package var id: String
+        /// The bot's name.
+        package var bot: String?
+        /// The id of the run that asks.
+        package var run: String?
+
+        /// A question.
+        package init(_ id: String, bot: String? = nil, run: String? = nil) {
+            self.id = id
+            self.bot = bot
+            self.run = run
+        }
+
+        /// What a row says of it.
+        package init(_ columns: FactColumns, _ payload: Never?) {
+            self.init(columns.subject ?? "", bot: columns.bot, run: columns.run)
+        }
+
+        /// The question, its bot and its run.
+        package var columns: FactColumns { FactColumns(run: run, bot: bot, subject: id) }
+    }
+}
