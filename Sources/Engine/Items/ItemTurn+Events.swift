@@ -257,7 +257,9 @@ extension ItemTurn {
                 .insertOutbox(
                     OutboxRecord(
                         id: tools.makeID(), channel: name, cause: "event:\(record.seq):\(name)",
-                        type: event.type.rawValue, reason: reason, createdAt: now, nextAt: now,
+                        type: event.type.rawValue, reason: reason, createdAt: now,
+                        // A person's test goes before all that waits, however much that is.
+                        nextAt: event.type == .test ? Moment(seconds: 0) : now,
                         run: columns.run, body: body.bytes)))
         }
     }

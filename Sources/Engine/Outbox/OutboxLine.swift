@@ -7,8 +7,8 @@ import Timeline
 actor OutboxLine {
     /// How many attempts are under way at most.
     private static let width = 4
-    /// How far the line is looked along: far enough to find a person's test behind all that waits.
-    private static let lookAhead = (working: 64, troubled: 1024)
+    /// How far the line is looked along; a person's test stands at its head.
+    private static let lookAhead = 64
 
     private let channel: any EdgeChannel
     private let ledger: any Ledger
@@ -92,8 +92,7 @@ actor OutboxLine {
         var due: [OutboxRecord] = []
         var wakeAt: Moment?
         let rewritings = inHand.rewritings
-        let limit = keeper.knownTrouble == nil ? Self.lookAhead.working : Self.lookAhead.troubled
-        for entry in try await ledger.pendingOutbox(channel: channel.name, limit: limit) {
+        for entry in try await ledger.pendingOutbox(channel: channel.name, limit: Self.lookAhead) {
             guard underWay.count < Self.width else { break }
             guard !underWay.contains(entry.id), let dueAt = OutboxEntry(entry).dueAt(now, policy: retry)
             else { continue }

@@ -321,6 +321,23 @@ extension Tower {
         }
     }
 
+    @Test func `lets a person's test pass, however much waits, and all of it follows`() async throws {
+        let bad = try await HookServer(["--status-plan", "500,500,500,500,500,204"])
+        let good = try await HookServer()
+        try await Pumping().run([("bad", bad), ("good", good)]) { tower in
+            for number in 0..<5 { try await tower.put("e\(number)", on: "bad") }
+            try await tower.until { try await tower.entries(of: "bad").allSatisfy { $0.attempts == 1 } }
+            try await tower.channel("bad", is: .failing)
+            // More than any look along the line sees.
+            for number in 0..<1500 { try await tower.put("w\(number)", on: "bad") }
+            _ = try await tower.control.testChannel("bad")
+            try await tower.until {
+                try await tower.ledger.outboxCounts(byChannelIn: [.pending])["bad"] == nil
+            }
+            try await tower.channel("bad", is: .working)
+        }
+    }
+
     @Test func `that wants nothing more keeps what waits, until a person's test gets through`() async throws {
         let gone = try await HookServer(["--status-plan", "410,204"])
         let good = try await HookServer()
