@@ -123,7 +123,10 @@ package struct CalendarRule: Hashable, Sendable {
         }
         let size = words.popFirst()
         guard let days = size.flatMap(Self.days(in:)) else {
-            throw fault(.badInterval, size, "expected whole days or weeks", "write 2d or 2w")
+            let problem =
+                size.map(Self.sizeFault)
+                ?? (message: "expected whole days or weeks", fix: "write 2d or 2w")
+            throw fault(.badInterval, size, problem.message, problem.fix)
         }
         var weekday: Int?
         let name = words.first
@@ -144,8 +147,12 @@ package struct CalendarRule: Hashable, Sendable {
         let date = words.last
         if let from = words.popFirst() {
             first = words.count == 1 ? words.first.flatMap(Self.date(in:)) : nil
-            guard from == "from", first != nil else {
+            guard from == "from", words.count == 1 else {
                 throw fault(.badMoment, date, "expected from and a date", "write from 2026-11-27")
+            }
+            guard first != nil else {
+                let problem = Self.dateFault(date ?? "")
+                throw fault(.badMoment, date, problem.message, problem.fix)
             }
         }
         self.init(days: days, weekday: weekday, secondOfDay: time, first: first)
@@ -190,6 +197,20 @@ package struct CalendarRule: Hashable, Sendable {
         return rest == 0 && (1...Int64(CalendarGrid.longest)).contains(days) ? Int(days) : nil
     }
 
+    /// Why ``days(in:)`` finds no days in `text`, and what to write.
+    package static func sizeFault(_ text: some StringProtocol) -> (message: String, fix: String) {
+        var isTooLong = false
+        do throws(TimelineError) {
+            let size = try Duration(text: text)
+            isTooLong = size.microseconds % 86_400_000_000 == 0 && size > .zero
+        } catch {
+            isTooLong = error.problem == .outOfRange
+        }
+        return isTooLong
+            ? ("\"\(text)\" is longer than 100 years", "write 1d to \(CalendarGrid.longest)d, or 1w to 5228w")
+            : ("\"\(text)\" is not whole days or weeks", "write 2d or 2w; for months cron: \"0 8 1 */2 *\"")
+    }
+
     /// The seconds since midnight of `17:00` or `17:00:30`.
     package static func secondOfDay(in text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -209,6 +230,16 @@ package struct CalendarRule: Hashable, Sendable {
         guard text.utf8.count == 10, let moment = try? Moment(iso8601: text + "T00:00Z") else { return nil }
         let date = CivilTime(moment).date
         return (0..<CalendarDay.end).contains(date.daysSinceEpoch) ? date : nil
+    }
+}
+
+extension CalendarRule {
+    /// Why ``date(in:)`` finds no date in `text`, and what to write.
+    package static func dateFault(_ text: some StringProtocol) -> (message: String, fix: String) {
+        let isDate = text.utf8.count == 10 && (try? Moment(iso8601: text + "T00:00Z")) != nil
+        return isDate
+            ? ("\(text) is outside the years 1970 to 2199", "write a day of these years, such as 2026-11-27")
+            : ("\"\(text)\" is not a date", "write the day of the first slot, such as 2026-11-27")
     }
 }
 

@@ -1,4 +1,4 @@
-/// One thing that is wrong in a text, with its place and its mend.
+/// One thing that is wrong in a text, with its place and its fix.
 public struct CronFault: Hashable, Sendable {
     /// What is wrong; the name is what programs may compare.
     public enum Kind: String, Hashable, Sendable {

@@ -67,8 +67,12 @@ extension PhraseReader {
         try days(isEvery: true)
     }
 
-    /// `every other day`, `every other monday`.
+    /// `every other day`, `every other monday`, `every other night`.
     private mutating func everyOther(from start: Int) throws(CronError) {
+        if ["morning", "afternoon", "evening", "night"].contains(word) {
+            try interval(2, .day, from: start)
+            return try partOfDay(word)
+        }
         if let unit = PhraseWords.unit(word) {
             position += 1
             return try interval(2, unit, from: start)

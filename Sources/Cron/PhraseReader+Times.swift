@@ -288,7 +288,7 @@ extension PhraseReader {
     private func requireEveryNight() throws(CronError) {
         let isEveryNight =
             meaning.once == nil && !meaning.hasWeekdays && !meaning.hasMonthDays && meaning.exceptions == nil
-            && !meaning.countsDays
+            && (!meaning.countsDays || meaning.firstDay == nil)
         guard let small = meaning.smallHours, !isEveryNight else { return }
         throw fault(
             at: small, "whether these hours are those before or after that day is not said",

@@ -39,7 +39,7 @@ package struct SlotCrowd: Hashable, Sendable {
         return largest.flatMap { $0.count > limit ? $0 : nil }
     }
 
-    /// The crowd in words, with the mend.
+    /// The crowd in words, with a hint.
     package var warning: String {
         """
         \(count) jobs run in the second \(moment.iso8601), and wait for each other; \

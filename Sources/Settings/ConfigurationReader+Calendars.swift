@@ -15,30 +15,29 @@ extension ConfigurationReader {
         _ every: Field, _ fields: [String: Field], _ begun: ScheduleSpec, hasOddKey: Bool
     ) -> ScheduleSpec? {
         let before = every.faults.problems.count
-        let days = every.part({ CalendarRule.days(in: $0) }, "whole days or weeks") { _ in
-            "write 2d or 2w; for months write cron: \"0 8 1 */2 *\""
+        let days = every.part({ CalendarRule.days(in: $0) }, CalendarRule.sizeFault)
+        let weekday = fields["weekday"]?.part({ CalendarRule.weekday(named: $0) }) {
+            (
+                "\"\($0)\" is not a day of the week",
+                Field.meant($0.lowercased(), of: CalendarRule.weekdayNames(like: $0))
+            )
         }
-        let weekday = fields["weekday"]?.part({ CalendarRule.weekday(named: $0) }, "a day of the week") {
-            Field.meant($0.lowercased(), of: CalendarRule.weekdayNames(like: $0))
+        let time = fields["time"]?.part({ CalendarRule.secondOfDay(in: $0) }) {
+            ("\"\($0)\" is not a time of day", "write two digits each, such as 08:00 or 17:30")
         }
-        let time = fields["time"]?.part({ CalendarRule.secondOfDay(in: $0) }, "a time of day") { _ in
-            "write two digits each, such as 08:00 or 17:30"
-        }
-        let first = fields["from"]?.part({ CalendarRule.date(in: $0) }, "a date") { _ in
-            "write the day of the first slot, such as from: 2026-11-27"
-        }
+        let first = fields["from"]?.part({ CalendarRule.date(in: $0) }, CalendarRule.dateFault)
         if fields["time"] == nil, !hasOddKey {
-            fields["weekday"]?.fault("the time of day is missing", mend: "add time: \"17:00\"")
+            fields["weekday"]?.fault("the time of day is missing", hint: "add time: \"17:00\"")
         }
         guard every.faults.problems.count == before, let days, let time else { return nil }
         let rule = CalendarRule(days: days, weekday: weekday, secondOfDay: time, first: first)
         if let problem = rule.problem {
             switch problem {
             case .daysAreNoWeeks:
-                fields["weekday"]?.fault(problem.message, mend: "write every: 2w, or leave weekday: out")
+                fields["weekday"]?.fault(problem.message, hint: "write every: 2w, or leave weekday: out")
             case .weekdayIsMissing:
-                if !hasOddKey { every.fault(problem.message, mend: "add weekday: fri") }
-            case .firstDayIsAnother: fields["from"]?.fault(problem.message, mend: problem.fix)
+                if !hasOddKey { every.fault(problem.message, hint: "add weekday: fri") }
+            case .firstDayIsAnother: fields["from"]?.fault(problem.message, hint: problem.fix)
             }
             return nil
         }
@@ -49,13 +48,14 @@ extension ConfigurationReader {
 }
 
 extension Field {
-    /// What `read` makes of the text; a text of which it makes nothing is reported as not being `what`.
+    /// What `read` makes of the text; where it makes nothing, `problem` says why, and what to write.
     fileprivate func part<Part>(
-        _ read: (String) -> Part?, _ what: String, mend: (String) -> String
+        _ read: (String) -> Part?, _ problem: (String) -> (message: String, fix: String)
     ) -> Part? {
         guard let text = word() else { return nil }
         if let part = read(text) { return part }
-        fault("\"\(text)\" is not \(what)", mend: mend(text))
+        let found = problem(text)
+        fault(found.message, hint: found.fix)
         return nil
     }
 }

@@ -96,7 +96,7 @@ import Timeline
         #expect(list?.faults.map(\.range) == [0..<2, 3..<4, 5..<8, 15..<18])
     }
 
-    @Test func `comes with its mend`() {
+    @Test func `comes with its fix`() {
         func fix(_ text: String) -> String? {
             #expect(throws: CronError.self) { try CronExpression(text) }?.faults.first?.fix
         }
@@ -133,7 +133,7 @@ import Timeline
 
     /// Wherever a program reports a fault, the one who reads it learns what to write; only a number outside its limits
     /// says enough by the limits.
-    @Test func `of any kind comes with its mend`() {
+    @Test func `of any kind comes with its fix`() {
         var maker = RandomExpressions(random: SeededGenerator(seed: 12))
         let alphabet = Array("0123456789*/,-?LWH#+ @CRTZ=MONabz.;é".utf8)
         var kinds: Set<CronFault.Kind> = []

@@ -273,6 +273,8 @@ import Timeline
         ("on 2026-12-24 at 8", "at 2026-12-24T07:00:00Z"),
         ("2026-03-29 at 2:30", "at 2026-03-29T01:00:00Z"),
         ("every other day at 6pm", "calendar zone=Europe/Berlin 2d 18:00 from 2026-03-25"),
+        ("every other night at 2", "calendar zone=Europe/Berlin 2d 02:00 from 2026-03-26"),
+        ("every other evening at 8", "calendar zone=Europe/Berlin 2d 20:00 from 2026-03-25"),
         ("every other day", "calendar zone=Europe/Berlin 2d 00:00 from 2026-03-26"),
         ("every 3 days at 9", "calendar zone=Europe/Berlin 3d 09:00 from 2026-03-26"),
         ("every 14 days at 9", "calendar zone=Europe/Berlin 2w thu 09:00 from 2026-03-26"),
