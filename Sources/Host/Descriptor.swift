@@ -31,6 +31,17 @@ package final class Descriptor: Sendable {
         try Descriptor(unsafe clinux_open(path, flags | O_CLOEXEC, mode), call: "open", path: path)
     }
 
+    /// Opens what is closed of the descriptors 0 to 2, so that no file or socket gets one of these numbers.
+    ///
+    /// Reading such a standard input finds its end; writing to such an output fails with `EBADF`, as to a closed one.
+    package static func fillStandardStreams() {
+        while true {
+            let filler = unsafe clinux_open("/dev/null", O_RDONLY | O_CLOEXEC, 0)
+            if filler > 2 { close(filler) }
+            if filler < 0 || filler > 2 { return }
+        }
+    }
+
     /// A pipe; both ends close-on-exec, the read end non-blocking when asked.
     package static func pipe(nonblockingRead: Bool) throws(HostError) -> (read: Descriptor, write: Descriptor)
     {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Glibc
 import Host
 
+Descriptor.fillStandardStreams()
 WorkerPool.install()
 
 // Errors of usage end with 2 here, not with the parser library's 64; what help asks for ends with 0.

@@ -172,6 +172,39 @@ enum Company: CaseIterable, CustomStringConvertible {
 
     /// Issue 10, 1.
     @Test(.enabled(if: SmallDisk.isAllowed), arguments: Company.allCases)
+    func `no success when the disk of its terminal's output is full, nor a hang-up`(company: Company)
+        async throws
+    {
+        let belfry = try await company.home()
+        let disk = try SmallDisk(at: belfry.folder.file("tiny"), kilobytes: 64)
+        defer { withExtendedLifetime(disk) {} }
+        let answer = try await belfry.shell(
+            """
+            belfry exec --pty --name fill -- sh -c 'trap "echo hup >>after" HUP; head -c 2000000 /dev/zero
+            echo ended >>after' >tiny/o
+            """)
+        #expect(answer.code == 125)
+        #expect(
+            answer.errors.hasPrefix("belfry: standard output can't be written: No space left on device"))
+        #expect(belfry.lines(of: "after") == ["ended"])
+    }
+
+    @Test(arguments: Company.allCases)
+    func `no success when its output is closed, unless nothing is printed there`(company: Company)
+        async throws
+    {
+        let belfry = try await company.home()
+        for flag in ["", "--json"] {
+            let answer = try await belfry.shell("belfry exec \(flag) -- sh -c 'echo lost; exit 0' >&-")
+            #expect(answer.code == 125, "\(flag)")
+            #expect(answer.errors.contains("standard output can't be written: Bad file descriptor"))
+        }
+        let silent = try await belfry.shell("belfry exec -- sh -c 'echo kept >&2; exit 4' >&-")
+        #expect(silent.code == 4 && silent.errors == "kept\n")
+    }
+
+    /// Issue 10, 1.
+    @Test(.enabled(if: SmallDisk.isAllowed), arguments: Company.allCases)
     func `no success when the disk of its output is full`(company: Company) async throws {
         let belfry = try await company.home()
         let disk = try SmallDisk(at: belfry.folder.file("tiny"), kilobytes: 64)

@@ -62,7 +62,7 @@ final class ExecLoop {
         signals = try SignalQueue(Self.passed + [SIGTSTP, SIGWINCH])
         poll = try EventPoll()
         var streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: tellsLives)
-        output = try ExecOutput(streams.pumps, on: poll)
+        output = try ExecOutput(streams.pumps, on: poll, readsOn: hasTerminal)
         link = try Self.connect(to: office.wardenDirectory)
         let token = UniqueID.v4()
         do throws(WardenError) {
@@ -112,8 +112,8 @@ final class ExecLoop {
             showProgress()
             waitForTyping()
             for ready in try poll.wait(milliseconds: patience) { try serve(ready) }
-            if end == nil, let told = try office.look(hasStarted: hasStarted) {
-                end = told
+            if end == nil, let early = try office.look(hasStarted: hasStarted) {
+                end = early
                 output.stop()
             }
             if isTypingAtHand { type() }
@@ -177,7 +177,7 @@ final class ExecLoop {
         }
     }
 
-    // MARK: What the warden says
+    // MARK: From the warden
 
     private func readLink() throws {
         do throws(WardenError) {
@@ -218,9 +218,9 @@ final class ExecLoop {
         }
     }
 
-    // MARK: What the terminal says
+    // MARK: From the terminal
 
-    /// Waits for keys while there is somebody to take them.
+    /// Waits for keys while the command reads them.
     private func waitForTyping() {
         guard let typing, !isTypingAtHand else { return }
         let wants = key != nil && end == nil && typing.mayRead

@@ -15,10 +15,16 @@ final class ExecOutput {
     /// What kept output from being written; that nobody reads it is no fault.
     private(set) var fault: (number: Int, error: HostError)?
 
+    /// Whether what can't be written is read on and dropped: a terminal that is closed would end the command.
+    private let readsOn: Bool
+
     /// Waits on `poll` for what comes out of `pumps`, by the number of the stream.
-    init(_ pumps: [Int: OutputPump], on poll: EventPoll) throws(HostError) {
+    init(
+        _ pumps: [Int: OutputPump], on poll: EventPoll, readsOn: Bool = false
+    ) throws(HostError) {
         self.pumps = pumps
         self.poll = poll
+        self.readsOn = readsOn
         for (number, pump) in pumps { try poll.add(pump.source.raw, Self.source(number)) }
     }
 
@@ -68,6 +74,10 @@ final class ExecOutput {
                 // A terminal that hung up has lost its reader, too.
                 let isUnread = error.code == EPIPE || error.code == EIO && showsOnTerminal(number)
                 if !isUnread, fault == nil { fault = (number, error) }
+                if readsOn, !isUnread {
+                    pumps[number]?.discard()
+                    continue
+                }
                 finish(number)
                 return false
             }

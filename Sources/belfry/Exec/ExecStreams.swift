@@ -41,13 +41,4 @@ struct ExecStreams {
         }
         return try Descriptor.duplicate(of: STDIN_FILENO)
     }
-
-    /// Makes sure that descriptors 0 to 2 are open, so that no pipe gets their numbers.
-    static func fill() {
-        while true {
-            let filler = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-            if filler > 2 { close(filler) }
-            if filler < 0 || filler > 2 { return }
-        }
-    }
 }

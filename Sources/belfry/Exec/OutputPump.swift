@@ -19,7 +19,7 @@ struct OutputPump {
 
     let source: Descriptor
     /// Where it goes; nil: nowhere.
-    let target: Int32?
+    private(set) var target: Int32?
     /// Whether the target is a terminal.
     let isTerminal: Bool
     /// Whether what went to a terminal so far ended a line.
@@ -33,6 +33,13 @@ struct OutputPump {
         self.target = target
         isTerminal = target.map { isatty($0) == 1 } ?? false
         splices = target.map(Descriptor.isPipe) ?? false
+    }
+
+    /// Copies nothing from now on, and still empties the pipe.
+    mutating func discard() {
+        target = nil
+        splices = false
+        waiting = []
     }
 
     mutating func pump() -> Outcome {

@@ -6,6 +6,7 @@ import Host
 /// Runs one command and ends the process with the contract's exit code.
 enum Entry {
     static func run(_ given: [String]) -> Never {
+        Descriptor.fillStandardStreams()
         let arguments = movingCommonOptions(given)
         // Before `--` only: what follows belongs to somebody else's command.
         let own = arguments.prefix { $0 != "--" }
@@ -24,7 +25,7 @@ enum Entry {
         } catch {
             // Help, version and completion scripts come as errors, too.
             guard Belfry.exitCode(for: error) != .success else {
-                StandardOutput.print(CompletionScript.mended(Belfry.fullMessage(for: error)))
+                StandardOutput.print(CompletionScript.corrected(Belfry.fullMessage(for: error)))
                 exit(0)
             }
             fail(

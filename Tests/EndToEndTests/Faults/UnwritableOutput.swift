@@ -40,6 +40,17 @@ import Testing
         }
     }
 
+    @Test func `is a failure with a sentence also where the stream is closed`() async throws {
+        let belfry = try await Belfry.start()
+        for words in ["belfry status", "belfry cron next '0 3 * * *'", "belfryd --version"] {
+            let answer = try await belfry.shell("\(words) >&-")
+            #expect(answer.code == 1, "\(words): \(answer)")
+            #expect(
+                answer.errors.contains("standard output can't be written: Bad file descriptor"),
+                "\(words): \(answer)")
+        }
+    }
+
     @Test func `is no fault when nobody reads it any more, and ends the command`() async throws {
         let belfry = try await Belfry.start()
         let answer = try await belfry.shell(
