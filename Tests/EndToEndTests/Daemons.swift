@@ -51,7 +51,7 @@ import Testing
             try await belfry.json("status")["problems"].list.first { $0["kind"].text == "noWarden" })
         #expect(problem["message"].text?.hasSuffix(why) == true)
         let exec = try await belfry.run("exec", "--", "true")
-        #expect(exec.code == 125 && exec.errors.contains(why + ". Mend: "))
+        #expect(exec.code == 125 && exec.errors.contains(why + ". Fix: "))
     }
 
     @Test func `is waited for while it starts, and no longer than was asked`() async throws {
@@ -80,7 +80,7 @@ import Testing
         try FileManager.default.moveItem(atPath: belfry.configPath, toPath: belfry.folder.file("away"))
         let refused = try await belfry.run("reload")
         #expect(refused.code == 2)
-        #expect(refused.errors.contains("\(belfry.configPath) is gone"))
+        #expect(refused.errors.contains("\(belfry.configPath) no longer exists"))
         #expect(try await belfry.json("config", "show") == before)
         let kinds = try await belfry.json("status")["problems"].list.map { $0["kind"].text }
         #expect(kinds.contains("refusedConfiguration"))

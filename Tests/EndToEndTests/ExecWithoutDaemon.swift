@@ -147,7 +147,49 @@ import Testing
         try belfry.write("in the way", to: "state")
         let answer = try await belfry.run("exec", "--", "sh", "-c", "echo out; exit 4")
         #expect(answer.code == 4 && answer.lines == ["out"])
-        #expect(answer.errors.contains("no daemon will learn of this run"))
+        #expect(answer.errors.contains("this run can't be recorded"))
+    }
+
+    @Test func `runs it all the same while the daemon is stopped, once, and says so`() async throws {
+        let belfry = try await Belfry.start()
+        try belfry.process().signal(SIGSTOP)
+        let answer = try await belfry.run(
+            "exec", "--name", "probe", "--", "sh", "-c", "echo out; echo ran >>ran; exit 3")
+        try belfry.process().signal(SIGCONT)
+        #expect(answer.code == 3 && answer.lines == ["out"])
+        #expect(answer.errors.contains("the daemon on \(belfry.socketPath) did not answer within 5"))
+        #expect(answer.errors.contains("the command runs without it and is recorded when it next starts"))
+        try await belfry.restart()
+        let runs = try await belfry.run("runs", "--json").json().list
+        #expect(runs.map { $0["name"].text } == ["probe#1"] && runs.first?["exitCode"].integer == 3)
+        #expect(belfry.lines(of: "ran") == ["ran"])
+    }
+
+    @Test func `runs it all the same while the daemon has too many connections, and says so`() async throws {
+        let belfry = try await Belfry.start()
+        let answer = try await belfry.shell(
+            """
+            exec python3 -c '
+            import os, socket, subprocess
+            idle = [socket.socket(socket.AF_UNIX) for _ in range(256)]
+            for one in idle: one.connect(os.environ["BELFRY_SOCKET"])
+            raise SystemExit(subprocess.call(["belfry", "exec", "--name", "probe", "--", "sh", "-c", "echo out; exit 3"]))
+            '
+            """)
+        #expect(answer.code == 3 && answer.lines == ["out"])
+        #expect(answer.errors.contains("too many connections"))
+        #expect(answer.errors.contains("the command runs without it"))
+        try await belfry.restart()
+        #expect(try await belfry.json("run", "show", "probe#1")["exitCode"].integer == 3)
+    }
+
+    @Test func `fails when a daemon was named that does not answer`() async throws {
+        let belfry = try await Belfry.start()
+        try belfry.process().signal(SIGSTOP)
+        let answer = try await belfry.run("exec", "--socket", belfry.socketPath, "--", "touch", "ran")
+        try belfry.process().signal(SIGCONT)
+        #expect(answer.code == 125 && answer.errors.contains("did not answer within 5"))
+        #expect(!FileManager.default.fileExists(atPath: belfry.folder.file("ran")))
     }
 
     @Test func `refuses when a daemon was named`() async throws {

@@ -9,22 +9,22 @@ import WardenProtocol
 
 struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exec", abstract: "Runs a command as a run: recorded, tracked, and told of.",
+        commandName: "exec", abstract: "Runs a command with history, progress and notifications.",
         discussion: """
-            It runs in this folder with this environment; its input, output, signals and exit code are passed \
-            through, as if it stood here alone. It writes to pipes unless --pty gives it a terminal.
+            The command runs in this folder with this environment. Input, output, signals and the exit code pass \
+            through unchanged. Its output goes to pipes unless --pty gives it a terminal.
 
-            Without a daemon it runs all the same, and the next daemon takes the run into its history. \
-            A daemon that is restarted meanwhile changes nothing.
+            Without a daemon, or if it does not answer within 5 s, the command runs all the same and the next \
+            daemon adds the run to its history. Restarting the daemon does not disturb a running command.
 
-            It returns when the command ends. What processes that the command left behind print later still \
-            arrives: a pipe's reader waits for it, a terminal or a file gets it as it comes. With --pty such \
-            output goes to the run's log alone.
+            belfry exec returns when the command ends. Output that background processes of the command print \
+            later still arrives: the reader of a pipe waits for it, a terminal or file receives it as it comes. \
+            With --pty such output goes to the run's log only.
 
-            Exits as the command did; 124 timed out, 126 not executable, 127 not found, 128+n ended by signal n. \
-            What fails by Belfry and not by the command is 125, whatever it is: output that can't be written \
-            (a full disk), also when the command itself succeeded, a name that a job has, no daemon where one \
-            was named. A wrong option is 2, and nothing was done.
+            Exit codes: the command's own; 124 timed out, 126 not executable, 127 not found, 128+n ended by \
+            signal n. 125 means that Belfry failed, not the command: output could not be written (a full disk), \
+            even if the command succeeded; the name belongs to a job; the daemon that was named does not answer. \
+            2 means a wrong option; nothing was run.
 
               belfry exec --name nightly-build -- make -j4
               belfry exec --pty -- htop
@@ -32,29 +32,32 @@ struct ExecCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: ArgumentHelp("The name to file it under; the command's own otherwise.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The run's name in the history (default: the command's name).", valueName: "name"))
     var name: String?
-    @Option(help: ArgumentHelp("The bot it belongs to.", valueName: "bot"), completion: Completions.bots)
+    @Option(
+        help: ArgumentHelp("The bot that the run belongs to.", valueName: "bot"), completion: Completions.bots
+    )
     var bot: String?
     @Option(
         help: ArgumentHelp(
-            "When to tell the person: always, failure or never; as the routes say otherwise.",
+            "When to notify: always, failure or never (default: as the routes say).",
             valueName: "when"), completion: .list(["always", "failure", "never"]))
     var notify: String?
     @Option(
         help: ArgumentHelp(
-            "How far it is, on standard error: auto, live, plain or quiet; or json for live states instead of output.",
+            "How to show progress on standard error: auto, live, plain or quiet; json prints live states instead of output.",
             valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
     @Flag(
-        help: "Give it a terminal, of the size of this one: for editors, shells, and what prints more nicely."
+        help: "Give the command a terminal: for editors, shells, and programs that print more nicely on one."
     )
     var pty = false
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
     var command: [String] = []
 
     func validate() throws {
-        if command.first?.isEmpty ?? true { throw ValidationError("say what to run, after --") }
+        if command.first?.isEmpty ?? true { throw ValidationError("no command; write it after --") }
         if let notify, !["always", "failure", "never"].contains(notify) {
             throw ValidationError("--notify is always, failure or never")
         }
@@ -80,14 +83,13 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func start() throws {
-        ExecStreams.fill()
         var request = ExecRequest(command: command, cwd: FilePath.current, env: Machine.environment)
         request.name = name
         request.bot = bot
         request.notify = notify
         request.umask = Self.umask
-        if let client = try daemon() {
-            try follow(try DaemonOffice(client, request))
+        if let office = try daemon(for: request) {
+            try follow(office)
         } else {
             try follow(try OwnWarden(request))
         }
@@ -96,7 +98,7 @@ struct ExecCommand: ParsableCommand {
     private func follow(_ office: DaemonOffice) throws {
         let loop = try ExecLoop(office, row: row, tellsLives: tellsLives, hasTerminal: pty)
         let end = try loop.run()
-        // Nobody waits for the daemon's word when the warden's own is enough.
+        // The warden's report is enough unless the daemon's is shown.
         let known = tellsLives || row != nil ? office.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
         _ = loop.leaveRest()
@@ -128,20 +130,31 @@ struct ExecCommand: ParsableCommand {
         case .interrupted: break
         case .lost: StandardError.print("belfry: the warden died; the outcome of \(office.name) is unknown")
         }
-        // Whoever reads the output must not take a part of it for the whole.
+        // A reader of the output must not take a part for the whole.
         return missing.map(ExecFailure.init) ?? ExitCode(end.code)
     }
 
-    /// The daemon that will record it; nil: there is none, and none was named.
+    /// The daemon that will record the run; nil: there is none, or it does not answer, and none was named.
     ///
-    /// The machine's daemon runs commands as its own user, so it is asked only when it is named.
-    private func daemon() throws(APIError) -> DaemonClient? {
-        if common.socket != nil || common.system || common.config != nil { return try common.client() }
+    /// The machine's daemon runs commands as its own user, so it is asked only when it is named. So far it was
+    /// asked for its status alone: a command that runs without it can't be run by it, too, however late it answers.
+    private func daemon(for request: ExecRequest) throws(APIError) -> DaemonOffice? {
+        if common.socket != nil || common.system || common.config != nil {
+            return try DaemonOffice(try common.client(), request)
+        }
         do throws(APIError) {
-            return try DaemonClient.first(of: Array(Paths.socketsToTry().prefix(1)))
+            return try DaemonOffice(
+                try DaemonClient.first(of: Array(Paths.socketsToTry().prefix(1))), request)
         } catch {
-            guard error.code == .noDaemon else { throw error }
-            return nil
+            switch error.code {
+            case .noDaemon: return nil
+            case .noAnswer, .timedOut, .tooBusy, .connectionLost, .stopping:
+                StandardError.print(
+                    "belfry: \(error.message); "
+                        + "the command runs without it and is recorded when it next starts")
+                return nil
+            default: throw error
+            }
         }
     }
 

@@ -21,7 +21,7 @@ final class DaemonOffice: ExecOffice {
         let status = try Self.status(client)
         guard let warden = status.warden else {
             let problem = status.problems.first { $0.kind == "noWarden" }
-            throw APIError(.wardenAway, problem?.message, hint: problem?.hint.map { "Mend: \($0)" })
+            throw APIError(.wardenAway, problem?.message, hint: problem?.hint.map { "Fix: \($0)" })
         }
         guard let directory = warden.directory else {
             throw APIError(
@@ -54,8 +54,15 @@ final class DaemonOffice: ExecOffice {
                 // With one id asking twice makes one run.
                 run = try client.ask(.exec, saying: request, as: WireRun.self)
             } catch {
-                guard [.connectionLost, .stopping, .starting].contains(error.code) else { throw error }
-                try reconnection.wait()
+                switch error.code {
+                case .connectionLost, .stopping, .starting, .tooBusy: try reconnection.wait()
+                case .noAnswer, .timedOut:
+                    // It may still read the request: then the warden refuses the start, since the streams that
+                    // it names end with this process. Running the command here as well could run it twice.
+                    throw APIError(
+                        error.code, error.message + "; the command was not started", hint: error.hint)
+                default: throw error
+                }
             }
         }
     }

@@ -2,17 +2,17 @@ import API
 import Tracking
 import WardenProtocol
 
-/// What became of a command.
+/// How a command ended.
 enum ExecEnd {
     /// It ended, as the warden saw it.
     case ended(ExitRecord)
     /// It was not started; why, in a sentence.
     case refused(Refusal, text: String)
-    /// It ended without having been started, as the daemon says.
+    /// The daemon ended it before it was started.
     case withdrawn(WireRun)
     /// A signal came before it was started.
     case interrupted(Int32)
-    /// Nobody can say: the warden is gone.
+    /// Unknown: the warden died.
     case lost
 
     /// What `belfry exec` exits with.

@@ -56,7 +56,7 @@ final class OwnWarden: ExecOffice {
     var live: LiveState? { tracker.live }
 
     func place(token: String, terminal: WardenProtocol.TerminalSize?) throws {
-        // Its log goes where it can: a run is not given up because nobody will read of it.
+        // Its log goes where it can: a run starts even if it can't be recorded.
         let log = spool.begin() ? spool.log : wardenDirectory + "/log"
         var environment = request.env
         environment["BELFRY_JOB"] = name
@@ -78,7 +78,7 @@ final class OwnWarden: ExecOffice {
         while office.outgoing.isWaiting, (try? office.outgoing.flush(to: office.socket)) != nil {}
     }
 
-    // MARK: What the command says of itself
+    // MARK: What the command reports
 
     var sources: [(descriptor: Int32, read: () throws -> Void)] {
         var sources: [(descriptor: Int32, read: () throws -> Void)] = [

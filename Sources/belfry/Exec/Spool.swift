@@ -26,7 +26,7 @@ final class Spool {
         run.notify = request.notify
     }
 
-    /// Writes down, for good, that the run is about to begin; false when that can't be kept, which is said.
+    /// Writes down, for good, that the run is about to begin; false, after reporting it, when that can't be kept.
     func begin() -> Bool {
         do {
             try PrivateFolder.make(SmallFile.parent(of: folder))
@@ -34,12 +34,12 @@ final class Spool {
             try save()
         } catch {
             isKept = false
-            StandardError.print("belfry: no daemon will learn of this run: \(error)")
+            StandardError.print("belfry: this run can't be recorded: \(error)")
         }
         return isKept
     }
 
-    /// Writes down, for good, how it ended, and tells a daemon that is there by now.
+    /// Writes down, for good, how it ended, and notifies a daemon that has started meanwhile.
     func finish(_ end: ExecEnd) {
         guard isKept else { return }
         (run.state, run.reason) = end.outcome
@@ -58,7 +58,7 @@ final class Spool {
         do {
             try save()
         } catch {
-            StandardError.print("belfry: no daemon will learn how this run ended: \(error)")
+            StandardError.print("belfry: the outcome of this run can't be recorded: \(error)")
         }
         for socket in Paths.socketsToTry().prefix(1) {
             _ = try? DaemonClient(socket: socket, patience: .seconds(2), longest: .seconds(2)).bytes(.spool)
