@@ -10,8 +10,8 @@ struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy the ledger to a file, or check such a copy.",
         discussion: """
-            The copy is of one moment, whole and synced when it appears, mode 0600. A daemon at work goes on \
-            meanwhile. The output of runs is not in it.
+            The copy is a consistent snapshot with mode 0600; a running daemon is not disturbed. It does not \
+            contain the output of runs.
 
             Examples:
               belfryd backup /mnt/backup/belfry.sqlite
@@ -21,12 +21,12 @@ struct Backup: AsyncParsableCommand {
 
     @OptionGroup var places: Places
 
-    @Flag(help: "Replace the file when there is one.")
+    @Flag(help: "Replace the file if it exists.")
     var force = false
 
     @OptionGroup var checking: Checking
 
-    @Argument(help: ArgumentHelp("Where the copy goes, or is.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file of the copy.", valueName: "file"))
     var file: String
 
     func validate() throws {
@@ -46,8 +46,12 @@ struct Backup: AsyncParsableCommand {
         guard unsafe access(file, F_OK) == 0 else {
             throw Failure("belfryd backup: there is no file \(file)")
         }
-        let summary = try LedgerFile(path: file).check()
-        StandardOutput.print("\(file): good; \(summary.text)")
+        do {
+            let summary = try LedgerFile(path: file).check()
+            StandardOutput.print("\(file): good; \(summary.text)")
+        } catch {
+            throw Failure(copy: file, error, of: "backup")
+        }
     }
 
     private func copy() throws {
@@ -55,7 +59,7 @@ struct Backup: AsyncParsableCommand {
         guard unsafe access(ledger, F_OK) == 0 else {
             throw Failure(
                 "belfryd backup: there is no ledger in \(places.paths.state)",
-                mend: "name the daemon's state folder with --state, or the machine's daemon with --system")
+                hint: "name the daemon's state folder with --state, or the machine's daemon with --system")
         }
         var (here, there) = (stat(), stat())
         if unsafe stat(ledger, &here) == 0, unsafe stat(file, &there) == 0 {
@@ -64,11 +68,21 @@ struct Backup: AsyncParsableCommand {
             }
             guard force else {
                 throw Failure(
-                    "belfryd backup: \(file) is there already", mend: "give another name, or --force")
+                    "belfryd backup: \(file) is there already", hint: "give another name, or --force")
             }
         }
         try LedgerFile(path: ledger).copy(to: file)
         StandardOutput.print("\(file): written; \(try LedgerFile(path: file).check().text)")
+    }
+}
+
+extension Failure {
+    /// The copy at `path` can't be used.
+    init(copy path: String, _ error: LedgerError, of command: String) {
+        self.init("belfryd \(command): \(error)")
+        guard case .damaged(path, let detail) = error else { return }
+        message = "belfryd \(command): the copy \(path) is damaged (\(detail))"
+        hint = "use another copy; belfryd backup --check FILE checks one"
     }
 }
 

@@ -4,16 +4,16 @@ import Host
 import Ledger
 import LedgerSQLite
 
-/// Puts a copy of the ledger in its place, while no daemon is there.
+/// Puts a copy of the ledger in its place, while no daemon runs.
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a copy of the ledger in place; the daemon must be stopped.",
+        abstract: "Restore the ledger from a copy; the daemon must be stopped.",
         discussion: """
-            The copy is read whole first; one of a newer Belfry is refused. The ledger that was there is kept \
-            beside it as ledger-before-restore.sqlite, or with the next free number: ledger-before-restore-2.sqlite.
+            The copy is verified first; one from a newer Belfry is refused. The previous ledger is kept as \
+            ledger-before-restore.sqlite in the same folder, or under the next free number.
 
-            What happened since the copy was made is forgotten: slots since then are decided anew, by each job's \
-            catchUp; runs under way that the copy does not know are ended; notices may come twice, with the same id.
+            Everything since the copy was made is lost: later slots are decided again by each job's catchUp, \
+            active runs that are not in the copy are ended, and notifications may arrive twice with the same id.
 
             Examples:
               systemctl --user stop belfryd
@@ -40,7 +40,7 @@ struct Restore: AsyncParsableCommand {
             StandardOutput.print("\(paths.state)/ledger.sqlite: restored; \(summary.text)")
             if let kept { StandardOutput.print("\(kept): what was there before") }
         } catch let error as LedgerError {
-            throw Failure("belfryd restore: \(error)")
+            throw Failure(copy: file, error, of: "restore")
         } catch let error as HostError {
             throw Failure("belfryd restore: \(error)")
         }

@@ -33,6 +33,10 @@ package struct LedgerFile: Sendable {
                     + Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(1).map { "\($0)" }
                 if let fault = faults.first { throw LedgerError.damaged(path: path, detail: fault) }
                 func count(_ sql: String) throws -> Int { try Int.fetchOne(database, sql: sql) ?? 0 }
+                // SQLite takes an empty file for an empty database.
+                guard try count("PRAGMA user_version") > 0 else {
+                    throw LedgerError.damaged(path: path, detail: "it is empty, or was not written by Belfry")
+                }
                 return Summary(
                     schema: try count("PRAGMA user_version"), jobs: try count("SELECT count(*) FROM job"),
                     runs: try count("SELECT count(*) FROM run"),

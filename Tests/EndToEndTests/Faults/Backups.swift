@@ -73,7 +73,7 @@ import Testing
         #expect(second.code == 0, "\(second)")
     }
 
-    @Test(arguments: ["PRAGMA user_version = 4711", "garbage"])
+    @Test(arguments: ["PRAGMA user_version = 4711", "garbage", ""])
     func `of a newer Belfry, or that is none, is refused, and nothing is touched`(_ fault: String)
         async throws
     {
@@ -82,8 +82,10 @@ import Testing
         let copy = belfry.folder.file("copy.sqlite")
         let words = ["backup", copy, "--state", belfry.statePath]
         #expect(try await belfry.run("belfryd", words).code == 0)
-        if fault == "garbage" {
-            try belfry.write(String(repeating: "no ledger\n", count: 99), to: "copy.sqlite")
+        let isNewer = fault.hasPrefix("PRAGMA")
+        if !isNewer {
+            try belfry.write(
+                fault.isEmpty ? "" : String(repeating: "no ledger\n", count: 99), to: "copy.sqlite")
         } else {
             let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute(sys.argv[2])"
             #expect(try await belfry.run("/usr/bin/python3", ["-c", script, copy, fault]).code == 0)
@@ -93,7 +95,11 @@ import Testing
         for words in [["restore", copy, "--state", belfry.statePath], ["backup", "--check", copy]] {
             let refused = try await belfry.run("belfryd", words)
             #expect(refused.code == 1)
-            #expect(refused.errors.contains(fault == "garbage" ? "is damaged" : "written by a newer Belfry"))
+            #expect(refused.errors.contains(isNewer ? "written by a newer Belfry" : "is damaged"))
+            if fault.isEmpty {
+                #expect(refused.errors.contains("(it is empty, or was not written by Belfry)"))
+            }
+            if !isNewer { #expect(refused.errors.contains("hint: use another copy")) }
         }
         #expect(try Data(contentsOf: ledger) == before)
         try await belfry.start()
