@@ -6,7 +6,7 @@ extension Control {
     /// Makes an entry due now that is dead or expired, that a rule holds, or that waits for its next attempt.
     package func retryEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
-        let isMissing = !switchboard.edges.contains { $0.name == entry.channel }
+        let isMissing = !configuredEdges.contains(entry.channel)
         switch entry.state {
         case .waiting where isMissing: throw .channelMissing(entry: id, channel: entry.channel)
         case .dead, .expired, .pending, .held: break

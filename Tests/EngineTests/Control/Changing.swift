@@ -268,7 +268,7 @@ import Tracking
             let problems = try await tower.control.status().problems
             let path = tower.folder.file("belfry.yaml")
             #expect(problems.first?.kind == "refusedConfiguration")
-            #expect(problems.first?.message.contains("\(path) is gone") == true)
+            #expect(problems.first?.message.contains("\(path) no longer exists") == true)
             _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
             #expect(try await tower.control.status().problems.map(\.kind) == ["noWarden"])
         }
@@ -320,6 +320,16 @@ import Tracking
                 #expect(try await tower.control.retryEntry(state.rawValue).state == .pending)
             }
             await #expect(throws: EngineError.channelMissing(entry: "waiting", channel: "hook")) {
+                try await tower.control.retryEntry("waiting")
+            }
+            tower.switchboard.change {
+                $0.leftOut = [
+                    LeftOut(.channel("hook", .webhook), place: "f:9", reason: "the secret can't be read")
+                ]
+            }
+            await #expect(
+                throws: EngineError.notAllowed(entry: "waiting", state: "waiting", channel: "hook")
+            ) {
                 try await tower.control.retryEntry("waiting")
             }
             #expect(try await tower.control.discardEntry("waiting").state == .discarded)
