@@ -131,7 +131,7 @@ package final class UnixSocket {
         }
     }
 
-    /// The mend where nobody answers; the machine's daemon belongs to the service manager.
+    /// The hint where no daemon answers; the machine's daemon belongs to the service manager.
     private static func start(_ path: String) -> String {
         path == "/run/belfry/belfry.sock"
             ? "Start it with: systemctl start belfryd, or without systemd: belfryd --system"

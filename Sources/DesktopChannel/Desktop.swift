@@ -231,7 +231,7 @@ package actor Desktop: LevelChannel {
         await probes
         await answers
         await wakings
-        return (true, "the session bus is gone")
+        return (true, "the session bus closed the connection")
     }
 
     private func connect() async throws(NoBus) -> DBusConnection {

@@ -21,7 +21,7 @@ package enum LedgerError: Error, Hashable, Sendable {
 }
 
 extension LedgerError: CustomStringConvertible {
-    /// One sentence, and the mend where there is one.
+    /// One sentence, and a hint where there is one.
     package var description: String {
         switch self {
         case .fenced(let index, let change):

@@ -12,6 +12,8 @@ package struct Configuration: Sendable {
     package var routing: Routing
     /// What is allowed but perhaps not meant.
     package var warnings: [Problem]
+    /// How parts of the files are understood that people read in two ways.
+    package var notes: [Problem] = []
     /// The channels whose secrets can't be read, each with its ``ChannelSetting/fault``.
     package var leftOut: [ChannelSetting] = []
 
@@ -31,7 +33,7 @@ package struct Configuration: Sendable {
         package var place: String
     }
 
-    /// What is in force without a file: one bot, one desktop channel, every route to it.
+    /// The defaults without a file: one bot, one desktop channel, every route to it.
     package static func standard(zone: String) -> Configuration {
         Configuration(
             zone: zone, bots: [], jobs: [], channels: standardChannels,
@@ -40,7 +42,7 @@ package struct Configuration: Sendable {
             warnings: [])
     }
 
-    /// The channels of who describes none: the desktop, called `desk`.
+    /// The channels where none is described: the desktop, called `desk`.
     static var standardChannels: [ChannelSetting] {
         [ChannelSetting(name: "desk", form: .desktop(DesktopForm()), secrets: [], place: "")]
     }

@@ -10,7 +10,7 @@ extension ConfigurationReader {
         guard let name = key.word() else { return nil }
         guard let entries = value.entries() else { return nil }
         guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
-            key.fault("this channel has no kind", mend: "write kind: desktop or kind: webhook")
+            key.fault("this channel has no kind", hint: "write kind: desktop or kind: webhook")
             return nil
         }
         switch kind.choice(of: ["desktop", "webhook"], later: Self.laterKinds) {
@@ -42,15 +42,15 @@ extension ConfigurationReader {
         let allow = fields["allow"].map(exceptions) ?? []
         let timeout = fields["timeout"]?.duration() ?? .seconds(30)
         guard let urlField = fields["url"] else {
-            key.fault("this webhook has no url", mend: "write url: https://host/path")
+            key.fault("this webhook has no url", hint: "write url: https://host/path")
             return nil
         }
         guard let text = urlField.word() else { return nil }
         hideSecrets(ofAddress: text, urlField.faults)
         if fields["secret"] == nil {
             urlField.warn(
-                "nothing is signed: a receiver can't tell these webhooks from forged ones",
-                mend: "write secret: { file: /path } with a line whsec_...")
+                "nothing is signed: a receiver can't distinguish these webhooks from forged ones",
+                hint: "write secret: { file: /path } with a line whsec_...")
         }
         do {
             let url = try WebhookURL(text)
@@ -105,13 +105,13 @@ extension ConfigurationReader {
             field.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
             field.fault(
                 "a secret never stands in this file",
-                mend: "write secret: { file: /path }, { credential: NAME } or { env: NAME }")
+                hint: "write secret: { file: /path }, { credential: NAME } or { env: NAME }")
             return nil
         }
         guard let fields = field.record(keys: ["file", "credential", "env"]) else { return nil }
         guard fields.count == 1, let (kind, value) = fields.first, let text = value.word() else {
             if fields.count != 1 {
-                field.fault("a secret comes from one place", mend: "write { file: /path }")
+                field.fault("a secret comes from one place", hint: "write { file: /path }")
             }
             return nil
         }

@@ -17,11 +17,11 @@ extension ConfigurationReader {
         let before = value.faults.problems.count
         if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is no job's name: \(fault)") }
         guard let fields = value.record(keys: Self.jobKeys, later: Self.laterJobKeys) else { return nil }
-        // What stands there under a misspelt name was told to be unknown; it is not missing, too.
+        // A misspelt key was reported as unknown; it is not reported as missing, too.
         let named = { value.misspells($0, among: Self.jobKeys + Self.laterJobKeys) }
         let action = readAction(fields, of: value, key, isMisspelt: named(["command", "shell"]))
-        let isTold = fields["schedule"] == nil && named(["schedule"])
-        let schedule = isTold ? nil : readSchedule(fields["schedule"], of: key, seed: name, zone: zone)
+        let isReported = fields["schedule"] == nil && named(["schedule"])
+        let schedule = isReported ? nil : readSchedule(fields["schedule"], of: key, seed: name, zone: zone)
         // Reading goes on without either, for the faults of the rest.
         var spec = JobSpec(
             name: name, action: action ?? .command([]),
@@ -31,13 +31,13 @@ extension ConfigurationReader {
                 let near = Spelling.nearest(to: bot, among: bots.sorted())
                 field.fault(
                     "there is no bot \"\(bot)\"",
-                    mend: near.map { "did you mean \"\($0)\"?" } ?? "describe it under bots:")
+                    hint: near.map { "did you mean \"\($0)\"?" } ?? "describe it under bots:")
             }
             spec.bot = bot
         }
         readRules(fields, into: &spec)
         guard action != nil, schedule != nil, value.faults.problems.count == before else { return nil }
-        for doubt in doubts(spec) { (fields[doubt.key] ?? key).warn(doubt.message, mend: doubt.mend) }
+        for doubt in doubts(spec) { (fields[doubt.key] ?? key).warn(doubt.message, hint: doubt.hint) }
         return Configuration.Job(spec: spec, place: key.place)
     }
 
@@ -60,7 +60,7 @@ extension ConfigurationReader {
         case (nil, nil):
             guard !isMisspelt else { return nil }
             key.fault(
-                "this job does nothing", mend: "give it a command: [program, argument] or a shell: text")
+                "this job does nothing", hint: "give it a command: [program, argument] or a shell: text")
             return nil
         }
     }
@@ -93,13 +93,13 @@ extension ConfigurationReader {
         if let word = fields["onLost"]?.choice(of: ["true", "false"]) { spec.retriesLost = word == "true" }
         if let backoff = fields["backoff"]?.positiveDuration() { spec.backoff = backoff }
         if spec.retriesLost, spec.attempts == 1 {
-            fields["onLost"]?.fault("one attempt is never repeated", mend: "write attempts: 2, or more")
+            fields["onLost"]?.fault("one attempt is never repeated", hint: "write attempts: 2, or more")
         }
     }
 
     private func readLeftovers(_ field: Field, into policy: inout LeftoverPolicy) {
         guard field.isMap || field.isEmpty else {
-            field.fault("a map is expected", mend: "write leftovers: { wait: 30s, then: end }")
+            field.fault("a map is expected", hint: "write leftovers: { wait: 30s, then: end }")
             return
         }
         guard let fields = field.record(keys: ["wait", "then"]) else { return }
@@ -112,12 +112,12 @@ extension ConfigurationReader {
 
     private func readConcurrency(_ field: Field) -> ConcurrencyKey? {
         guard field.isMap || field.isEmpty else {
-            field.fault("a map is expected", mend: "write concurrency: { key: disk, max: 1 }")
+            field.fault("a map is expected", hint: "write concurrency: { key: disk, max: 1 }")
             return nil
         }
         guard let fields = field.record(keys: ["key", "max"]) else { return nil }
         guard let keyField = fields["key"] else {
-            field.fault("no key", mend: "write concurrency: { key: disk, max: 1 }")
+            field.fault("no key", hint: "write concurrency: { key: disk, max: 1 }")
             return nil
         }
         guard let key = keyField.word() else { return nil }

@@ -16,7 +16,7 @@ extension ConfigurationReader {
     private func mask(_ field: Field) -> Int? {
         guard let text = field.word() else { return nil }
         guard text.utf8.count <= 4, let mask = Int(text, radix: 8), (0...0o777).contains(mask) else {
-            field.fault("\"\(text)\" is not a file mode mask", mend: "write one in octal, as 027")
+            field.fault("\"\(text)\" is not a file mode mask", hint: "write one in octal, as 027")
             return nil
         }
         return mask
@@ -35,7 +35,7 @@ extension ConfigurationReader {
             if !path.hasPrefix("/") { file.fault("must be an absolute path") }
             return .file(path)
         default:
-            field.fault("a text or a file is expected", mend: "write stdin: { file: /path }")
+            field.fault("a text or a file is expected", hint: "write stdin: { file: /path }")
             return nil
         }
     }
@@ -65,7 +65,7 @@ extension ConfigurationReader {
         guard let number = Int(unit == nil ? text : String(text.dropLast())), number >= 0,
             number <= Int.max / (unit ?? 1)
         else {
-            field.fault("\"\(text)\" is not a size", mend: "write one as 4096, 512K, 200M or 2G")
+            field.fault("\"\(text)\" is not a size", hint: "write one as 4096, 512K, 200M or 2G")
             return nil
         }
         return number * (unit ?? 1)

@@ -1,11 +1,11 @@
 import Delivery
 
-/// A route with the places of what it says.
+/// A route with the places of its parts.
 struct RouteField {
     let field: Field
     let route: Route
     let names: [Field]
-    /// Whether something in it could not be read, and was told.
+    /// Whether something in it could not be read, and was reported.
     let hasFault: Bool
     /// Whether nothing stands in its `to`, that is there.
     let namesNobody: Bool
@@ -28,7 +28,7 @@ extension ConfigurationReader {
         guard let fields = field.record(keys: ["when", "to"], later: ["bots", "jobs", "labels", "urgency"])
         else { return nil }
         if fields["when"] == nil || fields["to"] == nil {
-            field.fault("a route says when and to whom", mend: "write { when: [failed], to: [desk] }")
+            field.fault("a route needs when: and to:", hint: "write { when: [failed], to: [desk] }")
         }
         let wordFields = fields["when"]?.list() ?? []
         let names = fields["to"]?.list() ?? []
@@ -44,7 +44,7 @@ extension ConfigurationReader {
             namesNobody: fields["to"]?.holdsNothing ?? false)
     }
 
-    /// The routing, held against the channels; who writes no route is told everything everywhere.
+    /// The routing, checked against the channels; without routes every channel gets everything.
     func checkRoutes(_ fields: [RouteField]?, channels: Set<String>, ordered: [String]) -> Routing {
         guard let fields, let last = fields.last else {
             return Routing(routes: [Route(when: Set(RouteWord.allCases), to: ordered)])
@@ -58,7 +58,7 @@ extension ConfigurationReader {
             case .unknownChannel(let name, let index):
                 let field = fields[index].names.first { $0.scalar == name } ?? fields[index].field
                 field.fault(
-                    "there is no channel \"\(name)\"", mend: Field.meant(name, of: channels.sorted()))
+                    "there is no channel \"\(name)\"", hint: Field.meant(name, of: channels.sorted()))
             case .nobodyToTell(let index) where fields[index].namesNobody:
                 fields[index].field.fault("\(problem)")
             case .nothingToTell(let index), .nobodyToTell(let index):
@@ -69,7 +69,7 @@ extension ConfigurationReader {
         for name in ordered where !fields.contains(where: { $0.route.to.contains(name) }) {
             last.field.warn(
                 "no route leads to the channel \"\(name)\"; it never rings",
-                mend: "name it in the to: of a route, or take the channel away")
+                hint: "name it in the to: of a route, or take the channel away")
         }
         return routing
     }

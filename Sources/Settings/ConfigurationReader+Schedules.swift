@@ -11,7 +11,7 @@ extension ConfigurationReader {
         guard let field else {
             job.fault(
                 "this job has no schedule",
-                mend: "write schedule: { cron: \"30 2 * * *\" } or schedule: manual")
+                hint: "write schedule: { cron: \"30 2 * * *\" } or schedule: manual")
             return nil
         }
         if let word = field.scalar {
@@ -22,7 +22,7 @@ extension ConfigurationReader {
         guard !field.isList else {
             field.fault(
                 "a list stands where a text or a map is expected",
-                mend: "write schedule: \"30 2 * * *\", or schedule: { every: 15m }")
+                hint: "write schedule: \"30 2 * * *\", or schedule: { every: 15m }")
             return nil
         }
         let before = field.faults.problems.count
@@ -37,9 +37,9 @@ extension ConfigurationReader {
             if !hasOddKey {
                 field.fault(
                     named.isEmpty
-                        ? "when it runs is not said"
+                        ? "the schedule says nothing about when"
                         : "a schedule has one of \(named.joined(separator: ", "))",
-                    mend:
+                    hint:
                         "write schedule: { cron: \"30 2 * * *\" }, or one of every, after, at, startup, words"
                 )
             }
@@ -48,8 +48,8 @@ extension ConfigurationReader {
         let isCalendar = kind == "every" && (fields["time"] != nil || fields["weekday"] != nil)
         let known = isCalendar ? Set(Self.companionKeys) : Self.companions[kind] ?? []
         for name in Self.companionKeys where !known.contains(name) {
-            let mend = kind == "every" ? "add time: \"17:00\" to count days or weeks" : nil
-            fields[name]?.fault("has no meaning beside \(kind)", mend: mend)
+            let hint = kind == "every" ? "add time: \"17:00\" to count days or weeks" : nil
+            fields[name]?.fault("has no meaning beside \(kind)", hint: hint)
         }
         guard let value = fields[kind] else { return nil }
         if isCalendar { return calendar(value, fields, spec, hasOddKey: hasOddKey) }
@@ -109,21 +109,26 @@ extension ConfigurationReader {
         guard let text = field.word(), let rules = zone(spec.zone) else { return nil }
         do {
             let answer = try PhraseAnswer(text, now: Self.never, in: rules)
+            if let note = answer.note { field.note(note) }
             switch answer.schedule {
             case .at:
                 field.fault(
-                    "the moment depends on when this file is read", mend: "write at: 2030-01-31T08:00")
+                    "the moment depends on when this file is read", hint: "write at: 2030-01-31T08:00")
                 return nil
             case .calendar where !answer.namesFirstDay:
                 field.fault(
                     "the first day depends on when this file is read",
-                    mend: "add it, such as from 2026-11-27, at the end of the phrase")
+                    hint: "add it, such as from 2026-11-27, at the end of the phrase")
                 return nil
             case .calendar(let grid, let name):
-                return ScheduleSpec(
+                var read = ScheduleSpec(
                     kind: .calendar, text: grid.rule.text, zone: name, gap: spec.gap, fold: spec.fold)
+                read.phrase = text
+                return read
             case .cron, .every, .after, .startup, .manual:
-                return checked(answer.schedule, spec, field)
+                var read = checked(answer.schedule, spec, field)
+                read?.phrase = text
+                return read
             }
         } catch {
             point(at: error, in: field)
@@ -147,7 +152,7 @@ extension ConfigurationReader {
     private func point(at error: CronError, in field: Field) {
         for fault in error.faults {
             let title = fault.field.map { "\($0.title): " } ?? ""
-            field.fault(title + fault.message, mend: fault.fix, bytes: fault.range)
+            field.fault(title + fault.message, hint: fault.fix, bytes: fault.range)
         }
     }
 
@@ -159,7 +164,7 @@ extension ConfigurationReader {
         } catch {
             field.fault(
                 "\"\(text)\" is not a time: \(error.message)",
-                mend: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
+                hint: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
             return nil
         }
     }
@@ -187,7 +192,7 @@ extension ConfigurationReader {
 
     func readCatchUp(_ field: Field, into policy: inout CatchUpPolicy) {
         guard field.isMap || field.isEmpty else {
-            field.fault("a map is expected", mend: "write catchUp: { mode: none }")
+            field.fault("a map is expected", hint: "write catchUp: { mode: none }")
             return
         }
         guard let fields = field.record(keys: ["mode", "within", "burst"]) else { return }

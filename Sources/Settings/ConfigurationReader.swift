@@ -2,20 +2,20 @@ package import Delivery
 package import Ledger
 package import Timeline
 
-/// Reads the configuration files, all of them and to the end, so that every fault is told at once.
+/// Reads the configuration files, all of them and to the end, so that every fault is reported at once.
 package struct ConfigurationReader {
     /// The zone where the files name none.
     package var hostZone: String
     /// Finds a zone by name.
     package var zone: (String) -> ZoneRules?
-    /// Reads a secret; throws a sentence that says why it can't be read, without the secret.
+    /// Reads a secret; throws a sentence with the reason why it can't be read, without the secret.
     package var readSecret: (SecretSource) throws -> String
-    /// The zone somebody may have meant who wrote a name that does not exist.
+    /// The zone that was probably meant by a name that does not exist.
     package var nearestZone: (String) -> String? = { _ in nil }
     /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
     package var leavesOut = false
     /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.
-    package var doubts: (JobSpec) -> [(key: String, message: String, mend: String?)] = { _ in [] }
+    package var doubts: (JobSpec) -> [(key: String, message: String, hint: String?)] = { _ in [] }
     /// Names of jobs that a running daemon has from elsewhere than its files.
     package var takenNames: Set<String> = []
     /// Whether one of ``takenNames`` in the files is a fault; else it is a warning.
@@ -47,7 +47,9 @@ package struct ConfigurationReader {
         }
         let configuration = assemble(parts, faults)
         guard faults.problems.isEmpty else {
-            throw SettingsError(problems: sorted(faults.cleaned(faults.problems), files: [main] + others))
+            throw SettingsError(
+                problems: sorted(faults.cleaned(faults.problems), files: [main] + others),
+                warnings: configuration.warnings, notes: configuration.notes)
         }
         return configuration
     }
@@ -90,7 +92,7 @@ package struct ConfigurationReader {
             let name = key.scalar ?? ""
             if let first = places[name] {
                 key.fault(
-                    "there is a job \"\(name)\" already, at \(first)", mend: "give one of them another name")
+                    "there is a job \"\(name)\" already, at \(first)", hint: "give one of them another name")
                 continue
             }
             places[name] = key.place
@@ -105,13 +107,14 @@ package struct ConfigurationReader {
         return Configuration(
             zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs,
             channels: all.filter { $0.fault == nil }, routing: routing,
-            warnings: faults.cleaned(faults.warnings), leftOut: all.filter { $0.fault != nil })
+            warnings: faults.cleaned(faults.warnings), notes: faults.cleaned(faults.notes),
+            leftOut: all.filter { $0.fault != nil })
     }
 
     private func reportTaken(_ name: String, _ key: Field) {
         let message = "the running daemon has a job \"\(name)\" that was made by `belfry job add`"
-        let mend = "remove that one (belfry job rm \(name)), or give this one another name"
-        refusesTaken ? key.fault(message, mend: mend) : key.warn(message, mend: mend)
+        let hint = "remove that one (belfry job rm \(name)), or give this one another name"
+        refusesTaken ? key.fault(message, hint: hint) : key.warn(message, hint: hint)
     }
 
     /// The name of a zone that exists.
@@ -120,7 +123,7 @@ package struct ConfigurationReader {
         guard zone(name) != nil else {
             field.fault(
                 "there is no time zone \"\(name)\"",
-                mend: nearestZone(name).map { "did you mean \"\($0)\"?" }
+                hint: nearestZone(name).map { "did you mean \"\($0)\"?" }
                     ?? "write a name such as Europe/Berlin or UTC")
             return nil
         }

@@ -6,8 +6,16 @@ package struct SettingsError: Error, Hashable, Sendable {
     /// How many problems are kept: a text of a megabyte can hold very many.
     package static let longestList = 1000
 
-    package init(problems: [Problem]) {
+    /// What is allowed but perhaps not meant, in the parts without a fault.
+    package var warnings: [Problem]
+
+    /// How parts of the files are understood that people read in two ways.
+    package var notes: [Problem]
+
+    package init(problems: [Problem], warnings: [Problem] = [], notes: [Problem] = []) {
         self.problems = problems
+        self.warnings = warnings
+        self.notes = notes
     }
 }
 

@@ -5,7 +5,7 @@ import ArgumentParser
 struct Belfry: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "belfry",
-        abstract: "Schedules jobs, shows how far they are, and rings when something changed.",
+        abstract: "Runs scheduled jobs, shows their progress, and notifies you.",
         discussion: """
             Examples:
               belfry status

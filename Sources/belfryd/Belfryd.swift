@@ -5,19 +5,19 @@ import Host
 struct Belfryd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "belfryd",
-        abstract: "Runs bot jobs on their schedules, tracks their progress, and rings.",
+        abstract: "The Belfry daemon: runs scheduled jobs, tracks progress, sends notifications.",
         discussion: """
-            Stays in the foreground; a service manager or `config/start` puts it to the back. \
-            SIGHUP reads the configuration anew, SIGTERM ends the daemon within 5 s; running jobs go on in \
-            the warden and are taken up by the next daemon.
+            Runs in the foreground, usually under a service manager. SIGHUP reloads the configuration. \
+            SIGTERM stops the daemon within 5 s; running jobs continue in the warden, and the next daemon \
+            adopts them.
 
             Examples:
               belfryd                               the daemon of this user
-              belfryd --system                      the daemon of the machine
-              belfryd --drain                       waits for its runs when it is told to end
-              belfryd --check --config belfry.yaml  says what is wrong in a configuration
+              belfryd --system                      the system daemon
+              belfryd --drain                       waits for its runs at SIGTERM
+              belfryd --check --config belfry.yaml  finds errors in a configuration
               belfryd listen --port 8080            shows webhooks as they arrive
-              belfryd backup belfry.sqlite          copies the ledger, also while a daemon runs
+              belfryd backup belfry.sqlite          copies the ledger of a running daemon
             """,
         version: Version.text,
         subcommands: [Listen.self, Backup.self, Restore.self])
@@ -30,12 +30,12 @@ struct Belfryd: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How much to log: trace, debug, info, notice, warning or error.", valueName: "level"))
+            "The log level: trace, debug, info, notice, warning or error.", valueName: "level"))
     var logLevel = "info"
 
     @Flag(
         help:
-            "At SIGTERM, start no more runs and wait until those under way have ended; a second one ends at once."
+            "At SIGTERM, start no more runs and wait for active ones to end; a second SIGTERM stops at once."
     )
     var drain = false
 
@@ -53,18 +53,17 @@ struct Belfryd: AsyncParsableCommand {
     }
 }
 
-/// How it is said; one flag for the daemon and its subcommands, or the daemon's would take it from theirs.
+/// The format of output; one flag for the daemon and its subcommands, or the daemon's would take it from theirs.
 struct Printing: ParsableArguments {
-    @Flag(help: "With --check, and of webhooks: print JSON instead of text.")
+    @Flag(help: "Print JSON instead of text (with --check, and of webhooks).")
     var json = false
 }
 
-/// Whether something is only looked at; one flag for the daemon and its subcommands.
+/// Whether something is only checked; one flag for the daemon and its subcommands.
 struct Checking: ParsableArguments {
     @Flag(
         help: """
-            Only look and end: at the configuration, 0 when it is good and 2 when it is refused; with backup at the \
-            copy.
+            Check the configuration and exit: 0 if it is good, 2 if it is refused. With backup, check the copy.
             """)
     var check = false
 }
@@ -77,10 +76,10 @@ struct Places: ParsableArguments {
     @Option(help: ArgumentHelp("The control socket.", valueName: "path"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("The folder of the ledger and the output of runs.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder for the ledger and the output of runs.", valueName: "folder"))
     var state: String?
 
-    @Flag(help: "Be the daemon of the machine: /etc/belfry, /var/lib/belfry, /run/belfry.")
+    @Flag(help: "Run as the system daemon: /etc/belfry, /var/lib/belfry, /run/belfry.")
     var system = false
 
     var paths: Paths {

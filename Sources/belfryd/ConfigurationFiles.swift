@@ -12,7 +12,7 @@ import Timeline
 struct ConfigurationFiles: Sendable {
     let path: String
 
-    /// Whether there is a file; without one the defaults are in force.
+    /// Whether there is a file; without one the defaults apply.
     var exists: Bool { unsafe access(path, F_OK) == 0 }
 
     /// Which edition of the files is there now: another one as soon as one of them is written, added or removed.
@@ -25,10 +25,10 @@ struct ConfigurationFiles: Sendable {
         }.joined(separator: "\n")
     }
 
-    /// Reads everything anew.
+    /// Reads all files.
     ///
-    /// With `leavesOut`, channels whose secrets can't be read are left out, as at a start; `adjust` says what else the
-    /// reader looks at.
+    /// With `leavesOut`, channels whose secrets can't be read are left out, as at a start; `adjust`
+    /// changes the reader before it reads.
     /// - Throws: `SettingsError` with every fault, or a `Failure` when a file can't be opened.
     func read(
         leavesOut: Bool = false, _ adjust: (inout ConfigurationReader) -> Void = { _ in }
@@ -48,7 +48,7 @@ struct ConfigurationFiles: Sendable {
         guard !exists else { return }
         throw Failure(
             "belfryd: there is no configuration at \(path)",
-            mend: "name another with --config, or copy config/belfry.yaml there", code: 2)
+            hint: "name another with --config, or copy config/belfry.yaml there", code: 2)
     }
 
     /// Says whether the configuration is good, also beside the jobs of the daemon on `socket`.
@@ -56,44 +56,24 @@ struct ConfigurationFiles: Sendable {
         do {
             try requireFile()
             let running = RunningJobs(socket: socket)
-            let configuration = try read { reader in
-                reader.takenNames = running.names
-                reader.refusesTaken = running.reads(path)
-                let zones = Zones()
-                reader.doubts = { spec in
-                    spec.doubts(at: .now, on: .ofThisMachine) { zones.rules(of: $0) }
-                        .map { ($0.key, $0.message, $0.hint) }
+            do {
+                let configuration = try read { reader in
+                    reader.takenNames = running.names
+                    reader.refusesTaken = running.reads(path)
+                    let zones = Zones()
+                    reader.doubts = { spec in
+                        spec.doubts(at: .now, on: .ofThisMachine) { zones.rules(of: $0) }
+                            .map { ($0.key, $0.message, $0.hint) }
+                    }
                 }
+                try report(configuration, asJSON: asJSON, running.note)
+            } catch let error as SettingsError {
+                throw refusal(error, asJSON: asJSON, running.note)
             }
-            var good = WireConfigCheck(
-                file: path, jobs: configuration.jobs.count, bots: configuration.bots.count,
-                channels: configuration.channels.count,
-                warnings: configuration.warnings.map { WireFault($0) })
-            let crowd = crowd(of: configuration)
-            let open = Self.openSecrets(configuration)
-            if let note = running.note { good.notes = [note] }
-            if asJSON {
-                good.warnings += open
-                if let crowd {
-                    good.warnings.append(
-                        WireFault(file: path, line: 1, column: 1, message: crowd.warning, hint: nil))
-                }
-                return StandardOutput.print(try WireCoding.text(good))
-            }
-            for warning in configuration.warnings { StandardError.write("warning: \(warning)\n") }
-            for warning in open {
-                StandardError.write(
-                    "warning: \(warning.file):\(warning.line): \(warning.message); \(warning.hint ?? "")\n")
-            }
-            if let crowd { StandardError.write("warning: \(crowd.warning)\n") }
-            for note in good.notes ?? [] { StandardError.write("note: \(note)\n") }
-            let counts = [(good.jobs, "job"), (good.bots, "bot"), (good.channels, "channel")]
-            StandardOutput.print("\(path): good; " + counts.map { Plural.of($0, $1) }.joined(separator: ", "))
-        } catch let error as SettingsError {
-            throw refusal(error, asJSON: asJSON)
         } catch var failure as Failure {
+            guard failure.json == nil else { throw failure }
             let sentence = failure.message.trimmingPrefix("belfryd: ")
-            let hint = failure.mend.map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+            let hint = failure.hint.map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
             if asJSON {
                 failure.json = try WireCoding.text(APIError(.badConfig, String(sentence), hint: hint))
             }
@@ -101,15 +81,56 @@ struct ConfigurationFiles: Sendable {
         }
     }
 
-    private func refusal(_ error: SettingsError, asJSON: Bool) -> Failure {
-        var failure = Failure(error.description, code: 2)
+    /// Prints what a good configuration holds, and what is worth a look in it.
+    private func report(_ configuration: Configuration, asJSON: Bool, _ unchecked: String?) throws {
+        var good = WireConfigCheck(
+            file: path, jobs: configuration.jobs.count, bots: configuration.bots.count,
+            channels: configuration.channels.count,
+            warnings: configuration.warnings.map { WireFault($0) })
+        let crowd = crowd(of: configuration)
+        let open = Self.openSecrets(configuration)
+        let notes = Self.notes(configuration.notes, unchecked)
+        if asJSON {
+            good.notes = notes.isEmpty ? nil : notes
+            good.warnings += open
+            if let crowd {
+                good.warnings.append(
+                    WireFault(file: path, line: 1, column: 1, message: crowd.warning, hint: nil))
+            }
+            return StandardOutput.print(try WireCoding.text(good))
+        }
+        let warnings =
+            configuration.warnings.map { "\($0)" }
+            + open.map { "\($0.file):\($0.line): \($0.message); \($0.hint ?? "")" }
+            + [crowd?.warning].compactMap { $0 }
+        StandardError.write(Self.text(warnings, notes))
+        let counts = [(good.jobs, "job"), (good.bots, "bot"), (good.channels, "channel")]
+        StandardOutput.print("\(path): good; " + counts.map { Plural.of($0, $1) }.joined(separator: ", "))
+    }
+
+    /// A line for each.
+    private static func text(_ warnings: [String], _ notes: [String]) -> String {
+        (warnings.map { "warning: \($0)\n" } + notes.map { "note: \($0)\n" }).joined()
+    }
+
+    /// Each with its place; `unchecked`, what could not be checked, comes last.
+    private static func notes(_ notes: [Problem], _ unchecked: String?) -> [String] {
+        notes.map { "\($0.file):\($0.line): \($0.message)" } + [unchecked].compactMap { $0 }
+    }
+
+    private func refusal(_ error: SettingsError, asJSON: Bool, _ unchecked: String?) -> Failure {
+        let notes = Self.notes(error.notes, unchecked)
+        let others = Self.text(error.warnings.map { "\($0)" }, notes)
+        var failure = Failure(error.description + "\n" + others, code: 2)
         guard asJSON else { return failure }
         var wire = APIError(.badConfig, "\(path) has \(Plural.of(error.problems.count, "fault"))")
         if error.problems.count == 1, let only = error.problems.first {
             wire = APIError(
-                .badConfig, "\(only.file):\(only.line):\(only.column): \(only.message)", hint: only.mend)
+                .badConfig, "\(only.file):\(only.line):\(only.column): \(only.message)", hint: only.hint)
         }
         wire.faults = error.problems.map { WireFault($0) }
+        wire.warnings = error.warnings.map { WireFault($0) }
+        wire.notes = notes
         failure.json = try? WireCoding.text(wire)
         return failure
     }
@@ -135,7 +156,7 @@ struct ConfigurationFiles: Sendable {
         return warnings
     }
 
-    /// The largest crowd of jobs in one second; nil when it is not worth a word.
+    /// The largest crowd of jobs in one second; nil when it is not worth a warning.
     private func crowd(of configuration: Configuration) -> SlotCrowd? {
         let zones = Zones()
         let jobs = configuration.jobs.filter { $0.spec.spread == nil }
@@ -159,7 +180,7 @@ struct ConfigurationFiles: Sendable {
             return SourceText(name: path, text: text)
         } catch  where error.code == EISDIR {
             throw Failure(
-                "belfryd: \(path) is a folder, not a file", mend: "name the file in it with --config", code: 2
+                "belfryd: \(path) is a folder, not a file", hint: "name the file in it with --config", code: 2
             )
         } catch {
             throw Failure("belfryd: \(error)", code: 2)
@@ -187,7 +208,7 @@ extension WireFault {
     fileprivate init(_ problem: Problem) {
         self.init(
             file: problem.file, line: problem.line, column: problem.column, message: problem.message,
-            hint: problem.mend)
+            hint: problem.hint)
     }
 
     /// The fault of the line that `place` names, a `FILE:LINE`.

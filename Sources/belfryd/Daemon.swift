@@ -12,7 +12,7 @@ struct Daemon {
     let drains: Bool
     let logger: Logger
 
-    /// Runs until told to stop.
+    /// Runs until it is asked to stop.
     ///
     /// - Throws: `Failure` with one sentence when it can't start: nothing is damaged then.
     func run() async throws {
@@ -54,7 +54,7 @@ struct Daemon {
         guard let limit = try? DescriptorLimit.current(), limit < Self.descriptors + 32 else { return }
         throw Failure(
             "belfryd: this process may open only \(limit) files; it needs \(Self.descriptors + 32)",
-            mend: "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit")
+            hint: "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit")
     }
 
     /// Enough for all clients that the API serves at once, and for the rest.
@@ -75,22 +75,22 @@ struct Daemon {
             switch error {
             case .remoteFolder:
                 throw Failure(
-                    "belfryd: \(error)", mend: "name a folder on a disk of this machine with --state")
+                    "belfryd: \(error)", hint: "name a folder on a disk of this machine with --state")
             case .notOurs:
                 throw Failure(
-                    "belfryd: \(error)", mend: "give it to this user, mode 0700, or name another with --state"
+                    "belfryd: \(error)", hint: "give it to this user, mode 0700, or name another with --state"
                 )
             case .system(_, EROFS, _), .system(_, EACCES, _), .system(_, EPERM, _):
                 throw Failure(
                     "belfryd: the state folder \(paths.state) can't be written: \(error)",
-                    mend:
+                    hint:
                         "check its owner and that its file system is not read-only, or name another with --state"
                 )
             case .system(_, ENOSPC, _), .system(_, EDQUOT, _):
                 throw Failure(
                     "belfryd: the disk of \(paths.state) is full: \(error)",
-                    mend: "free some space, then start again")
-            default: throw refusal(error, mend: "stop it first, or name another folder with --state")
+                    hint: "free some space, then start again")
+            default: throw refusal(error, hint: "stop it first, or name another folder with --state")
             }
         }
     }
@@ -99,14 +99,14 @@ struct Daemon {
         do throws(HostError) {
             return try SocketClaim(paths.socket)
         } catch {
-            throw Self.refusal(error, mend: "stop it first, or name another socket with --socket")
+            throw Self.refusal(error, hint: "stop it first, or name another socket with --socket")
         }
     }
 
-    private static func refusal(_ error: HostError, mend: String) -> Failure {
+    private static func refusal(_ error: HostError, hint: String) -> Failure {
         guard case .held(let path, let pid) = error else { return Failure("belfryd: \(error)") }
         let who = pid.map { "the daemon with process id \($0)" } ?? "another daemon"
-        return Failure("belfryd: \(path) is in use by \(who)", mend: mend)
+        return Failure("belfryd: \(path) is in use by \(who)", hint: hint)
     }
 
     private func assemble(_ files: ConfigurationFiles) async throws -> DaemonParts {

@@ -124,7 +124,7 @@ struct DaemonParts {
         do {
             return try InstalledWarden.path()
         } catch let missing as InstalledWarden.Missing {
-            throw Failure("belfryd: \(missing)", mend: "install the three programs together")
+            throw Failure("belfryd: \(missing)", hint: "install the three programs together")
         }
     }
 
@@ -147,7 +147,7 @@ struct DaemonParts {
 
     /// Serves until a signal ends it.
     ///
-    /// SIGHUP reads the configuration anew. With `drains` the first signal to end stops the firing only, and the
+    /// SIGHUP reloads the configuration. With `drains` the first signal to end stops the firing only, and the
     /// end comes with that of the last run.
     func serve(paths: Paths, drains: Bool) async throws {
         let access: APIListener.Access = paths.owner == .system ? .group(getegid()) : .owner
@@ -226,13 +226,13 @@ struct DaemonParts {
         await control.runs.drain()
     }
 
-    /// Puts the jobs of the files in force, says so once commands are taken, too, and stays until the end.
+    /// Loads the jobs of the files, logs the start once commands are served, and stays until the end.
     private func start(_ paths: Paths, _ isOpen: AsyncStream<Never>) async throws {
         let difference = try await control.takeUpJobs()
         try await control.slots.takeUp(boot: boot)
         for await _ in isOpen {}
         try Task.checkCancellation()
-        // After the door is open: who finishes a run from now on can say so.
+        // After the socket is open: a `belfry exec` that ends from now on can report it.
         var underWay = await spool.takeIn()
         logger.notice(
             "started",
@@ -242,7 +242,7 @@ struct DaemonParts {
                 "jobs.added": "\(difference.added.count)", "jobs.changed": "\(difference.changed.count)",
                 "jobs.removed": "\(difference.removed.count)",
             ])
-        // One whose `belfry exec` was killed says nothing: its warden's record must be looked for.
+        // One whose `belfry exec` was killed reports nothing: its warden's record must be found.
         while underWay > 0 {
             try await control.clock.sleep(until: control.clock.now + .seconds(30))
             underWay = await spool.takeIn()
@@ -256,7 +256,7 @@ struct DaemonParts {
         } catch EngineError.stopping {
             return
         } catch {
-            logger.error("the configuration was refused; the one before stays in force\n\(error)")
+            logger.error("the configuration was refused; the previous one stays active\n\(error)")
         }
     }
 
@@ -269,7 +269,7 @@ struct DaemonParts {
     }
 }
 
-/// A keeper's loop as a service that ends when the group is told to.
+/// A keeper's loop as a service that ends with the group.
 struct KeeperService: Service {
     let name: String
     let body: @Sendable () async throws -> Void

@@ -3,7 +3,7 @@ import Engine
 import Settings
 
 extension EngineConfiguration {
-    /// What the files say, with the channels made of it.
+    /// The contents of the files, with their channels.
     init(
         _ configuration: Configuration, path: String?, channels: Channels.Made, edition: String
     ) {
@@ -27,7 +27,7 @@ extension ReloadRefusal {
         self.init(
             description: error.description,
             faults: error.problems.map {
-                Fault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, mend: $0.mend)
+                Fault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.hint)
             })
     }
 }

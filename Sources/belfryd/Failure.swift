@@ -1,18 +1,18 @@
 import Glibc
 import Host
 
-/// The end of the program: a sentence, perhaps a mend, and the exit code.
+/// The end of the program: a sentence, perhaps a hint, and the exit code.
 struct Failure: Error {
     var message: String
-    var mend: String?
+    var hint: String?
     /// 1: something failed; 2: usage, or a refused configuration.
     var code: Int32
     /// What is printed instead for programs.
     var json: String?
 
-    init(_ message: String, mend: String? = nil, code: Int32 = 1) {
+    init(_ message: String, hint: String? = nil, code: Int32 = 1) {
         self.message = message
-        self.mend = mend
+        self.hint = hint
         self.code = code
     }
 
@@ -22,7 +22,7 @@ struct Failure: Error {
             exit(code)
         }
         var text = message.hasSuffix("\n") ? message : message + "\n"
-        if let mend { text += "  hint: \(mend)\n" }
+        if let hint { text += "  hint: \(hint)\n" }
         StandardError.write(text)
         exit(code)
     }

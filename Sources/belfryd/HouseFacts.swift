@@ -14,7 +14,7 @@ struct HouseFacts: Sendable {
 
     @Sendable func problems() -> [EngineProblem] {
         var problems = state.problems
-        // After a refusal the files are newer than what is in force, of course.
+        // After a refusal the files are newer than the active configuration, of course.
         if switchboard.refusal == nil, files.edition != switchboard.configuration.edition {
             problems.append(
                 EngineProblem(

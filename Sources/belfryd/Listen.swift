@@ -12,8 +12,8 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive webhooks on 127.0.0.1, verify them, and print them.",
         discussion: """
-            Answers 204 to what verifies (or to everything, without a secret) and 401 to what does not. \
-            A repeated webhook-id is marked: a sender may repeat itself after a crash, with the same id.
+            Answers 204 to a webhook with a valid signature (without a secret: to every webhook) and 401 to \
+            others. A repeated webhook-id is marked: after a crash a sender may repeat a webhook with its id.
 
             Examples:
               belfryd listen --port 8080
@@ -66,11 +66,11 @@ struct Listen: AsyncParsableCommand {
             return try WebhookSecret.list(try SmallFile.text(secretFile))
         } catch let error as HostError {
             throw Failure(
-                "belfryd listen: \(error)", mend: "name a file that is there with --secret-file", code: 2)
+                "belfryd listen: \(error)", hint: "name a file that is there with --secret-file", code: 2)
         } catch {
             throw Failure(
                 "belfryd listen: \(secretFile): \(error)",
-                mend: "give a file with one line whsec_ and 32 random bytes in base64", code: 2)
+                hint: "give a file with one line whsec_ and 32 random bytes in base64", code: 2)
         }
     }
 
@@ -84,7 +84,7 @@ struct Listen: AsyncParsableCommand {
         do {
             try await group.run()
         } catch {
-            throw Failure("belfryd listen: \(error)", mend: "choose another --port")
+            throw Failure("belfryd listen: \(error)", hint: "choose another --port")
         }
     }
 }

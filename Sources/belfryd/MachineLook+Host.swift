@@ -13,7 +13,8 @@ extension MachineLook {
             },
             isUser: { name in
                 do throws(HostError) { return try Account.find(name) != nil } catch { return true }
-            })
+            }, isFolder: { kind(of: $0).map { $0 == 0o040000 } ?? true },
+            isFile: { kind(of: $0).map { $0 != 0o040000 && $0 != 0 } ?? true })
     }
 
     /// Where programs are looked for on behalf of another user.
@@ -37,6 +38,13 @@ extension MachineLook {
     }
 
     private enum Sight { case good, missing, notExecutable }
+
+    /// The type bits of what is at `path`; 0: nothing, nil: it cannot be seen.
+    private static func kind(of path: String) -> UInt32? {
+        var status = stat()
+        if unsafe stat(path, &status) == 0 { return status.st_mode & 0o170000 }
+        return errno == ENOENT || errno == ENOTDIR ? 0 : nil
+    }
 
     /// What cannot be seen counts as good: another user may see it.
     private static func look(at path: String) -> Sight {

@@ -38,7 +38,7 @@ struct SleepWatch {
                     for: DBusMatch(
                         sender: Self.login, interface: Self.login + ".Manager", member: "PrepareForSleep"),
                     deadline: Self.deadline)
-                logger.debug("logind says when the machine sleeps")
+                logger.debug("logind reports when the machine sleeps")
                 pause = .seconds(1)
                 for await signal in bus.signals { try await take(signal, from: bus) }
             } catch {

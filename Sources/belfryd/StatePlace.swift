@@ -36,7 +36,7 @@ final class StatePlace: Sendable {
         return isInPlace
     }
 
-    /// What status says of it.
+    /// The problem that status shows for it.
     var problems: [EngineProblem] {
         guard !look() else { return [] }
         return [

@@ -17,7 +17,7 @@ final class Zones: Sendable {
     /// The release of the database.
     var release: String? { files.version }
 
-    /// Reads every zone anew from now on.
+    /// Reads every zone again from now on.
     func forget() {
         known.withLock { $0 = [:] }
         forgotten.continuation.yield()

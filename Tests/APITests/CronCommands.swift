@@ -216,9 +216,9 @@ import Testing
         (#"cron next "@daily" --gap never"#, "'run-after' and 'skip'"),
         (#"cron next "@daily" --dialect windows"#, "'unix' and 'quartz'"),
     ])
-    func `names the mend of what is often mistaken`(arguments: String, mend: String) async throws {
+    func `suggests a fix for common mistakes`(arguments: String, fix: String) async throws {
         let answer = try await run.belfry(arguments)
-        #expect(answer.status == 2 && answer.errors.contains(mend), "\(answer.errors)")
+        #expect(answer.status == 2 && answer.errors.contains(fix), "\(answer.errors)")
     }
 
     @Test func `takes a phrase without quotes`() async throws {

@@ -8,7 +8,7 @@ import Testing
         ("bakcup", "backup"), ("backu", "backup"), ("backups", "backup"), ("disk_chek", "disk-check"),
         ("digets", "digest"),
     ])
-    func `is mended when little is wrong`(typed: String, meant: String) {
+    func `is corrected when little is wrong`(typed: String, meant: String) {
         #expect(NearestName.hint(typed, among: Self.names) == "Did you mean \"\(meant)\"?")
     }
 

@@ -68,6 +68,22 @@ import Timeline
         }
     }
 
+    @Test func `in words say how their limits are understood, when they are made and when they are shown`()
+        async throws
+    {
+        try await House.whileStanding { house in
+            let phrase = "every hour between 9 and 17"
+            let note = "17:00 is not included; \"through\" would include it"
+            let added = try await house.belfry("job", "add", "office", "--words", phrase, "--", "true")
+            #expect(added.output.hasSuffix("\nnote: \(note)\n"), "\(added)")
+            let shown = try await house.belfry("job", "show", "office").output
+            #expect(shown.contains(phrase) && shown.contains(note), "\(shown)")
+            let job = try await house.belfry("job", "show", "office", "--json").output
+            let schedule = try WireCoding.decode(WireJob.self, from: job.utf8).schedule
+            #expect(schedule.phrase == phrase && schedule.note == note)
+        }
+    }
+
     @Test func `are changed by one edit, and leave the rest as it is`() async throws {
         try await House.whileStanding { house in
             _ = try await added(

@@ -50,7 +50,7 @@ import Timeline
             let server = try await NotificationServer.start(at: address)
             let before = try await scene.nextGeneration()
             await bus.daemon.end()
-            #expect(await scene.next() == .unavailable("the session bus is gone"))
+            #expect(await scene.next() == .unavailable("the session bus closed the connection"))
 
             let next = try await PrivateBus.start(in: folder)
             let another = try await NotificationServer.start(at: address)

@@ -31,7 +31,7 @@ import Testing
         Fault("Mars/Olympus", at: "1:7", "^^^^^^^^^^^^", "zone: Mars/Olympus"),
         Fault("a second time", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
         Fault(
-            "a failure has no route", at: "3:5", "^",
+            "no route covers failures", at: "3:5", "^",
             "channels: { desk: { kind: desktop } }\nroutes:\n  - { when: [message], to: [desk] }"),
     ]
 
@@ -46,12 +46,12 @@ import Testing
         let place = drawn.first?.dropFirst(belfry.configPath.count + 1).prefix(while: { $0 != " " })
         #expect(place.map(String.init) == fault.place + ":")
         #expect(drawn.contains { $0.trimmingPrefix { $0 == " " } == fault.caret })
-        // The daemon starts with it as little, and the command line says the same.
-        for (program, words) in [("belfryd", []), ("belfry", ["config", "check"])] {
-            let again = try await belfry.run(program, words + ["--config", belfry.configPath])
-            #expect(again.code == 2)
-            #expect(again.errors == answer.errors)
-        }
+        // The daemon does not start with it either, and the command line prints the same.
+        let again = try await belfry.run("config", "check", "--config", belfry.configPath)
+        #expect(again.code == 2 && again.errors == answer.errors)
+        let start = try await belfry.run("belfryd", ["--config", belfry.configPath])
+        let note = "note: no daemon answers on \(belfry.socketPath): "
+        #expect(start.code == 2 && answer.errors.hasPrefix(start.errors + note))
     }
 
     @Test func `is checked for programs, too`() async throws {
@@ -127,21 +127,46 @@ import Testing
               never: { schedule: "0 5 31 2 *", command: ["true"] }
               nothing: { schedule: manual, command: [/nonexistent/x] }
               nobody: { schedule: manual, command: ["true"], user: nobodyx }
+              nowhere: { schedule: manual, command: ["true"], cwd: /nonexistent/folder }
+              unread: { schedule: manual, command: ["true"], stdin: { file: /nonexistent/file } }
               good: { \(Self.job) }
             """, to: "belfry.yaml")
         let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
         #expect(answer.code == 0)
         for words in [
             "is in the past", "\"0 5 31 2 *\" never occurs", "there is no program /nonexistent/x",
-            "there is no user \"nobodyx\"",
+            "there is no user \"nobodyx\"", "there is no folder /nonexistent/folder",
+            "there is no file /nonexistent/file",
         ] { #expect(answer.errors.contains(words)) }
         let json = try await belfry.run("config", "check", "--json", "--config", belfry.configPath).json()
-        #expect(json["warnings"].list.map { $0["line"].integer } == [2, 3, 4, 5])
+        #expect(json["warnings"].list.map { $0["line"].integer } == [2, 3, 4, 5, 6, 7])
         #expect(json["notes"].list.count == 1)
         try await belfry.start()
         let added = try await belfry.run("job", "add", "more", "--", "/nonexistent/x")
         #expect(added.code == 0)
         #expect(added.errors.contains("warning: there is no program /nonexistent/x"))
+    }
+
+    @Test func `that is refused still has its warnings and notes`() async throws {
+        let belfry = try Belfry()
+        try belfry.write(
+            """
+            jobs:
+              nothing: { schedule: manual, command: [/nonexistent/x] }
+              office: { schedule: { words: every hour between 9 and 17 }, command: ["true"] }
+              bad: { schedule: manual }
+            """, to: "belfry.yaml")
+        let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
+        #expect(answer.code == 2)
+        for text in [
+            "warning: \(belfry.configPath):2:", "there is no program /nonexistent/x",
+            "note: \(belfry.configPath):3: jobs.office.schedule.words: 17:00 is not included; ",
+            "note: no daemon answers on ", "\(belfry.configPath):4:3: jobs: this job does nothing",
+        ] { #expect(answer.errors.contains(text), "\(text): \(answer.errors)") }
+        let json = try await belfry.run("config", "check", "--json", "--config", belfry.configPath)
+        let error = try JSON(json.errors)["error"]
+        #expect(error["warnings"].list.map { $0["line"].integer } == [2])
+        #expect(error["notes"].list.count == 2 && error["faults"].list.count == 1)
     }
 
     @Test func `whose job or channel can't be used starts without it, and says so until it can`() async throws

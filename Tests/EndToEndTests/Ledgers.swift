@@ -68,7 +68,7 @@ import Testing
           job: { schedule: manual, command: ["true"] }
         """
 
-    /// What a daemon says that does not come up: one sentence, perhaps a mend, and a code.
+    /// What a daemon says that does not come up: one sentence, perhaps a hint, and a code.
     private func refusal(of belfry: Belfry) async throws -> Answer {
         let answer = try await belfry.run(
             "belfryd", ["--config", belfry.configPath, "--state", belfry.statePath])

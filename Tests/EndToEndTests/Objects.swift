@@ -22,7 +22,7 @@ import Testing
         #expect(status["config"].text == belfry.configPath)
         #expect(status["state"].text == belfry.statePath)
         #expect(status["nextJob"].text == "job")
-        // The channel has no bus: known by its state, its error, and a problem with a mend.
+        // The channel has no bus: known by its state, its error, and a problem with a hint.
         let channel = try #require(status["channels"].list.first)
         #expect(channel.keys.isSuperset(of: ["name", "kind", "state", "since", "lastError"]))
         #expect(channel["state"].text == "away")

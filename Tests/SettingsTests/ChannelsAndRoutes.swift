@@ -37,8 +37,8 @@ import Testing
         #expect(
             configuration.warnings.map(\.description) == [
                 """
-                belfry.yaml:2:31: channels.hook.url: nothing is signed: a receiver can't tell these webhooks \
-                from forged ones; write secret: { file: /path } with a line whsec_...
+                belfry.yaml:2:31: channels.hook.url: nothing is signed: a receiver can't distinguish these \
+                webhooks from forged ones; write secret: { file: /path } with a line whsec_...
                     hook: { kind: webhook, url: https://example.org }
                                                 ^^^^^^^^^^^^^^^^^^^
                 """
@@ -149,8 +149,8 @@ import Testing
     @Test func `are refused when a failure has none`() {
         #expect(
             refusal(channels + "routes:\n  - { when: [completed], to: [desk] }") == """
-                belfry.yaml:3:5: routes[0]: a failure has no route; add one with `when: [failed]`, \
-                or a job can fail with nobody told
+                belfry.yaml:3:5: routes[0]: no route covers failures, so a job could fail without \
+                notifying anyone; add one with `when: [failed]`
                     - { when: [completed], to: [desk] }
                       ^
                 """)
@@ -173,7 +173,7 @@ import Testing
                   - { when: [faild], to: [dsek] }
                   - { when: [mesage], to: [] }
                 """)
-        for part in ["\"failed\"?", "no channel \"dsek\"", "\"message\"?", "the route leads nowhere"] {
+        for part in ["\"failed\"?", "no channel \"dsek\"", "\"message\"?", "the route names no channel"] {
             #expect(shown.contains(part), "\(part) in \(shown)")
         }
         #expect(shown.split(separator: "\n").count == 12, "four faults: \(shown)")
@@ -182,9 +182,9 @@ import Testing
     @Test(arguments: [
         ("{ when: [faild], to: [desk] }", "did you mean \"failed\"?"),
         ("{ when: [late, failed], to: [desk] }", "\"late\" is not in this version"),
-        ("{ when: [failed] }", "a route says when and to whom"),
+        ("{ when: [failed] }", "a route needs when: and to:"),
         ("{ when: failed, to: [desk] }", "a text stands where a list is expected"),
-        ("{ when: [failed], to: [] }", "the route leads nowhere"),
+        ("{ when: [failed], to: [] }", "the route names no channel"),
         ("failed", "a text stands where a map is expected"),
     ])
     func `are refused when one makes no sense`(route: String, reason: String) {

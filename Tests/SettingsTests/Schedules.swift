@@ -52,7 +52,8 @@ import Timeline
             refusal("jobs:\n  a: { shell: date }").contains(
                 "belfry.yaml:2:3: jobs: this job has no schedule; "
                     + "write schedule: { cron: \"30 2 * * *\" } or schedule: manual"))
-        #expect(refusal(job("{ zone: UTC }")).contains("jobs.a.schedule: when it runs is not said"))
+        #expect(
+            refusal(job("{ zone: UTC }")).contains("jobs.a.schedule: the schedule says nothing about when"))
         #expect(refusal(job("")).contains("belfry.yaml:3:"))
     }
 
@@ -77,7 +78,8 @@ import Timeline
         #expect(try spec("'@every 15m'") == ScheduleSpec(kind: .every, text: "15m", zone: zone))
         #expect(
             try spec("{ words: every weekday at 9:30 }")
-                == ScheduleSpec(kind: .cron, text: "30 9 * * 1-5", zone: zone))
+                == ScheduleSpec(
+                    kind: .cron, text: "30 9 * * 1-5", zone: zone, phrase: "every weekday at 9:30"))
         #expect(try spec("{ words: every 90 seconds }")?.kind == .every)
     }
 
@@ -116,13 +118,22 @@ import Timeline
         #expect(
             try spec("{ words: every other friday at 5pm from 2026-11-27, fold: last }")
                 == ScheduleSpec(
-                    kind: .calendar, text: "2w fri 17:00 from 2026-11-27", zone: zone, fold: "last"))
+                    kind: .calendar, text: "2w fri 17:00 from 2026-11-27", zone: zone, fold: "last",
+                    phrase: "every other friday at 5pm from 2026-11-27"))
         #expect(try spec("{ every: 2w }") == ScheduleSpec(kind: .every, text: "14d", zone: zone))
     }
 
     @Test(arguments: [
         ("{ every: 36h, time: 08:00 }", "\"36h\" is not whole days or weeks; write 2d or 2w", "36h"),
-        ("{ every: 2 months, time: 08:00 }", "for months write cron: \"0 8 1 */2 *\"", "2 months"),
+        ("{ every: 2 months, time: 08:00 }", "for months cron: \"0 8 1 */2 *\"", "2 months"),
+        (
+            "{ every: 999999999w, weekday: fri, time: 17:00 }",
+            "\"999999999w\" is longer than 100 years; write 1d to 36600d, or 1w to 5228w", "999999999w"
+        ),
+        (
+            "{ every: 2d, time: 17:00, from: 9999-12-31 }",
+            "9999-12-31 is outside the years 1970 to 2199", "9999-12-31"
+        ),
         ("{ every: 2w, weekday: fri }", "the time of day is missing; add time: \"17:00\"", "fri"),
         ("{ every: 2w, time: 17:00 }", "the day of the week is missing; add weekday: fri", "2w"),
         ("{ every: 10d, weekday: fri, time: 17:00 }", "a day of the week needs whole weeks", "fri"),

@@ -1,16 +1,21 @@
 /// An error as the wire carries it and as people read it.
 ///
-/// On the wire: `{"error":{"code","kind","message","hint"}}`; for a configuration with `faults`, for an expression
+/// On the wire: `{"error":{"code","kind","message","hint"}}`; for a configuration with `faults`, `warnings` and
+/// `notes`, for an expression
 /// with `field`, `start`, `end` and `fix` of its first fault, and all of them in `errors`.
 package struct APIError: Error, Hashable, Sendable {
     /// Its line in the table.
     package var code: ErrorCode
     /// One sentence; begins small, ends without a full stop.
     package var message: String
-    /// The mend, where one exists; a sentence of its own with its full stop.
+    /// How to fix it, where that is known; a sentence of its own with its full stop.
     package var hint: String?
     /// Every fault of a configuration that is refused, where they are known one by one.
     package var faults: [WireFault] = []
+    /// What is allowed but perhaps not meant in a configuration that is refused.
+    package var warnings: [WireFault] = []
+    /// What could not be checked of a configuration that is refused, and how its phrases are understood.
+    package var notes: [String] = []
     /// Every fault of an expression that is refused, the first one first.
     package var errors: [WireRemark] = []
     /// What people read instead of the message, with lines under the places at fault; begins as a sentence does.
@@ -36,7 +41,7 @@ package struct APIError: Error, Hashable, Sendable {
 extension APIError: Codable {
     private enum Envelope: String, CodingKey { case error }
     private enum Key: String, CodingKey {
-        case code, kind, message, hint, faults, field, start, end, fix, errors, drawing
+        case code, kind, message, hint, faults, warnings, notes, field, start, end, fix, errors, drawing
     }
 
     /// Reads the wire's form.
@@ -47,6 +52,8 @@ extension APIError: Codable {
         message = try container.decode(String.self, forKey: .message)
         hint = try container.decodeIfPresent(String.self, forKey: .hint)
         faults = try container.decodeIfPresent([WireFault].self, forKey: .faults) ?? []
+        warnings = try container.decodeIfPresent([WireFault].self, forKey: .warnings) ?? []
+        notes = try container.decodeIfPresent([String].self, forKey: .notes) ?? []
         errors = try container.decodeIfPresent([WireRemark].self, forKey: .errors) ?? []
         drawing = try container.decodeIfPresent(String.self, forKey: .drawing)
     }
@@ -60,6 +67,8 @@ extension APIError: Codable {
         try container.encode(message, forKey: .message)
         try container.encodeIfPresent(hint, forKey: .hint)
         if !faults.isEmpty { try container.encode(faults, forKey: .faults) }
+        if !warnings.isEmpty { try container.encode(warnings, forKey: .warnings) }
+        if !notes.isEmpty { try container.encode(notes, forKey: .notes) }
         try container.encodeIfPresent(drawing, forKey: .drawing)
         guard let first = errors.first else { return }
         try container.encodeIfPresent(first.field, forKey: .field)

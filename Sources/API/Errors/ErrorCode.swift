@@ -86,7 +86,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .tooBusy: ErrorRow(503, .unavailable, exit: 1, "the daemon has too many connections")
         case .noDaemon: ErrorRow(503, .noDaemon, exit: 3, "no daemon answers", "belfryd")
         case .notBelfry: ErrorRow(502, .unavailable, exit: 1, "what answers is not a Belfry daemon")
-        case .connectionLost: ErrorRow(502, .unavailable, exit: 3, "the daemon went away in the middle")
+        case .connectionLost: ErrorRow(502, .unavailable, exit: 3, "the daemon closed the connection early")
         case .outputLost: ErrorRow(500, .outputLost, exit: 1, "standard output can't be written")
         case .noAnswer: ErrorRow(504, .noDaemon, exit: 3, "the daemon does not answer", "belfry doctor")
         case .internalFault: ErrorRow(500, .internalFault, exit: 1, "something went wrong inside the daemon")

@@ -10,7 +10,7 @@ package struct WireConfigCheck: Hashable, Sendable, Codable {
     package var channels: Int
     /// What is no fault and yet worth a look.
     package var warnings: [WireFault]
-    /// What could not be checked; absent when everything was.
+    /// How phrases are understood, and what could not be checked; absent when there is nothing to say.
     package var notes: [String]?
 
     /// What was found.

@@ -1,4 +1,4 @@
-/// Something that is wrong with the house, and its mend.
+/// Something that is wrong with the daemon or its state, and a hint.
 package struct WireProblem: Hashable, Sendable, Codable {
     /// How bad it is.
     package enum Severity: String, Hashable, Sendable, Codable {

@@ -12,6 +12,10 @@ package struct WireSchedule: Hashable, Sendable, Codable {
     package var from: Timestamp?
     /// The schedule in words; absent where nothing better than the text can be said.
     package var words: String?
+    /// The phrase that it was read from; absent where it was not.
+    package var phrase: String?
+    /// How the limits of the phrase are understood, such as `17:00 is not included`; absent where it has none.
+    package var note: String?
 
     /// A schedule of a kind.
     package init(kind: String, text: String, zone: String? = nil, words: String? = nil) {

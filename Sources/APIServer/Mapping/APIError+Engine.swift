@@ -88,13 +88,13 @@ extension APIError {
         self.init(.badConfig, refusal.description)
         guard let first = refusal.faults.first else { return }
         faults = refusal.faults.map {
-            WireFault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.mend)
+            WireFault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.hint)
         }
         message =
             faults.count == 1
             ? "\(first.file):\(first.line):\(first.column): \(first.message)"
             : "the configuration has \(Plural.of(faults.count, "fault"))"
-        hint = faults.count == 1 ? first.mend : nil
+        hint = faults.count == 1 ? first.hint : nil
         drawing = refusal.description
     }
 }

@@ -58,6 +58,7 @@ extension ScheduleSpec {
                 return answer.schedule
             }
             if firstDayIsNamed { nameFirstDay(made: reading.now, in: rules) }
+            phrase = wire.text
         case "every":
             self.init(kind: .every, text: try Self.interval(wire.text).text, zone: rules.name)
             anchor = wire.from?.moment

@@ -24,6 +24,10 @@ extension WireJob {
                 zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
             revision: record.revision, policies: WirePolicies(spec))
         schedule.from = anchor
+        if let phrase = spec.schedule.phrase {
+            schedule.phrase = phrase
+            schedule.note = (try? PhraseAnswer(phrase, now: record.since, in: entry.rules))?.note
+        }
         at = record.place
         if let pause = record.pause {
             paused = .since(Timestamp(pause.since), note: pause.note)

@@ -15,13 +15,13 @@ extension RoutingError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .failureWithoutRoute:
-            "a failure has no route; add one with `when: [failed]`, or a job can fail with nobody told"
+            "no route covers failures, so a job could fail without notifying anyone; add one with `when: [failed]`"
         case .unknownChannel(let name, _):
             "there is no channel \"\(name)\"; describe it under `channels:`"
         case .nothingToTell:
-            "the route tells nothing; name what it is for in `when:`"
+            "the route lists no events; name them in `when:`"
         case .nobodyToTell:
-            "the route leads nowhere; name a channel in `to:`"
+            "the route names no channel; name one in `to:`"
         }
     }
 }

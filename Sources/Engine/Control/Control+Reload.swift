@@ -25,14 +25,14 @@ package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
         package var line: Int
         package var column: Int
         package var message: String
-        package var mend: String?
+        package var hint: String?
 
-        package init(file: String, line: Int, column: Int, message: String, mend: String?) {
+        package init(file: String, line: Int, column: Int, message: String, hint: String?) {
             self.file = file
             self.line = line
             self.column = column
             self.message = message
-            self.mend = mend
+            self.hint = hint
         }
     }
 
@@ -67,7 +67,8 @@ extension Control {
         let configuration = try await readConfiguration()
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
         if configuration.path == nil, let path = switchboard.configuration.path {
-            throw ReloadRefusal(description: "\(path) is gone; what it said before stays in force")
+            throw ReloadRefusal(
+                description: "\(path) no longer exists; the previous configuration stays active")
         }
         var (edits, difference, conflicts) = try await compare(with: configuration)
         guard conflicts.isEmpty else {

@@ -6,7 +6,7 @@ import Tracking
 /// How the daemon is doing.
 package struct EngineStatus: Sendable {
     package var since: Moment
-    /// Nil: there is no file, the defaults are in force.
+    /// Nil: there is no file, the defaults apply.
     package var configuration: String?
     package var jobs: Int
     package var running: Int
@@ -21,7 +21,7 @@ package struct EngineStatus: Sendable {
     package var tzdata: String?
 }
 
-/// Something that keeps the daemon from doing all it should, with its mend.
+/// Something that keeps the daemon from doing all it should, with a hint.
 package struct EngineProblem: Hashable, Sendable {
     package var kind: String
     package var message: String
@@ -105,7 +105,7 @@ extension Control {
             problems.append(
                 EngineProblem(
                     kind: "noConfiguration",
-                    message: "there is no configuration file; the defaults are in force",
+                    message: "there is no configuration file; the defaults apply",
                     hint: "copy config/belfry.yaml to \(configurationPath) and edit it", isWarning: true))
         }
         if let refusal = switchboard.refusal {

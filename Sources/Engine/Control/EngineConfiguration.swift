@@ -6,7 +6,7 @@ package import Ledger
 ///
 /// Replaced whole by a reload.
 package struct EngineConfiguration: Sendable {
-    /// Where it was read; nil: there is no file and the defaults are in force.
+    /// Where it was read; nil: there is no file and the defaults apply.
     package var path: String?
     /// The zone of schedules that name none.
     package var zone: String

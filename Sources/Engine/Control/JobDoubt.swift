@@ -21,13 +21,21 @@ package struct MachineLook: Sendable {
     package var programFault: @Sendable (JobSpec) -> String?
     /// Whether there is a user of that name or number; also when nobody knows.
     package var isUser: @Sendable (String) -> Bool
+    /// Whether there is a folder at that path; also when nobody knows.
+    package var isFolder: @Sendable (String) -> Bool
+    /// Whether there is a file at that path; also when nobody knows.
+    package var isFile: @Sendable (String) -> Bool
 
     package init(
         programFault: @escaping @Sendable (JobSpec) -> String? = { _ in nil },
-        isUser: @escaping @Sendable (String) -> Bool = { _ in true }
+        isUser: @escaping @Sendable (String) -> Bool = { _ in true },
+        isFolder: @escaping @Sendable (String) -> Bool = { _ in true },
+        isFile: @escaping @Sendable (String) -> Bool = { _ in true }
     ) {
         self.programFault = programFault
         self.isUser = isUser
+        self.isFolder = isFolder
+        self.isFile = isFile
     }
 }
 
@@ -58,6 +66,18 @@ extension JobSpec {
             doubts.append(
                 JobDoubt(
                     key: "user", message: "there is no user \"\(user)\"",
+                    hint: "each run fails until there is"))
+        }
+        if let folder = directory, !machine.isFolder(folder) {
+            doubts.append(
+                JobDoubt(
+                    key: "cwd", message: "there is no folder \(folder)",
+                    hint: "each run fails until there is"))
+        }
+        if case .file(let path)? = process?.input, !machine.isFile(path) {
+            doubts.append(
+                JobDoubt(
+                    key: "stdin", message: "there is no file \(path)",
                     hint: "each run fails until there is"))
         }
         return doubts

@@ -49,7 +49,7 @@ package actor HouseKeeper {
 
     /// Serves until cancelled.
     ///
-    /// - Throws: a ``LedgerError`` that only another start can mend.
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

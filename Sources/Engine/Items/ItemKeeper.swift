@@ -41,7 +41,7 @@ package actor ItemKeeper {
 
     /// Follows the events until cancelled.
     ///
-    /// - Throws: a ``LedgerError`` that only another start can mend.
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         ledger.follow(desk)
         defer { ledger.unfollow(desk) }

@@ -201,7 +201,7 @@ package actor LiveBoard {
     /// Saves what changed, at most once a second, until cancelled, and then once more.
     ///
     /// Asleep while nothing changes.
-    /// - Throws: a ``LedgerError`` that only another start can mend.
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         do {
             while true {

@@ -43,7 +43,7 @@ package actor RunKeeper {
     private var isTroubled = false
     /// Whether the log says so already; until a turn that met no trouble.
     private var isTroubleLogged = false
-    /// What the ledger said when only another start can mend it.
+    /// What the ledger said when only a restart can clear it.
     private var end: LedgerError?
     private var isConnected = false
     /// Whether the warden answers what it is asked.
@@ -109,7 +109,7 @@ package actor RunKeeper {
 
     /// Takes up the runs that were under way, then serves until cancelled.
     ///
-    /// - Throws: a ``LedgerError`` that only another start can mend.
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         try await takeUp()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -167,7 +167,7 @@ package actor SlotKeeper {
 
     /// Decides slots as they come, until cancelled.
     ///
-    /// - Throws: a ``LedgerError`` that only another start can mend.
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         defer { stop() }
         try await hearNews()

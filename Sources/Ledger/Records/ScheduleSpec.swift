@@ -19,6 +19,8 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
     package var gap: String?
     /// The local-time fold rule: `first`, `last` or `both`; nil: the default.
     package var fold: String?
+    /// The phrase that it was read from, such as `every weekday at 9:30`; nil: it was written as ``text``.
+    package var phrase: String?
     /// The grid's anchor for `every`, as it was written; nil: ``made``.
     package var anchor: Moment?
     /// When this schedule became active, filled in by the keeper of slots where ``countsFromMaking``.
@@ -28,7 +30,7 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
 
     package init(
         kind: Kind, text: String, zone: String, gap: String? = nil, fold: String? = nil,
-        anchor: Moment? = nil
+        anchor: Moment? = nil, phrase: String? = nil
     ) {
         self.kind = kind
         self.text = text
@@ -36,6 +38,7 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
         self.gap = gap
         self.fold = fold
         self.anchor = anchor
+        self.phrase = phrase
     }
 }
 

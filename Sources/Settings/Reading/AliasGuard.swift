@@ -29,7 +29,7 @@ enum AliasGuard {
         return source.problem(
             line: key.line + 1, column: key.column + 1,
             "aliases and a key that is no plain text don't go together in one file",
-            mend: "write the key out")
+            hint: "write the key out")
     }
 
     private static func name(_ line: [Unicode.Scalar], _ start: Int) -> String {

@@ -19,7 +19,7 @@ struct Document {
                 faults.add(
                     source.problem(
                         line: second.mark?.line ?? 1, column: second.mark?.column ?? 1,
-                        "a file holds one document", mend: "remove the line \"---\" and what follows"))
+                        "a file holds one document", hint: "remove the line \"---\" and what follows"))
             }
             return Field(node: node, path: "", source: source, faults: faults)
         } catch let error as YamlError {
@@ -54,7 +54,7 @@ struct Document {
             line: place ?? first.line, column: first.column, width: name.count,
             "\"\(name)\" stands here a second time"
                 + (place == nil ? "" : "; the first is at \(source.name):\(first.line)"),
-            mend: "give one another name, or remove it")
+            hint: "give one another name, or remove it")
     }
 
     /// The line of a key like that of `first`, as deep as it and in the same map.

@@ -2,6 +2,7 @@
 final class Faults {
     private(set) var problems: [Problem] = []
     var warnings: [Problem] = []
+    var notes: [Problem] = []
     private var visited = 0
     private var hidden: [(secret: String, shown: String)] = []
 

@@ -17,26 +17,31 @@ struct Field {
     var place: String { "\(source.name):\(line)" }
 
     /// Reports a fault of this field; with `bytes`, of that part of its text.
-    func fault(_ message: String, mend: String? = nil, bytes: Range<Int>? = nil) {
-        faults.add(problem(message, mend: mend, bytes: bytes))
+    func fault(_ message: String, hint: String? = nil, bytes: Range<Int>? = nil) {
+        faults.add(problem(message, hint: hint, bytes: bytes))
     }
 
-    func warn(_ message: String, mend: String? = nil) {
-        faults.warnings.append(problem(message, mend: mend, bytes: nil))
+    func warn(_ message: String, hint: String? = nil) {
+        faults.warnings.append(problem(message, hint: hint, bytes: nil))
     }
 
-    private func problem(_ message: String, mend: String?, bytes: Range<Int>?) -> Problem {
+    /// How this field is understood, where people read it in two ways.
+    func note(_ message: String) {
+        faults.notes.append(problem(message, hint: nil, bytes: nil))
+    }
+
+    private func problem(_ message: String, hint: String?, bytes: Range<Int>?) -> Problem {
         let message = path.isEmpty ? message : "\(path): \(message)"
         let column = node.mark?.column ?? 1
         guard let text = node.scalar?.string, let indent = writtenAsItIs(text, column) else {
             // Escapes, a block or an anchor: places in the text are not places in the file.
-            return source.problem(line: line, column: column, message, mend: mend)
+            return source.problem(line: line, column: column, message, hint: hint)
         }
         let utf8 = Array(text.utf8)
         let part = bytes?.clamped(to: 0..<utf8.count) ?? 0..<utf8.count
         let before = String(decoding: utf8[..<part.lowerBound], as: UTF8.self).unicodeScalars.count
         let width = String(decoding: utf8[part], as: UTF8.self).count
-        return source.problem(line: line, column: column + indent + before, width: width, message, mend: mend)
+        return source.problem(line: line, column: column + indent + before, width: width, message, hint: hint)
     }
 
     /// How far behind the node's mark its text stands in the file, letter for letter.
@@ -106,7 +111,7 @@ struct Field {
             fault("\"\(text)\" is longer than 100 years", bytes: error.range)
             return nil
         } catch {
-            fault("\"\(text)\" is not a duration", mend: "write one as 90s, 15m, 2h or 7d")
+            fault("\"\(text)\" is not a duration", hint: "write one as 90s, 15m, 2h or 7d")
             return nil
         }
     }
@@ -136,9 +141,9 @@ struct Field {
         guard let text = word() else { return nil }
         if words.contains(text) { return text }
         if later.contains(text) {
-            fault("\"\(text)\" is not in this version", mend: Self.known(words))
+            fault("\"\(text)\" is not in this version", hint: Self.known(words))
         } else {
-            fault("\"\(text)\" is not known here", mend: Self.meant(text, of: words))
+            fault("\"\(text)\" is not known here", hint: Self.meant(text, of: words))
         }
         return nil
     }
@@ -149,7 +154,7 @@ struct Field {
     func list() -> [Field]? {
         if isEmpty { return [] }
         guard let sequence = node.sequence else {
-            fault("\(kind) stands where a list is expected", mend: "write it as [a, b]")
+            fault("\(kind) stands where a list is expected", hint: "write it as [a, b]")
             return nil
         }
         guard faults.mayVisit(sequence.count, of: self) else { return nil }
@@ -167,7 +172,7 @@ struct Field {
     func entries() -> [(key: Field, value: Field)]? {
         if isEmpty { return [] }
         guard let mapping = node.mapping else {
-            fault("\(kind) stands where a map is expected", mend: "write it as key: value, one a line")
+            fault("\(kind) stands where a map is expected", hint: "write it as key: value, one a line")
             return nil
         }
         guard faults.mayVisit(mapping.count, of: self) else { return nil }
@@ -201,7 +206,7 @@ struct Field {
             } else if later.contains(name) {
                 key.fault("\"\(name)\" is not in this version")
             } else {
-                key.fault("unknown key \"\(name)\"", mend: Self.meant(name, of: keys))
+                key.fault("unknown key \"\(name)\"", hint: Self.meant(name, of: keys))
             }
         }
         return fields
@@ -215,7 +220,7 @@ struct Field {
         }
     }
 
-    /// The mend of a word that is none of `words`.
+    /// The hint for a word that is none of `words`.
     static func meant(_ word: String, of words: [String]) -> String {
         if let near = Spelling.nearest(to: word, among: words) { return "did you mean \"\(near)\"?" }
         return known(words)

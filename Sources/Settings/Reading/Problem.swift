@@ -10,19 +10,19 @@ package struct Problem: Hashable, Sendable {
     /// One sentence without a full stop.
     package var message: String
     /// What to write instead, where that is known.
-    package var mend: String?
+    package var hint: String?
     /// The line itself.
     package var excerpt: String
 
     package init(
-        file: String, line: Int, column: Int, width: Int, message: String, mend: String?, excerpt: String
+        file: String, line: Int, column: Int, width: Int, message: String, hint: String?, excerpt: String
     ) {
         self.file = file
         self.line = line
         self.column = column
         self.width = width
         self.message = message
-        self.mend = mend
+        self.hint = hint
         self.excerpt = excerpt
     }
 }
@@ -33,7 +33,7 @@ extension Problem: CustomStringConvertible {
     /// Of a line too long for a terminal the part around the place is shown.
     package var description: String {
         var text = "\(file):\(line):\(column): \(message)"
-        if let mend { text += "; \(mend)" }
+        if let hint { text += "; \(hint)" }
         guard !excerpt.isEmpty else { return text }
         let cut = excerpt.count > Self.longestLine ? max(0, column - 1 - Self.longestLine / 2) : 0
         let shown = excerpt.dropFirst(cut).prefix(Self.longestLine)

@@ -18,14 +18,14 @@ package struct SourceText: Hashable, Sendable {
     }
 
     /// A problem at a place that YAML gave, which counts columns in Unicode scalars from 1.
-    func problem(line: Int, column: Int, width: Int = 1, _ message: String, mend: String? = nil) -> Problem {
+    func problem(line: Int, column: Int, width: Int = 1, _ message: String, hint: String? = nil) -> Problem {
         let scalars = self.line(line).unicodeScalars
         let lead = Self.harmless(String(String.UnicodeScalarView(scalars.prefix(max(0, column - 1)))))
         let excerpt = Self.harmless(String(scalars))
         let room = max(1, excerpt.count - lead.count)
         return Problem(
             file: name, line: line, column: lead.count + 1, width: min(max(1, width), room),
-            message: Self.harmless(message), mend: mend.map(Self.harmless), excerpt: excerpt)
+            message: Self.harmless(message), hint: hint.map(Self.harmless), excerpt: excerpt)
     }
 
     /// The line and column, from 1, of a character's offset in the text.

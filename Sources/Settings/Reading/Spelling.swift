@@ -1,4 +1,4 @@
-/// Finds what somebody meant to write.
+/// Finds the word that was probably meant.
 enum Spelling {
     /// The word that is nearest to `word`, at most two edits away, of a short word one; nil: none is.
     static func nearest(to word: String, among words: [String]) -> String? {

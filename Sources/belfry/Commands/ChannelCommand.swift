@@ -5,7 +5,7 @@ import TerminalView
 
 struct ChannelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "channel", abstract: "Shows and tries the channels notices go to.",
+        commandName: "channel", abstract: "Lists and tests notification channels.",
         subcommands: [ChannelListCommand.self, ChannelTestCommand.self])
 }
 
@@ -37,7 +37,7 @@ struct ChannelListCommand: ParsableCommand {
 
 struct ChannelTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Sends a test notice over one channel, and says whether it got there.",
+        commandName: "test", abstract: "Sends a test notice over a channel and shows whether it arrived.",
         discussion: """
             Exits 0 when it was delivered, 1 when it failed, 6 when nothing is known after a while.
 

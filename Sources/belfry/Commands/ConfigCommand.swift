@@ -7,7 +7,7 @@ import TerminalView
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Checks a configuration file, or shows the one in force.",
+        commandName: "config", abstract: "Checks a configuration file or shows the active one.",
         subcommands: [ConfigCheckCommand.self, ConfigShowCommand.self])
 }
 
@@ -15,8 +15,8 @@ struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a configuration file; exits 2 when it is refused.",
         discussion: """
-            belfryd reads the file. A running daemon is asked for jobs whose names are
-            taken; without one, the rest is checked and a note says so.
+            belfryd reads the file and asks a running daemon which job names are taken.
+            Without a daemon that part is skipped, and a note says so.
 
               belfry config check --config config/belfry.yaml
             """)
@@ -44,7 +44,7 @@ struct ConfigCheckCommand: ParsableCommand {
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows the configuration in force, defaults filled in, without secrets.",
+        abstract: "Shows the active configuration with defaults and without secrets.",
         discussion: """
               belfry config show --json | jq .routes
             """)
@@ -58,7 +58,7 @@ struct ConfigShowCommand: ParsableCommand {
             return
         }
         let screen = common.screen
-        screen.print(screen.paint("file      ", .dim) + (config.file ?? "none, the defaults are in force"))
+        screen.print(screen.paint("file      ", .dim) + (config.file ?? "none; the defaults apply"))
         screen.print(screen.paint("zone      ", .dim) + config.zone)
         for bot in config.bots {
             screen.print(screen.paint("bot       ", .dim) + "\(bot.name) (\(bot.kind))")

@@ -5,13 +5,13 @@ import Cron
 struct CronCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks an expression: exits 0, or 1 with the error drawn under the text.",
+        abstract: "Checks an expression; exits 1 and points at the error if it is not valid.",
         discussion: """
               belfry cron check "0 9 * * mon-fri"
             """)
 
     @OptionGroup var fields: CronFields
-    @Flag(help: "Answer JSON lines from standard input, in order; exit 1 when one of them is refused.")
+    @Flag(help: "Read JSON lines from standard input and answer in order; exit 1 if any is refused.")
     var stdin = false
 
     func validate() throws { try fields.requireExpression(orLines: stdin) }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct CronCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cron", abstract: "Says when an expression fires, and what is wrong with it.",
+        commandName: "cron", abstract: "Explains, checks and previews cron expressions.",
         subcommands: [
             CronNextCommand.self, CronPreviousCommand.self, CronExplainCommand.self, CronCheckCommand.self,
             CronWordsCommand.self,

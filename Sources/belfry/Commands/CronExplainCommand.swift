@@ -7,7 +7,7 @@ import Timeline
 struct CronExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Says an expression in words, with warnings and the next 3 occurrences.",
+        abstract: "Describes an expression in words, with warnings and its next 3 occurrences.",
         discussion: #"  belfry cron explain "30 2 * * MON-FRI" --zone Europe/Berlin"#)
 
     @OptionGroup var fields: CronFields

@@ -7,13 +7,14 @@ import Timeline
 struct CronWordsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "words",
-        abstract: "Turns a phrase into a schedule: exits 0, or 1 with what was not understood.",
+        abstract: "Turns a phrase into a schedule; exits 1 if it is not understood.",
         discussion: #"  belfry cron words "every weekday at 9:30""#)
 
-    @Argument(help: ArgumentHelp("The phrase, in quotes or without.", valueName: "phrase"))
+    @Argument(help: ArgumentHelp("The phrase, quoted or not.", valueName: "phrase"))
     var phraseWords: [String]
     @Option(
-        help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
+        help: ArgumentHelp(
+            "The time zone, such as Europe/Berlin (default: this machine's).", valueName: "zone"))
     var zone: String?
     @Flag(help: "Print JSON instead of text.")
     var json = false

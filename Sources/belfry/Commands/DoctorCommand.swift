@@ -6,12 +6,12 @@ import TerminalView
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Looks for what is wrong, and says the mend.",
+        commandName: "doctor", abstract: "Finds problems and suggests fixes.",
         discussion: """
-            Looks at the daemon, its warden, channels, configuration, ledger and disk, and at the machine's clock, \
-            zones and session; without a daemon at all of these that need none.
+            Checks the daemon, its warden, channels, configuration, ledger and disk, and the machine's clock, \
+            time zones and session. Without a daemon it runs the checks that do not need one.
 
-            Exits 0 when nothing fails (there may be warnings), 1 when something does, 3 when no daemon answers.
+            Exits 0 if nothing is wrong (there may be warnings), 1 if there are problems, 3 if no daemon answers.
 
             Examples:
               belfry doctor
@@ -37,7 +37,7 @@ struct DoctorCommand: ParsableCommand {
         if findings.contains(where: { !$0.isWarning }) { throw ExitCode(1) }
     }
 
-    /// What the daemon says, or that there is none.
+    /// The daemon's status, or the problem that there is none.
     private func ask() throws -> (WireStatus?, APIError?) {
         do throws(APIError) {
             return (try common.client().ask(.status), nil)

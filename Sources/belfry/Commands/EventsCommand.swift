@@ -6,16 +6,16 @@ import Tracking
 
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Prints events as they come.",
+        commandName: "events", abstract: "Prints events as they happen.",
         discussion: """
-            Without --since only new ones. After a break the stream goes on where it was left.
+            Without --since, only new events. If the connection breaks, it resumes without a gap.
 
               belfry events --json --since 0 | jq -r .type
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Begin after the event of this number; 0: from the first.", valueName: "seq"))
+    @Option(help: ArgumentHelp("Start after this event number (0: from the first event).", valueName: "seq"))
     var since: Int64?
 
     func validate() throws {

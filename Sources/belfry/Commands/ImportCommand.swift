@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Shows, and adds, the jobs of other schedulers.",
+        commandName: "import", abstract: "Imports jobs from other schedulers.",
         subcommands: [ImportCrontabCommand.self, ImportSystemdCommand.self])
 }

@@ -6,7 +6,7 @@ import Host
 struct ImportCrontabCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "crontab",
-        abstract: "Shows the jobs of a crontab with their next 10 times beside those of Debian's cron.",
+        abstract: "Shows a crontab's jobs with their next 10 times in Belfry and in Debian's cron.",
         discussion: """
               crontab -l | belfry import crontab -
               belfry import crontab /etc/cron.d/backup --apply

@@ -7,7 +7,7 @@ struct ImportSystemdCommand: ParsableCommand {
         commandName: "systemd",
         abstract: "Shows the jobs of systemd's timers with their next 10 times.",
         discussion: """
-            Without a name it looks at your own timers, in ~/.config/systemd/user.
+            Without a name it reads your own timers in ~/.config/systemd/user.
 
               belfry import systemd
               belfry import systemd /etc/systemd/system/backup.timer --apply

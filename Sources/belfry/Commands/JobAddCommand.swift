@@ -6,7 +6,7 @@ struct JobAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Adds a job.",
         discussion: """
-            Without a word of when, the job runs only when asked: belfry run NAME.
+            Without a schedule the job runs only when you start it: belfry run NAME.
 
               belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
               belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m -- fetch-mail
@@ -18,13 +18,13 @@ struct JobAddCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "Its name: a-z, 0-9, '.', '_' and '-'.")
+    @Argument(help: "The job's name: a-z, 0-9, '.', '_' and '-'.")
     var name: String
     @OptionGroup var fields: JobFields
 
     func validate() throws {
         if fields.command.isEmpty && fields.shell == nil {
-            throw ValidationError("say what to do: --shell TEXT, or a command after --")
+            throw ValidationError("nothing to run; give --shell TEXT, or a command after --")
         }
         let when = fields.when
         if when.zone != nil, when.cron == nil, when.at == nil, when.words == nil {

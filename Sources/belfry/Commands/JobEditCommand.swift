@@ -4,9 +4,10 @@ import ArgumentParser
 
 struct JobEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "edit", abstract: "Changes a job that was made by job add.",
+        commandName: "edit", abstract: "Changes a job made by job add.",
         discussion: """
-            What is not named stays. Jobs from a file are changed in the file (exit 5).
+            Options that are not given keep their values. Jobs from a file are changed in
+            the file (exit 5).
 
               belfry job edit backup --cron "0 3 * * *"
               belfry job edit backup --concurrency disk=2 --priority 10

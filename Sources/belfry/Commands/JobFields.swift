@@ -6,58 +6,60 @@ struct JobFields: ParsableArguments {
     @OptionGroup var when: ScheduleFields
     @OptionGroup var lateness: LatenessFields
 
-    @Option(help: ArgumentHelp("The bot it belongs to.", valueName: "bot"), completion: Completions.bots)
+    @Option(
+        help: ArgumentHelp("The bot that the job belongs to.", valueName: "bot"), completion: Completions.bots
+    )
     var bot: String?
 
-    @Option(help: ArgumentHelp("Run this text by /bin/sh -c.", valueName: "text"))
+    @Option(help: ArgumentHelp("Run this text with /bin/sh -c.", valueName: "text"))
     var shell: String?
 
     @Option(
         help: ArgumentHelp(
-            "What a slot does while the last run goes on: skip, queue-one, queue-all, replace or allow.",
+            "What to do when the previous run is still active: skip, queue-one, queue-all, replace or allow.",
             valueName: "policy"),
         completion: .list(["skip", "queue-one", "queue-all", "replace", "allow"]))
     var overlap: String?
 
     @Option(
-        help: ArgumentHelp("End a run that takes longer than this; 0s: never.", valueName: "duration"),
+        help: ArgumentHelp("End a run that takes longer than this (0s: never).", valueName: "duration"),
         transform: DurationArgument.read)
     var timeout: DurationArgument?
 
-    @Option(help: ArgumentHelp("How often a run is tried, the first time included.", valueName: "n"))
+    @Option(help: ArgumentHelp("How many times a run is tried, including the first.", valueName: "n"))
     var attempts: Int?
 
     @Option(
         help: ArgumentHelp(
-            "The longest wait before the second attempt, such as 30s; doubled for each one after it.",
+            "The longest wait before the second attempt, such as 30s; it doubles for each later one.",
             valueName: "duration"),
         transform: DurationArgument.read)
     var backoff: DurationArgument?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Try a run again also when nobody can say how it ended, after a crash of the machine.")
+        help: "Also retry a run whose outcome is unknown, as after a crash of the machine.")
     var retryLost: Bool?
 
     @Option(
         help: ArgumentHelp(
-            "What the next attempt does about processes the last one left running: end or fail.",
+            "What to do with processes that an earlier attempt left running: end or fail.",
             valueName: "policy"),
         completion: .list(["end", "fail"]))
     var leftovers: String?
 
     @Option(
-        help: ArgumentHelp("Wait this long for such processes first: 30s.", valueName: "duration"),
+        help: ArgumentHelp("Wait this long for such processes first (default: 30s).", valueName: "duration"),
         transform: DurationArgument.read)
     var leftoversWait: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("Of the runs that wait higher numbers come first: -100 to 100.", valueName: "n"))
+        help: ArgumentHelp("Priority among waiting runs, -100 to 100; higher first.", valueName: "n"))
     var priority: Int?
 
     @Option(
         help: ArgumentHelp(
-            "At most max (1) runs of jobs with this key at a time; \"\": no key any more.",
+            "Run at most max (default: 1) jobs with this key at a time; \"\" removes the key.",
             valueName: "key[=max]"))
     var concurrency: String?
 

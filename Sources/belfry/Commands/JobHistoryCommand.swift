@@ -6,21 +6,21 @@ import Timeline
 
 struct JobHistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Lists what became of a job's slots, newest first.",
+        commandName: "history", abstract: "Shows what happened to a job's slots, newest first.",
         discussion: """
             Slots that did not run are listed with the reason; consecutive ones share a row.
 
-              belfry job history backup --at 03:00      why it did, or did not, run
+              belfry job history backup --at 03:00      why it ran or did not run
               belfry job history backup --at 2026-03-29T03:00
             """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
-    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
     var limit = 20
     @Option(
         help: ArgumentHelp(
-            "Only what became of the slot at this time; a time of day is the last such one.",
+            "Show only the slot at this time; a time of day means its most recent occurrence.",
             valueName: "time"))
     var at: String?
 

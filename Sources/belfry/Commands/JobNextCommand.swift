@@ -8,15 +8,15 @@ struct JobNextCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next", abstract: "Shows when a job runs next.",
         discussion: """
-            Times are those of the schedule's zone, with their offsets; what a change of the clock moves, doubles \
-            or skips is said beside them.
+            Times are in the schedule's zone, with offsets. Times that a clock change moves, repeats or skips are \
+            marked.
 
               belfry job next backup -n 10
             """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
-    @Option(name: .customShort("n"), help: ArgumentHelp("How many slots.", valueName: "count"))
+    @Option(name: .customShort("n"), help: ArgumentHelp("How many slots to show.", valueName: "count"))
     var count = 5
 
     func validate() throws {

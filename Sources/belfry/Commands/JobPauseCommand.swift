@@ -4,16 +4,16 @@ import ArgumentParser
 
 struct JobPauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Holds a job still: its slots are skipped until it is resumed.",
+        commandName: "pause", abstract: "Pauses a job: its slots are skipped until it is resumed.",
         discussion: """
-            What runs goes on. A pause outlives restarts, reloads and edits.
+            Active runs continue. The job stays paused across restarts, reloads and edits.
 
               belfry job pause backup --note "until the new disk is in"
             """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
-    @Option(help: ArgumentHelp("Why, for whoever wonders.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, shown with the job.", valueName: "text"))
     var note: String?
 
     func run() throws {

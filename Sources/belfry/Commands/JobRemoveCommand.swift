@@ -4,9 +4,9 @@ import ArgumentParser
 
 struct JobRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Removes a job that was made by job add; its runs stay.",
+        commandName: "rm", abstract: "Removes a job made by job add; its runs are kept.",
         discussion: """
-            Jobs from a file are removed in the file (exit 5).
+            Jobs from a file must be removed from the file (exit 5).
 
               belfry job rm backup
             """)

@@ -4,9 +4,9 @@ import ArgumentParser
 
 struct JobResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Lets a paused job run again.",
+        commandName: "resume", abstract: "Resumes a paused job.",
         discussion: """
-            What was skipped meanwhile is not caught up.
+            Slots skipped during the pause are not caught up.
 
               belfry job resume backup
             """)

@@ -32,7 +32,9 @@ struct JobShowCommand: ParsableCommand {
         add("in", job.cwd)
         add("env", job.env?.joined(separator: " "))
         add("schedule", JobText.schedule(job.schedule))
+        add("phrase", job.schedule.phrase)
         add("", job.schedule.words)
+        add("note", job.schedule.note)
         if case .since(let since, let note) = job.paused {
             add("paused", "since \(screen.time(since))" + (note.map { ": \($0)" } ?? ""))
         }

@@ -5,18 +5,18 @@ import TerminalView
 
 struct MessagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Lists what was said, newest first.",
+        commandName: "messages", abstract: "Lists messages, newest first.",
         discussion: """
               belfry messages ops --limit 5
               belfry messages --search tape
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "Only what this bot said.", completion: Completions.bots)
+    @Argument(help: "Only messages of this bot.", completion: Completions.bots)
     var bot: String?
-    @Option(help: ArgumentHelp("Only what holds this text.", valueName: "text"))
+    @Option(help: ArgumentHelp("Only messages that contain this text.", valueName: "text"))
     var search: String?
-    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
     var limit = 20
 
     func validate() throws {

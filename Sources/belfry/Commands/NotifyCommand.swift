@@ -5,37 +5,37 @@ import Glibc
 
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Says something to the person.",
+        commandName: "notify", abstract: "Sends a notification.",
         discussion: """
-            Text from standard input is named -.
+            Use - to read the text from standard input.
 
               belfry notify "The tape is full" --bot ops --urgency critical
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "What to say; - reads it from standard input.")
+    @Argument(help: "The text; - reads it from standard input.")
     var text: String
-    @Option(help: ArgumentHelp("A title above it.", valueName: "text"))
+    @Option(help: ArgumentHelp("The title.", valueName: "text"))
     var title: String?
-    @Option(help: ArgumentHelp("Who says it.", valueName: "bot"), completion: Completions.bots)
+    @Option(help: ArgumentHelp("The bot that sends it.", valueName: "bot"), completion: Completions.bots)
     var bot: String?
-    @Option(help: ArgumentHelp("In which thread of the bot.", valueName: "thread"))
+    @Option(help: ArgumentHelp("The bot's thread that it belongs to.", valueName: "thread"))
     var thread: String?
     @Option(
-        help: ArgumentHelp("low, normal or critical.", valueName: "urgency"),
+        help: ArgumentHelp("The urgency: low, normal or critical.", valueName: "urgency"),
         completion: .list(["low", "normal", "critical"]))
     var urgency: String?
-    @Option(help: ArgumentHelp("An icon's name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of an icon.", valueName: "name"))
     var icon: String?
-    @Option(help: ArgumentHelp("A sound's name, or none.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of a sound, or none.", valueName: "name"))
     var sound: String?
     @Option(help: ArgumentHelp("A category such as im.received.", valueName: "name"))
     var category: String?
-    @Option(help: ArgumentHelp("Take the place of what was said under this key.", valueName: "key"))
+    @Option(help: ArgumentHelp("Replace the notification sent earlier with this key.", valueName: "key"))
     var replace: String?
     @Option(
-        help: ArgumentHelp("Take it back after this long.", valueName: "duration"),
+        help: ArgumentHelp("Withdraw it after this time.", valueName: "duration"),
         transform: DurationArgument.read)
     var expire: DurationArgument?
 

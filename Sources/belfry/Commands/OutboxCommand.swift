@@ -19,7 +19,7 @@ struct OutboxListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: ArgumentHelp("Only entries in this state, such as dead.", valueName: "state"))
     var state: String?
-    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
     var limit = 20
 
     func validate() throws {
@@ -113,7 +113,7 @@ struct OutboxRetryCommand: ParsableCommand {
 
 struct OutboxDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discard", abstract: "Gives an entry up; it is never sent.",
+        commandName: "discard", abstract: "Discards an entry; it is never sent.",
         discussion: """
               belfry outbox discard 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
             """)

@@ -4,7 +4,7 @@ import ArgumentParser
 
 struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "read", abstract: "Marks a message, and what was said before it in its thread, as read.",
+        commandName: "read", abstract: "Marks a message and earlier ones in its thread as read.",
         discussion: """
               belfry read "$(belfry messages ops --limit 1 --json | jq -r '.[0].id')"
             """)

@@ -5,9 +5,9 @@ import TerminalView
 
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reload", abstract: "Reads the configuration anew, and shows what changed.",
+        commandName: "reload", abstract: "Reloads the configuration and shows what changed.",
         discussion: """
-            A configuration with a fault in it is refused whole; the running one stays. Exits 2 then.
+            A configuration with an error is refused as a whole (exit 2); the active one stays.
 
               belfry config check && belfry reload
             """)

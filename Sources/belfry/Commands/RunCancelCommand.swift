@@ -4,9 +4,9 @@ import ArgumentParser
 
 struct RunCancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Ends a run: its whole process tree, by TERM and then KILL.",
+        commandName: "cancel", abstract: "Ends a run and all its processes: first TERM, then KILL.",
         discussion: """
-            A run that waits is taken back. KILL follows after the job's grace.
+            A waiting run is withdrawn. KILL follows after the job's grace.
 
               belfry run cancel backup#12
             """)

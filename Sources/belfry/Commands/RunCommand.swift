@@ -2,15 +2,15 @@ import ArgumentParser
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Runs a job now; shows, ends and repeats runs.",
+        commandName: "run", abstract: "Runs a job now; shows, cancels and repeats runs.",
         usage: """
             belfry run <job> [--follow] [--force] [--key <key>]
             belfry run show|logs|cancel|retry <job#n>
             """,
         discussion: """
-            A job's name alone runs it now. With --follow it waits for the end and shows how far it is; with \
-            --force it runs although the last run has not ended; of two requests with one --key only the \
-            first makes a run.
+            belfry run JOB starts the job now. With --follow it waits for the end and shows progress. With \
+            --force it starts even if the previous run is still active. Requests with the same --key start \
+            one run.
 
               belfry run backup --follow
               belfry run logs -f backup#12

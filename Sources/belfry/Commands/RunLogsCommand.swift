@@ -4,10 +4,10 @@ import ArgumentParser
 
 struct RunLogsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logs", abstract: "Prints what a run printed, byte for byte.",
+        commandName: "logs", abstract: "Prints the output of a run, byte for byte.",
         discussion: """
-            Of a long output it has the beginning and the end. Each attempt of a run has a log of its own: \
-            without --attempt the newest one's is printed, and -f goes on with the attempts after it.
+            Of a long output the beginning and the end are kept. Each attempt has its own log: without \
+            --attempt the newest one is printed, and -f continues with later attempts.
 
               belfry run logs backup#12 | tail
               belfry run logs backup#12 --attempt 1
@@ -16,7 +16,7 @@ struct RunLogsCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument
-    @Flag(name: .shortAndLong, help: "Go on until the run, or the attempt of --attempt, ends.")
+    @Flag(name: .shortAndLong, help: "Follow the output until the run, or the attempt of --attempt, ends.")
     var follow = false
     @Option(help: ArgumentHelp("Print this attempt's output, 1 for the first.", valueName: "k"))
     var attempt: Int?

@@ -5,7 +5,7 @@ import Tracking
 
 struct RunRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Does a run that has ended again, as a new run.",
+        commandName: "retry", abstract: "Repeats a finished run as a new one.",
         discussion: """
               belfry run retry backup#12
             """)

@@ -7,25 +7,25 @@ import Tracking
 struct RunStartCommand: ParsableCommand {
     // The name is none a job can have: `belfry run NAME` comes here by default.
     static let configuration = CommandConfiguration(
-        commandName: "JOB", abstract: "Runs the job of that name now.",
+        commandName: "JOB", abstract: "Runs the job of this name now.",
         discussion: """
-            With --follow it waits, and exits as the job did: its own code, 124 when it timed out, 126 when \
-            it could not be executed, 127 when it was not found, 128+n when signal n ended it, else 125. \
-            Ctrl-C ends the waiting, not the run; so does q on a terminal.
+            With --follow it waits for the run and exits with its exit code: 124 if it timed out, 126 if it is \
+            not executable, 127 if it was not found, 128+n if signal n ended it, 125 for other failures. \
+            Ctrl-C, or q on a terminal, stops waiting; the run continues.
 
               belfry run backup --follow
-              belfry run backup --key today    however often it is asked, one run
+              belfry run backup --key today    one run, however often it is called
             """)
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
-    @Flag(help: "Wait for its end, and show how far it is.")
+    @Flag(help: "Wait for the run to end and show its progress.")
     var follow = false
-    @Flag(help: "Run it at once, whatever the job's overlap policy says of its other runs.")
+    @Flag(help: "Run at once, whatever the job's overlap policy.")
     var force = false
-    @Option(help: ArgumentHelp("Two requests with one key make one run.", valueName: "key"))
+    @Option(help: ArgumentHelp("Requests with the same key start one run.", valueName: "key"))
     var key: String?
-    @Option(help: ArgumentHelp("auto, live, plain, json or quiet.", valueName: "how"))
+    @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
 
     func run() throws {

@@ -20,10 +20,10 @@ struct RunsCommand: ParsableCommand {
         help: ArgumentHelp("Only runs in this state.", valueName: "state"),
         completion: .list(RunState.allCases.map(\.rawValue)))
     var state: [String] = []
-    @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
     var limit = 20
     @Option(
-        help: ArgumentHelp("Only runs since then: a time, or a duration back such as 24h.", valueName: "time")
+        help: ArgumentHelp("Only runs since this time, or within a duration such as 24h.", valueName: "time")
     )
     var since: String?
 

@@ -4,24 +4,25 @@ import Timeline
 
 /// The flags of `job add` and `job edit` that say when it runs.
 struct ScheduleFields: ParsableArguments {
-    @Option(help: ArgumentHelp("Run by this cron expression.", valueName: "expr"))
+    @Option(help: ArgumentHelp("Run at the times of this cron expression.", valueName: "expr"))
     var cron: String?
 
     @Option(
         help: ArgumentHelp(
-            "Read the expression, time or words in this zone, such as Europe/Berlin.", valueName: "zone"))
+            "The time zone of the expression, time or words, such as Europe/Berlin.", valueName: "zone"))
     var zone: String?
 
     @Option(
-        help: ArgumentHelp("Run on a grid: now and every 15m, say, from now on.", valueName: "duration"),
+        help: ArgumentHelp("Run at a fixed interval, starting now (for example 15m).", valueName: "duration"),
         transform: DurationArgument.read)
     var every: DurationArgument?
 
-    @Option(help: ArgumentHelp("Where the grid of --every begins, instead of now.", valueName: "iso"))
+    @Option(
+        help: ArgumentHelp("When the first interval of --every starts, instead of now.", valueName: "iso"))
     var from: String?
 
     @Option(
-        help: ArgumentHelp("Run this long after the last run has ended.", valueName: "duration"),
+        help: ArgumentHelp("Run this long after the previous run ended.", valueName: "duration"),
         transform: DurationArgument.read)
     var after: DurationArgument?
 
@@ -29,10 +30,11 @@ struct ScheduleFields: ParsableArguments {
     var at: String?
 
     @Option(
-        help: ArgumentHelp("Run when a phrase says, such as \"every weekday at 9:30\".", valueName: "phrase"))
+        help: ArgumentHelp(
+            "Run at the times of a phrase such as \"every weekday at 9:30\".", valueName: "phrase"))
     var words: String?
 
-    @Flag(help: "Run once after each start of the machine.")
+    @Flag(help: "Run once after each boot of the machine.")
     var startup = false
 
     func validate() throws {
@@ -78,21 +80,23 @@ struct ScheduleFields: ParsableArguments {
 struct LatenessFields: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What becomes of slots nobody could decide in time: none, latest or all.", valueName: "mode"),
+            "Which slots missed while the daemon was down run later: none, latest or all.", valueName: "mode"),
         completion: .list(["none", "latest", "all"]))
     var catchUp: String?
 
     @Option(
-        help: ArgumentHelp("Catch up what is younger than this, such as 12h.", valueName: "duration"),
+        help: ArgumentHelp("Catch up on slots no older than this, such as 12h.", valueName: "duration"),
         transform: DurationArgument.read)
     var within: DurationArgument?
 
-    @Option(help: ArgumentHelp("Catch up at most this many with --catch-up all: 1000.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Catch up on at most this many slots with --catch-up all (default: 1000).", valueName: "n"))
     var burst: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Start up to this long after the slot, always as long for one name; 0s: at once.",
+            "Delay the start by up to this long, always the same for one job (0s: no delay).",
             valueName: "duration"),
         transform: DurationArgument.read)
     var spread: DurationArgument?

@@ -10,7 +10,7 @@ struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Shows daemon health and the next run.",
         discussion: """
-            Exits 0 whenever a daemon answers; the exit code of doctor reports problems.
+            Exits 0 if a daemon answers; use doctor to check for problems.
 
               belfry status
               belfry status --wait 10s

@@ -5,10 +5,10 @@ import TerminalView
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Shows how far every run is, until q or Ctrl-C.",
+        commandName: "watch", abstract: "Shows live progress of all runs until q or Ctrl-C.",
         discussion: """
-            One row a run on a terminal, plain lines elsewhere; with --json one live state a line. \
-            Of one run it shows the end, too, and exits as run --follow does. On a terminal q leaves it: with 0, \
+            Shows one row for each run on a terminal, plain lines elsewhere; with --json one live state per line. \
+            For a single run it also shows the end and exits as run --follow does. On a terminal q quits: with 0, \
             or with 130 when the run it was to wait for has not ended.
 
               belfry watch
@@ -16,9 +16,9 @@ struct WatchCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: ArgumentHelp("Only this run, until it ends.", valueName: "job#n"))
+    @Argument(help: ArgumentHelp("Show only this run, until it ends.", valueName: "job#n"))
     var target: RunName?
-    @Option(help: ArgumentHelp("auto, live, plain, json or quiet.", valueName: "how"))
+    @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
 
     func run() throws {

@@ -3,14 +3,14 @@ import Glibc
 import Host
 
 extension Doctor {
-    /// What `belfryd --check` says of the file.
+    /// What `belfryd --check` reports of the file.
     func configurationFindings() -> [WireProblem] {
         guard unsafe access(config, F_OK) == 0 else {
             return status == nil
                 ? [
                     warning(
                         "noConfiguration",
-                        "there is no configuration file at \(config); the defaults are in force",
+                        "there is no configuration file at \(config); the defaults apply",
                         "copy config/belfry.yaml there and edit it")
                 ] : []
         }

@@ -9,7 +9,7 @@ extension Doctor {
         if !Machine.isClockSynchronised {
             found.append(
                 warning(
-                    "clockNotSynchronised", "the kernel says that the clock is not synchronised",
+                    "clockNotSynchronised", "the kernel reports that the clock is not synchronised",
                     "turn on a time service: timedatectl set-ntp true (a container has its host's clock)"))
         }
         let release = ZoneFiles().version
@@ -31,7 +31,7 @@ extension Doctor {
     private func sessionFindings() -> [WireProblem] {
         guard owner == .user else { return [] }
         var found: [WireProblem] = []
-        // A daemon that runs says itself whether its desktop channel has a bus and a server.
+        // A running daemon reports whether its desktop channel has a bus and a server.
         if status == nil, !buses.contains(where: { unsafe access($0, F_OK) == 0 }) {
             let places = buses.joined(separator: ", nor at ")
             found.append(
@@ -65,7 +65,7 @@ extension Doctor {
         return places
     }
 
-    /// What `loginctl show-user --property=Linger --value` said; nil when it did not know.
+    /// What `loginctl show-user --property=Linger --value` printed; nil when it did not know.
     ///
     /// A user who is not logged in and does not linger is unknown to it, and it fails.
     static func isLingering(_ code: Int32?, _ lines: [String]) -> Bool? {

@@ -26,14 +26,14 @@ extension Doctor {
 
     /// What keeps a daemon from starting, or runs from beginning: each needs some descriptors of the warden.
     private func limitFindings() -> [WireProblem] {
-        let mend = "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit"
+        let hint = "raise the limit: ulimit -n 1024, or LimitNOFILE=1024 in the unit"
         if status == nil, let limit = try? DescriptorLimit.current(), limit < Self.descriptorsOfDaemon {
             return [
                 warning(
                     "fewDescriptors",
                     "what is started from here may open only \(limit) files; belfryd needs "
                         + "\(Self.descriptorsOfDaemon)",
-                    mend)
+                    hint)
             ]
         }
         guard let warden = status?.warden, let limit = Self.descriptorLimit(warden.pid) else { return [] }
@@ -44,7 +44,7 @@ extension Doctor {
                 "fewDescriptors",
                 "belfry-warden (pid \(warden.pid)) may open only \(limit) files: no more than \(runs) runs fit at "
                     + "once, and others fail",
-                mend)
+                hint)
         ]
     }
 
@@ -53,7 +53,7 @@ extension Doctor {
     /// How many runs there may be at once.
     private static let runsAtOnce = 64
 
-    /// Whether the file a process was started from is gone from its place; not, where this user can't see it.
+    /// Whether the file that a process was started from was replaced or removed; false where this user can't see it.
     ///
     /// - Source: proc(5), `/proc/pid/exe`.
     private static func isReplaced(_ pid: Int32) -> Bool {

@@ -5,7 +5,7 @@ import Host
 ///
 /// Works where no daemon answers; what this user may not look at is passed over.
 struct Doctor {
-    /// What the daemon says of itself; nil: none answers.
+    /// The daemon's status; nil: none answers.
     let status: WireStatus?
     let owner: Paths.Owner
     let config: String
@@ -26,10 +26,10 @@ struct Doctor {
 
     /// Everything found, what fails first.
     func findings() -> [WireProblem] {
-        let told = status?.problems ?? []
+        let reported = status?.problems ?? []
         let seen = stateFindings() + programFindings() + configurationFindings() + machineFindings()
         // The daemon's own words win over ours for the same thing.
-        let found = told + seen.filter { problem in !told.contains { $0.kind == problem.kind } }
+        let found = reported + seen.filter { problem in !reported.contains { $0.kind == problem.kind } }
         return found.filter { !$0.isWarning } + found.filter(\.isWarning)
     }
 

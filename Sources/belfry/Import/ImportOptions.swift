@@ -8,13 +8,15 @@ import Timeline
 struct ImportOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
 
-    @Flag(help: "Add the jobs; without it they are only shown.")
+    @Flag(help: "Add the jobs; without --apply they are only shown.")
     var apply = false
 
-    @Option(help: ArgumentHelp("Show what comes after this time; now otherwise.", valueName: "iso"))
+    @Option(help: ArgumentHelp("Show times after this time (default: now).", valueName: "iso"))
     var from: String?
 
-    @Option(help: ArgumentHelp("The bot the jobs belong to.", valueName: "bot"), completion: Completions.bots)
+    @Option(
+        help: ArgumentHelp("The bot that the jobs belong to.", valueName: "bot"), completion: Completions.bots
+    )
     var bot: String?
 
     /// Where the shown times begin.

@@ -10,12 +10,12 @@ struct SystemdImport {
     private let user = UserTable.own
     private let local = Zones.local
 
-    /// What a timer may say that no expression can.
+    /// Settings of a timer that no expression covers.
     private static let spans = [
         "OnActiveSec", "OnBootSec", "OnStartupSec", "OnUnitActiveSec", "OnUnitInactiveSec", "OnClockChange",
         "OnTimezoneChange",
     ]
-    /// What a service may say that changes what is run, and that is not taken over.
+    /// Settings of a service that change what is run and are not imported.
     private static let extras = [
         "ExecStartPre", "ExecStartPost", "ExecCondition", "EnvironmentFile", "RootDirectory", "DynamicUser",
     ]

@@ -28,10 +28,10 @@ final class LiveScreen {
     /// How long the view may sleep before it has to draw again.
     var patience: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
 
-    /// Takes a live state in; `detail` says more of an end than its reason does.
-    func show(_ told: WireLive, detail: String? = nil) throws {
-        let wire = told.keepingProgress(of: shown[told.taskId])
-        shown[told.taskId] = told.state.isEnded ? nil : wire
+    /// Shows a live state; `detail` describes an end better than its reason does.
+    func show(_ state: WireLive, detail: String? = nil) throws {
+        let wire = state.keepingProgress(of: shown[state.taskId])
+        shown[state.taskId] = state.state.isEnded ? nil : wire
         switch traits.progress {
         case .json: StandardOutput.print(try WireCoding.text(wire))
         case .quiet: break

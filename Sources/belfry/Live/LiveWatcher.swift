@@ -6,7 +6,7 @@ import Host
 import TerminalView
 import Tracking
 
-/// Reads the daemon's live states and shows them until somebody or something ends that.
+/// Reads the daemon's live states and shows them until it is stopped.
 final class LiveWatcher {
     private let client: DaemonClient
     private let feed: EventFeed

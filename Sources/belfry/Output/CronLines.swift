@@ -33,7 +33,7 @@ struct CronLines {
         self.count = count
     }
 
-    /// Answers until standard input ends, and tells how many lines were refused.
+    /// Answers until standard input ends, and returns how many lines were refused.
     func answerAll() throws(APIError) -> Int {
         var input = LineInput(limit: Self.lineLimit)
         var output: [UInt8] = []

@@ -21,7 +21,7 @@ enum JobText {
         return (job.command ?? []).map(quoted).joined(separator: " ")
     }
 
-    /// Says what became of a job: JSON, or one line with its next slot.
+    /// Prints a job that was added or changed: JSON, or one line with its next slot.
     static func confirm(_ verb: String, _ job: WireJob, _ common: CommonOptions) throws {
         guard !common.json else {
             StandardOutput.print(try WireCoding.text(job))
@@ -36,6 +36,7 @@ enum JobText {
             ? "its slots are skipped until belfry job resume \(job.name)"
             : next ?? other ?? "runs when asked: belfry run \(job.name)"
         screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
+        if let note = job.schedule.note { screen.print("note: \(note)") }
         for warning in job.warnings ?? [] { StandardError.print("belfry: warning: \(warning)") }
     }
 

@@ -3,7 +3,7 @@ import Host
 import TerminalView
 import Timeline
 
-/// Where text for people goes: its colours, and the zone times are told in.
+/// Where text for people goes: its colours, and the zone of times.
 struct Screen {
     let traits: TerminalTraits
     let zone: ZoneRules

@@ -1,7 +1,7 @@
 import API
 import TerminalView
 
-/// What `status`, `doctor` and `channel list` say alike.
+/// Texts that `status`, `doctor` and `channel list` share.
 enum StatusText {
     /// `hook, webhook: failing since 02:10:00 (status 500)`.
     static func channel(_ channel: WireChannel, _ screen: Screen) -> String {
@@ -12,7 +12,7 @@ enum StatusText {
         return text
     }
 
-    /// Two lines a problem: what is wrong, `!` before it, or `-` when nothing fails by it; and its mend.
+    /// Two lines for each problem: what is wrong, after `!`, or `-` for a warning; and a hint.
     static func problems(_ problems: [WireProblem], _ screen: Screen) -> [String] {
         problems.flatMap { problem in
             let mark = problem.isWarning ? screen.paint("- ", .dim) : screen.paint("! ", .yellow)

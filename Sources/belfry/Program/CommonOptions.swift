@@ -9,17 +9,17 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
-    @Option(help: ArgumentHelp("Talk to the daemon on this socket.", valueName: "path"))
+    @Option(help: ArgumentHelp("Connect to the daemon on this socket.", valueName: "path"))
     var socket: String?
 
-    @Flag(help: "Talk to the machine's daemon, not to your own.")
+    @Flag(help: "Connect to the system daemon instead of your own.")
     var system = false
 
     @Option(
-        help: ArgumentHelp("Talk to the daemon that runs with this configuration file.", valueName: "path"))
+        help: ArgumentHelp("Connect to the daemon that uses this configuration file.", valueName: "path"))
     var config: String?
 
-    @Option(help: "Colour: auto, always or never.")
+    @Option(help: "When to use colour: auto, always or never.")
     var color: TerminalTraits.Wish = .auto
 
     func validate() throws {

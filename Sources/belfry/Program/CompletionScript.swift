@@ -3,7 +3,7 @@
 /// The parser's generator knows no default subcommand: it would offer the word `JOB`, which stands for one.
 enum CompletionScript {
     /// `script` as it should be; any other text as it is.
-    static func mended(_ script: String) -> String {
+    static func corrected(_ script: String) -> String {
         if script.hasPrefix("#!/bin/bash") { return bash(script) }
         if script.hasPrefix("#compdef") { return zsh(script) }
         return script.contains("complete -c 'belfry'") ? fish(script) : script
@@ -27,15 +27,15 @@ enum CompletionScript {
 
     private static func zsh(_ script: String) -> String {
         script
-            .replacing("            'JOB:Runs the job of that name now.'\n", with: "")
+            .replacing("            'JOB:Runs the job of this name now.'\n", with: "")
             .replacing(
                 """
-                            'retry:Does a run that has ended again, as a new run.'
+                            'retry:Repeats a finished run as a new one.'
                         )
 
                 """,
                 with: """
-                                'retry:Does a run that has ended again, as a new run.'
+                                'retry:Repeats a finished run as a new one.'
                             )
                             __belfry_custom_complete ---completion run JOB -- positional@0 "${current_word_index}" \
                     "$(__belfry_cursor_index_in_current_word)" && ret=0
@@ -69,10 +69,10 @@ enum CompletionScript {
         else { return script }
         // What every other word means stands last, and takes that word for the job's name.
         let parsing = script[start.upperBound..<end.lowerBound]
-        var mended = script.replacingCharacters(start.lowerBound..<end.upperBound, "case 'show'\n")
-        let others = mended[start.lowerBound...].firstRange(of: "            end\n")
+        var corrected = script.replacingCharacters(start.lowerBound..<end.upperBound, "case 'show'\n")
+        let others = corrected[start.lowerBound...].firstRange(of: "            end\n")
         if let others {
-            mended.insert(
+            corrected.insert(
                 contentsOf: """
                                 case '?*'
                                     set -p unparsed_tokens JOB
@@ -82,7 +82,7 @@ enum CompletionScript {
         let offer =
             "(__belfry_custom_completion ---completion run JOB -- positional@0 "
             + "(count (__belfry_tokens -pc)) (__belfry_tokens -tC))"
-        return mended.replacing("-fa 'JOB' -d 'Runs the job of that name now.'", with: "-fka '\(offer)'")
+        return corrected.replacing("-fa 'JOB' -d 'Runs the job of this name now.'", with: "-fka '\(offer)'")
     }
 }
 

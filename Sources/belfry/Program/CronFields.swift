@@ -6,28 +6,29 @@ import Timeline
 
 /// An expression and how it is to be read.
 struct CronFields: ParsableArguments {
-    @Argument(help: ArgumentHelp("The expression, as one word.", valueName: "expr"))
+    @Argument(help: ArgumentHelp("The expression, quoted as one word.", valueName: "expr"))
     var expression: String?
     /// What a shell makes of an expression without quotes.
     @Argument(help: .hidden) var rest: [String] = []
     @Option(
-        help: ArgumentHelp("The zone, such as Europe/Berlin; this machine's otherwise.", valueName: "zone"))
+        help: ArgumentHelp(
+            "The time zone, such as Europe/Berlin (default: this machine's).", valueName: "zone"))
     var zone: String?
-    @Option(help: ArgumentHelp("What becomes of a skipped local time.", valueName: "rule"))
+    @Option(help: ArgumentHelp("What to do with a local time that the clock skips.", valueName: "rule"))
     var gap: CronOptions.Gap = .runAfter
-    @Option(help: ArgumentHelp("What becomes of a repeated local time.", valueName: "rule"))
+    @Option(help: ArgumentHelp("What to do with a local time that occurs twice.", valueName: "rule"))
     var fold: CronOptions.Overlap = .first
     @Option(
         name: .customLong("class"),
-        help: ArgumentHelp("Which jobs gap and fold apply to.", valueName: "class"))
+        help: ArgumentHelp("Which expressions --gap and --fold apply to.", valueName: "class"))
     var jobClass: CronOptions.JobClass = .vixie
-    @Option(help: ArgumentHelp("How the two day fields combine.", valueName: "rule"))
+    @Option(help: ArgumentHelp("How day of month and day of week combine.", valueName: "rule"))
     var dayRule: CronOptions.DayRule = .vixie
-    @Option(help: ArgumentHelp("The notation of the text.", valueName: "dialect"))
+    @Option(help: ArgumentHelp("The notation of the expression.", valueName: "dialect"))
     var dialect: CronOptions.Dialect = .unix
-    @Option(help: ArgumentHelp("What H is computed from.", valueName: "id"))
+    @Option(help: ArgumentHelp("The text that H is derived from, such as a job's name.", valueName: "id"))
     var seed: String?
-    @Flag(help: "Accept what other programs write.")
+    @Flag(help: "Accept notations of other cron programs.")
     var lenient = false
     @Flag(help: "Print JSON instead of text.")
     var json = false

@@ -9,12 +9,13 @@ struct CronSearchFields: ParsableArguments {
     @OptionGroup var fields: CronFields
     @Option(
         help: ArgumentHelp(
-            "Start from this time, which itself never counts; now otherwise.", valueName: "iso"))
+            "Start after this time (default: now).", valueName: "iso"))
     var from: String?
     @Option(
-        name: .customShort("n"), parsing: .unconditional, help: ArgumentHelp("How many.", valueName: "count"))
+        name: .customShort("n"), parsing: .unconditional,
+        help: ArgumentHelp("How many times to show.", valueName: "count"))
     var count = 5
-    @Flag(help: "Answer JSON lines from standard input, in order.")
+    @Flag(help: "Read JSON lines from standard input and answer in order.")
     var stdin = false
 
     func validate() throws {

@@ -9,6 +9,6 @@ enum FilePath {
         return unsafe String(cString: real)
     }
 
-    /// The folder the process is in; `/` when that is gone.
+    /// The folder the process is in; `/` when it no longer exists.
     static var current: String { resolved(".") == "." ? "/" : resolved(".") }
 }

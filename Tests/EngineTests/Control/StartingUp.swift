@@ -168,15 +168,23 @@ import Tracking
         #expect(doubts(.cron("a", "0 5 29 2 *")).isEmpty)
     }
 
-    @Test func `is doubted for its program and its user`() {
-        let machine = MachineLook(programFault: { _ in "there is no program /x" }, isUser: { $0 != "ghost" })
+    @Test func `is doubted for its program, its user, its folder and its input`() {
+        let machine = MachineLook(
+            programFault: { _ in "there is no program /x" }, isUser: { $0 != "ghost" },
+            isFolder: { $0 != "/no/folder" }, isFile: { $0 != "/no/file" })
         var rules = ProcessRules()
         rules.user = "ghost"
-        let spec = JobSpec.manual("a").with { $0.process = rules }
+        rules.input = .file("/no/file")
+        let spec = JobSpec.manual("a").with {
+            $0.process = rules
+            $0.directory = "/no/folder"
+        }
         #expect(
             doubts(spec, on: machine) == [
                 "there is no program /x; each run fails until that is corrected",
                 "there is no user \"ghost\"; each run fails until there is",
+                "there is no folder /no/folder; each run fails until there is",
+                "there is no file /no/file; each run fails until there is",
             ])
     }
 }

@@ -155,7 +155,7 @@ import Tracking
         return try #require(keeper)
     }
 
-    @Test func `is needed where a stored job's zone is not known any more, and mends it`() async throws {
+    @Test func `is needed where a stored job's zone is not known any more, and repairs it`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             var lost = JobSpec.cron("lost", "* * * * *")
             lost.schedule.zone = "Atlantis/Capital"
