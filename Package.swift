@@ -10,6 +10,7 @@ let pureTargets: [Target] = [
     pure("Tracking", ["Timeline"]),
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
+    pure("Performing", ["Timeline"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -26,13 +27,14 @@ let stations: [Target] = [
     effect(
         "LedgerSQLite",
         ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .grdb, .sqlite]),
-    effect("WardenProtocol", ["Timeline", "Host", "CLinux"]),
-    effect("Warden", ["Timeline", "Host", "WardenProtocol", "CLinux"]),
+    effect("WardenProtocol", ["Timeline", "Performing", "Host", "CLinux"]),
+    effect("Warden", ["Timeline", "Performing", "Host", "WardenProtocol", "CLinux"]),
     effect(
         "Engine",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "WardenProtocol", .lifecycle,
-            .logging, .heap, .ordered,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", .lifecycle,
+            .logging,
+            .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
     effect("DesktopChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", .logging]),
@@ -47,8 +49,8 @@ let stations: [Target] = [
     effect(
         "APIServer",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "WardenProtocol", "Engine",
-            "Host", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "WardenProtocol",
+            "Engine", "Host", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
         ]),
     effect("APIClient", ["Timeline", "Tracking", "API"]),
 ]
@@ -57,22 +59,23 @@ let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "DBus", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
+            "Engine", "WardenProtocol", "DBus", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API",
             "APIServer", "APIClient", .argumentParser, .lifecycle, .logging, .crypto,
         ]),
     program("belfry-warden", ["Warden"]),
     program(
         "belfry",
         [
-            "Timeline", "Cron", "Tracking", "TerminalView", "API", "APIClient", "Host", "WardenProtocol",
-            .argumentParser,
+            "Timeline", "Cron", "Tracking", "Performing", "TerminalView", "API", "APIClient", "Host",
+            "WardenProtocol", .argumentParser,
         ]),
     program(
         "bench",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench", "CLinux",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
+            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
+            "CLinux",
             .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
@@ -92,11 +95,11 @@ let suites: [Target] = [
         ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "TestSupport"]),
     suite(
         "WardenTests",
-        ["Timeline", "Host", "WardenProtocol", "Warden", "TestSupport", "belfry-warden"]),
+        ["Timeline", "Performing", "Host", "WardenProtocol", "Warden", "TestSupport", "belfry-warden"]),
     suite(
         "EngineTests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
             "WardenProtocol", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel", "TestSupport",
             "belfry-warden", .logging,
         ]),
@@ -116,9 +119,9 @@ let suites: [Target] = [
     suite(
         "APITests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite",
-            "WardenProtocol",
-            "Engine", "Host", "API", "APIClient", "APIServer", "TestSupport", "belfry", "belfry-warden",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
+            "WardenProtocol", "Engine", "Host", "API", "APIClient", "APIServer", "TestSupport", "belfry",
+            "belfry-warden",
             .logging, .lifecycle,
         ]),
     suite(

@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 /// The control groups of the runs: one each, below a group of the warden's own.

@@ -1,4 +1,5 @@
 import Host
+import Performing
 import WardenProtocol
 
 /// One connection to the warden's socket.

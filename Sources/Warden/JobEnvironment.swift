@@ -1,4 +1,5 @@
 import Host
+import Performing
 import WardenProtocol
 
 /// What a job finds in its environment.
@@ -22,7 +23,7 @@ enum JobEnvironment {
     ///
     /// The run's id is always in it: by it a process that left its session is recognised.
     static func make(
-        from scrubbed: ChildEnvironment.Shared, for order: StartOrder, notifySocket: String
+        from scrubbed: ChildEnvironment.Shared, for order: ProcessOrder, notifySocket: String
     ) -> ChildEnvironment {
         var environment = ChildEnvironment(
             order.environment, sharing: order.attachment == nil ? scrubbed : nil)

@@ -1,3 +1,4 @@
+import Performing
 import WardenProtocol
 
 /// What a run reported while the daemon could not be told: the newest 64 messages, at most 64 KiB.

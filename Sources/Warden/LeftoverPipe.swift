@@ -1,5 +1,5 @@
 import Host
-import WardenProtocol
+import Performing
 
 /// The log of a run that ended, shared by the pipes that processes it left behind still write to.
 final class LeftoverOutput {

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 /// Writes what a run prints, bounded, in the form that ``OutputLog`` reads.
@@ -21,7 +22,7 @@ struct OutputFile {
     /// Starts the log, in place of an older one at the same path.
     ///
     /// The head file is made with the first byte: most jobs print nothing, and then there is no file.
-    init(_ output: StartOrder.Output) throws(HostError) {
+    init(_ output: ProcessOrder.Output) throws(HostError) {
         log = OutputLog(path: output.path)
         // An empty head and the first piece would have one name.
         headBytes = max(1, output.headBytes)

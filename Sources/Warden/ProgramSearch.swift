@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 /// Finds the file a command's first word names, as the shell would.

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 /// The record files of the runs: in the runtime folder, and synced in the state folder when asked.

@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 /// Wardens that start nothing any more and only finish their runs, each with a folder of its own in `old`.

@@ -1,9 +1,9 @@
 import Host
-import WardenProtocol
+import Performing
 
 /// What a run is given to read, on its way into the pipe or terminal.
 ///
-/// Holds at most ``StartOrder/inputWindow`` bytes: a run that never reads costs no more.
+/// Holds at most ``ProcessOrder/inputWindow`` bytes: a run that never reads costs no more.
 struct RunInput {
     let descriptor: Descriptor
     /// Types the end of the input, when the run reads at a terminal.
@@ -40,7 +40,7 @@ struct RunInput {
     /// Adds what is new of `bytes`, the first of which stands at `offset`; what leaves a gap is dropped.
     mutating func add(_ bytes: ArraySlice<UInt8>, at offset: Int) {
         guard !isEnding, !isClosed, offset <= end, end - offset < bytes.count else { return }
-        let room = StartOrder.inputWindow - (waiting.count - start)
+        let room = ProcessOrder.inputWindow - (waiting.count - start)
         let new = bytes.dropFirst(end - offset).prefix(max(0, room))
         waiting.append(contentsOf: new)
         end += new.count

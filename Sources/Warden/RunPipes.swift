@@ -1,4 +1,5 @@
 import Host
+import Performing
 import WardenProtocol
 
 /// The warden's ends of what a run writes to.

@@ -1,10 +1,11 @@
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 extension RunStarter {
     /// The account the order's run is to have; nil for the warden's own.
-    func account(_ order: StartOrder) throws(StartRefused) -> Account? {
+    func account(_ order: ProcessOrder) throws(StartRefused) -> Account? {
         guard let user = order.user else { return nil }
         let found: Account?
         do throws(HostError) {

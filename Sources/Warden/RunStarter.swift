@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Host
+import Performing
 import Timeline
 import WardenProtocol
 
@@ -45,7 +46,7 @@ struct RunStarter {
     /// Starts the order's process, the leader of its own session, in `group` where there is one, on the streams
     /// that were offered for it.
     mutating func start(
-        _ order: StartOrder, _ attachment: Attachment? = nil, in group: Descriptor? = nil
+        _ order: ProcessOrder, _ attachment: Attachment? = nil, in group: Descriptor? = nil
     ) throws(StartRefused) -> Started {
         try check(order)
         let account = try account(order)
@@ -59,7 +60,7 @@ struct RunStarter {
         child.folder = order.folder ?? child.environment["HOME"] ?? "/"
         child.mask = order.umask ?? 0o022
         child.priority = order.nice
-        for (limit, most) in order.limits { child.limits[limit.rawValue] = UInt64(most) }
+        for (limit, most) in order.limits { child.limits[limit.number] = UInt64(most) }
         child.oomScore = oomScore
         child.controlGroup = group
         switch order.work {
@@ -103,7 +104,7 @@ struct RunStarter {
 
     /// Everything the run writes to; its ends become the child's descriptors.
     private func makePipes(
-        _ order: StartOrder, _ attachment: Attachment?, _ notifyPath: String, _ account: Account?,
+        _ order: ProcessOrder, _ attachment: Attachment?, _ notifyPath: String, _ account: Account?,
         for child: inout ChildProgram
     ) throws(HostError) -> RunPipes {
         let output = try OutputFile(order.output)
@@ -147,7 +148,7 @@ struct RunStarter {
 
     /// What the run reads from.
     private func addInput(
-        _ order: StartOrder, to pipes: inout RunPipes, for child: inout ChildProgram
+        _ order: ProcessOrder, to pipes: inout RunPipes, for child: inout ChildProgram
     ) throws(StartRefused) {
         do throws(HostError) {
             switch order.stdin {
@@ -205,7 +206,7 @@ struct RunStarter {
         }
     }
 
-    private func check(_ order: StartOrder) throws(StartRefused) {
+    private func check(_ order: ProcessOrder) throws(StartRefused) {
         guard order.output.path.hasPrefix("/") else {
             throw StartRefused(.badOutput, "\(order.output.path) is not an absolute path")
         }

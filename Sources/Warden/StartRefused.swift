@@ -1,6 +1,6 @@
 import Glibc
 import Host
-import WardenProtocol
+import Performing
 
 /// An order that cannot be carried out.
 ///

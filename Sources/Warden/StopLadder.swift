@@ -1,4 +1,4 @@
-import WardenProtocol
+import Performing
 
 /// How a run is ended: asked at its timeout, on a cancel or when it is lost, killed after its grace, given up on at
 /// last.

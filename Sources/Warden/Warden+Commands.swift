@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import Timeline
 import WardenProtocol
 
@@ -69,7 +70,7 @@ extension Warden {
         links[daemon]?.send(WardenMessage.notifySocket(run.key).frame, passing: socket)
     }
 
-    private func start(_ order: StartOrder) {
+    private func start(_ order: ProcessOrder) {
         let key = order.key
         // Asked again: the answer is what is true, and nothing is started.
         guard runs[key] == nil, ended[key] == nil else { return tellAbout(key) }
@@ -80,7 +81,7 @@ extension Warden {
         }
     }
 
-    private func begin(_ order: StartOrder) throws(StartRefused) {
+    private func begin(_ order: ProcessOrder) throws(StartRefused) {
         let attachment = try takeAttachment(order)
         do throws(StartRefused) {
             try begin(order, attachment)
@@ -93,7 +94,7 @@ extension Warden {
         }
     }
 
-    private func begin(_ order: StartOrder, _ attachment: Attachment?) throws(StartRefused) {
+    private func begin(_ order: ProcessOrder, _ attachment: Attachment?) throws(StartRefused) {
         let key = order.key
         guard !isRetired else {
             throw StartRefused(.exhausted, "this warden only finishes its runs; a newer one is in charge")
@@ -143,7 +144,7 @@ extension Warden {
 
     /// Starts it in its control group; when the kernel does not want that, without one, and so from then on.
     private func begin(
-        _ order: StartOrder, _ attachment: Attachment?, in group: inout ControlGroup?
+        _ order: ProcessOrder, _ attachment: Attachment?, in group: inout ControlGroup?
     ) throws(StartRefused) -> RunStarter.Started {
         guard let folder = (try? group?.open()) ?? nil else { return try starter.start(order, attachment) }
         do throws(StartRefused) {

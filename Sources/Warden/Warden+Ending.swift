@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Host
+import Performing
 import Timeline
 import WardenProtocol
 

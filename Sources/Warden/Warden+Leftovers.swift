@@ -1,4 +1,5 @@
 import Host
+import Performing
 import WardenProtocol
 
 // What processes print that outlived their run: the log takes it, and whoever was attached, as long as they write.

@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import Timeline
 import WardenProtocol
 

@@ -1,6 +1,6 @@
 import Glibc
 import Host
-import WardenProtocol
+import Performing
 
 /// What earlier attempts of a run left running, while it is being ended.
 struct Leftovers {
@@ -14,7 +14,7 @@ extension Warden {
 
     /// Nothing is done a second time while somebody is still at it: an attempt waits for every process of
     /// those before it.
-    func checkPredecessors(of order: StartOrder) throws(StartRefused) {
+    func checkPredecessors(of order: ProcessOrder) throws(StartRefused) {
         let key = order.key
         guard key.attempt > 1 else { return }
         let left = predecessors(of: key.run)

@@ -1,4 +1,5 @@
 import Host
+import Performing
 import Timeline
 import WardenProtocol
 

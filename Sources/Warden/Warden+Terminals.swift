@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 // Terminals: whoever offered streams for an order and is told of its attempt.
@@ -36,7 +37,7 @@ extension Warden {
     }
 
     /// What was offered for the order; an order whose terminal is gone is refused.
-    func takeAttachment(_ order: StartOrder) throws(StartRefused) -> Attachment? {
+    func takeAttachment(_ order: ProcessOrder) throws(StartRefused) -> Attachment? {
         guard let token = order.attachment else { return nil }
         guard let attachment = attachments.removeValue(forKey: token) else {
             throw StartRefused(.other, "the terminal it was meant for has gone away")

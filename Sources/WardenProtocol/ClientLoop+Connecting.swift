@@ -12,7 +12,7 @@ extension ClientLoop {
             hello.runs += theirs.runs
         }
         // Frames that came together with the hellos are waiting already.
-        for token in wardens.keys.sorted() { takeFrames(token) }
+        for token in wardens.keys.sorted() { readFrames(token) }
         return hello
     }
 

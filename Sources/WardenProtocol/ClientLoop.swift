@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 
 /// What the client's thread does: the wardens' sockets, the jobs' notify sockets, the callers' requests.
 final class ClientLoop {
@@ -17,8 +18,8 @@ final class ClientLoop {
     /// Wardens this process launched; collected when they end, so that none stays a zombie.
     private var children: [Int32] = []
     private var isPaused = false
-    /// What this round brought, for the queue at its end: who reads it is woken once.
-    private var told: [WardenEvent] = []
+    /// What this round brought, for the queue at its end, so that its reader is woken once.
+    private var arrived: [PerformerEvent] = []
 
     static func start(directory: String, mailbox: ClientMailbox, queue: EventQueue) throws(HostError) {
         try BackgroundThread.start(named: "warden-client") {
@@ -57,9 +58,10 @@ final class ClientLoop {
         }
     }
 
-    private func pass() {
-        queue.add(told)
-        told = []
+    /// Hands what arrived to the reader of the queue.
+    private func deliver() {
+        queue.add(arrived)
+        arrived = []
     }
 
     /// Does what callers asked for; false when the client is closed.
@@ -74,7 +76,7 @@ final class ClientLoop {
                     caller.yield(.failure(.hungUp))
                 }
                 dropAll()
-                pass()
+                deliver()
                 queue.finish()
                 mailbox.close(.hungUp)
                 return false
@@ -83,7 +85,7 @@ final class ClientLoop {
         return true
     }
 
-    /// Sends a command to the warden it is for: the one that spoke of the attempt, else the one in charge.
+    /// Sends a command to the warden it is for: the one that reported the attempt, else the one in charge.
     private func send(_ command: WardenCommand) {
         if case .query(nil) = command {
             for token in wardens.keys {
@@ -97,8 +99,8 @@ final class ClientLoop {
         if case .start(let order) = command, let version = wardens[token]?.version,
             version < order.neededVersion
         {
-            let text = "the warden that runs is older than this order; it ends once its runs are over"
-            return told.append(.refused(order.key, .exhausted, text: text))
+            let text = "the warden that runs is older than this order; it ends once its runs have ended"
+            return arrived.append(.refused(order.key, .exhausted, text: text))
         }
         if case .acknowledge(let key) = command { wardens[token]?.keys.remove(key) }
         wardens[token]?.connection.outgoing.append(command.frame)
@@ -130,7 +132,7 @@ final class ClientLoop {
         guard ready.isReadable else { return }
         do throws(WardenError) {
             let isOpen = try wardens[ready.token]?.connection.receive() ?? true
-            takeFrames(ready.token)
+            readFrames(ready.token)
             if !isOpen { hangUp(ready.token) }
         } catch {
             hangUp(ready.token)
@@ -145,14 +147,14 @@ final class ClientLoop {
             return noteCaughtUp()
         }
         dropAll()
-        told.append(.disconnected)
+        arrived.append(.disconnected)
     }
 
-    func takeFrames(_ token: UInt64) {
+    func readFrames(_ token: UInt64) {
         do throws(WardenError) {
             while let message = try wardens[token]?.connection.nextMessage() { handle(message, from: token) }
         } catch {
-            // A warden that sends nonsense is as good as gone; its runs are asked about again.
+            // A warden that sends nonsense is treated as dead; its runs are asked about again.
             hangUp(token)
         }
     }
@@ -162,11 +164,13 @@ final class ClientLoop {
         case .hello: break  // Only the first one counts.
         case .started(let key, let pid, let startTime, let at):
             wardens[token]?.keys.insert(key)
-            told.append(.started(key, pid: pid, startTime: startTime, at: at))
-        case .refused(let key, let refusal, let text): told.append(.refused(key, refusal, text: text))
-        case .output(let key, let offset, let bytes): told.append(.output(key, offset: offset, bytes: bytes))
-        case .report(let key, let line): told.append(.report(key, line: line))
-        case .notify(let key, let datagram): told.append(.notify(key, datagrams: [datagram]))
+            arrived.append(
+                .started(key, process: StartedProcess(pid: pid, startTime: startTime), at: at))
+        case .refused(let key, let refusal, let text): arrived.append(.refused(key, refusal, text: text))
+        case .output(let key, let offset, let bytes):
+            arrived.append(.output(key, offset: offset, bytes: bytes))
+        case .report(let key, let line): arrived.append(.report(key, line: line))
+        case .notify(let key, let datagram): arrived.append(.notify(key, datagrams: [datagram]))
         case .notifySocket(let key): openNotifySocket(key, from: token)
         case .ended(let record):
             wardens[token]?.keys.insert(record.key)
@@ -174,24 +178,24 @@ final class ClientLoop {
                 while readNotifications(token) {}
                 closeNotifySocket(token)
             }
-            told.append(.ended(record))
-        case .unknown(let key): told.append(.unknown(key))
+            arrived.append(.ended(record))
+        case .unknown(let key): arrived.append(.unknown(key))
         case .caughtUp:
             wardens[token]?.isCaughtUp = true
             noteCaughtUp()
         case .inputTaken(let key, let end, let isClosed):
-            told.append(.inputTaken(key, end: end, isClosed: isClosed))
+            arrived.append(.inputTaken(key, end: end, isClosed: isClosed))
         case .retired:
-            // Somebody told it to end: whoever connects now finds, or starts, the next one.
+            // Somebody asked it to end: whoever connects now finds, or starts, the next one.
             dropAll()
-            told.append(.disconnected)
+            arrived.append(.disconnected)
         case .attached, .outlived: break  // Sent to terminals only.
         }
     }
 
-    /// Tells that all was told, when the last warden has.
+    /// Reports that everything was reported, once the last warden has.
     private func noteCaughtUp() {
-        if wardens.values.allSatisfy(\.isCaughtUp) { told.append(.caughtUp) }
+        if wardens.values.allSatisfy(\.isCaughtUp) { arrived.append(.caughtUp) }
     }
 
     private func openNotifySocket(_ key: RunKey, from token: UInt64) {
@@ -213,7 +217,7 @@ final class ClientLoop {
             closeNotifySocket(token)
             return false
         }
-        if !read.datagrams.isEmpty { told.append(.notify(key, datagrams: read.datagrams)) }
+        if !read.datagrams.isEmpty { arrived.append(.notify(key, datagrams: read.datagrams)) }
         return read.mayHaveMore
     }
 
@@ -228,7 +232,7 @@ final class ClientLoop {
                 hangUp(token)
             }
         }
-        pass()
+        deliver()
         let mayReceive = queue.mayReceive
         if mayReceive == isPaused {
             isPaused = !mayReceive

@@ -1,3 +1,4 @@
+import Performing
 import Synchronization
 
 /// Events on their way from the client's thread to the one task that reads them.
@@ -9,7 +10,7 @@ final class EventQueue: Sendable {
     static let low = 1024
 
     private struct State {
-        var events: [WardenEvent] = []
+        var events: [PerformerEvent] = []
         var start = 0
         var reader: CheckedContinuation<Void, Never>?
         var isFinished = false
@@ -18,7 +19,7 @@ final class EventQueue: Sendable {
         var count: Int { events.count - start }
 
         /// At most `most` of those that wait.
-        mutating func take(_ most: Int) -> [WardenEvent] {
+        mutating func take(_ most: Int) -> [PerformerEvent] {
             let taken = Array(events[start...].prefix(most))
             start += taken.count
             if start == events.count {
@@ -50,10 +51,10 @@ final class EventQueue: Sendable {
         }
     }
 
-    func add(_ event: WardenEvent) { add([event]) }
+    func add(_ event: PerformerEvent) { add([event]) }
 
     /// The reader is woken once, and finds them all.
-    func add(_ events: [WardenEvent]) {
+    func add(_ events: [PerformerEvent]) {
         guard !events.isEmpty else { return }
         let reader = state.withLock { state in
             if !state.isFinished { state.events += events }
@@ -74,12 +75,12 @@ final class EventQueue: Sendable {
     }
 
     /// The next event; nil at the end, and when the reading task is canceled.
-    func next() async -> WardenEvent? { await next(1)?.first }
+    func next() async -> PerformerEvent? { await next(1)?.first }
 
     /// The next events, all that wait but at most ``low``; nil at the end, and when the reading task is canceled.
-    func nextAll() async -> [WardenEvent]? { await next(Self.low) }
+    func nextAll() async -> [PerformerEvent]? { await next(Self.low) }
 
-    private func next(_ most: Int) async -> [WardenEvent]? {
+    private func next(_ most: Int) async -> [PerformerEvent]? {
         while true {
             if Task.isCancelled { return nil }
             let (taken, isFinished, mustResume) = state.withLock { state in

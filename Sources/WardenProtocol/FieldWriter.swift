@@ -1,3 +1,5 @@
+package import Performing
+
 /// Builds one frame: a kind and numbered fields.
 package struct FieldWriter {
     /// What was put, with the frame's head in front when it has a kind.

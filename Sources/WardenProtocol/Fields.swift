@@ -1,3 +1,5 @@
+package import Performing
+
 /// The fields of one frame or value, read whole; unknown ones are kept unread and do no harm.
 package struct Fields {
     private enum Value {

@@ -1,4 +1,5 @@
 import Host
+package import Performing
 
 /// The daemon's side of the warden's socket: one thread that sends commands and brings events.
 ///
@@ -10,12 +11,15 @@ package final class WardenClient: Sendable {
     /// Ends after ``close()``.
     ///
     /// A reader that is slow slows the jobs' reports down; starts and outcomes are never dropped.
-    package let events: AsyncStream<WardenEvent>
+    package let events: AsyncStream<PerformerEvent>
+    /// How ``connect()`` starts a warden where none answers; nil: somebody else starts it.
+    private let launch: WardenLaunch?
     private let mailbox: ClientMailbox
     private let queue: EventQueue
 
     /// A client of the warden in `directory` (``Paths/warden``), not connected yet.
-    package init(directory: String) throws(WardenError) {
+    package init(directory: String, launching launch: WardenLaunch? = nil) throws(WardenError) {
+        self.launch = launch
         do throws(HostError) {
             let mailbox = try ClientMailbox()
             let queue = EventQueue { mailbox.wakeUp.ring() }
@@ -35,14 +39,14 @@ package final class WardenClient: Sendable {
     /// The next of ``events``, all that have come by now, in the place of reading them one by one.
     ///
     /// - Returns: at least one, at most 1,024; nil after ``close()``, and when the reading task is canceled.
-    package func nextEvents() async -> [WardenEvent]? { await queue.nextAll() }
+    package func nextEvents() async -> [PerformerEvent]? { await queue.nextAll() }
 
-    /// Connects, or connects anew; starts a warden with `launch` when none answers.
+    /// Connects, or connects again; starts a warden with `launch` when none answers.
     ///
-    /// After it the events begin with everything the warden knows, closed by ``WardenEvent/caughtUp``.
+    /// After it the events begin with everything the warden knows, closed by ``PerformerEvent/caughtUp``.
     /// - Throws: ``WardenError/noWarden(text:)``, ``WardenError/hungUp``. Takes at most 10 s, and ends at once, as if
     ///   hung up on, when the task is canceled.
-    package func connect(launching launch: WardenLaunch? = nil) async throws(WardenError) -> WardenHello {
+    package func connect(launching launch: WardenLaunch?) async throws(WardenError) -> WardenHello {
         let (answers, caller) = AsyncStream.makeStream(of: Result<WardenHello, WardenError>.self)
         guard mailbox.post(.connect(launch, caller)) else { throw .hungUp }
         for await answer in answers { return try answer.get() }
@@ -53,7 +57,7 @@ package final class WardenClient: Sendable {
     /// answered with refused by the client itself.
     ///
     /// A command is lost when there is no connection, or when it breaks
-    /// before the command has arrived: then ``WardenEvent/disconnected`` says so.
+    /// before the command has arrived: then ``PerformerEvent/disconnected`` says so.
     package func send(_ command: WardenCommand) {
         mailbox.post(.send(command))
     }
@@ -64,4 +68,22 @@ package final class WardenClient: Sendable {
     package func close() {
         mailbox.post(.close)
     }
+}
+
+extension WardenClient: Performer {
+    package var survivesTheDaemon: Bool { true }
+
+    package func connect() async throws -> Int32? { try await connect(launching: launch).pid }
+
+    package func start(_ order: AttemptOrder) {
+        switch order {
+        case .process(let order): send(.start(order))
+        }
+    }
+
+    package func cancel(_ key: RunKey, reason: String) { send(.cancel(key, reason: reason)) }
+
+    package func ask(_ key: RunKey) { send(.query(key)) }
+
+    package func acknowledge(_ key: RunKey) { send(.acknowledge(key)) }
 }

@@ -1,3 +1,4 @@
+import Performing
 import Timeline
 
 // The numbers in this file are the protocol: they are never used again for something else.
@@ -63,7 +64,7 @@ extension WardenCommand {
         let fields = try Fields(kind: kind, bytes)
         switch kind {
         case 1: self = .hello(version: try fields.number(1))
-        case 2: self = .start(try StartOrder(fields))
+        case 2: self = .start(try ProcessOrder(fields))
         case 3:
             let reason = try fields.text(2)
             guard reason.utf8.count <= 64 else { throw .badValue(kind: kind, number: 2) }

@@ -1,10 +1,12 @@
+package import Performing
+
 /// What the daemon asks of the warden.
 package enum WardenCommand: Hashable, Sendable {
     /// The first thing said on a connection, with the version of the protocol the daemon speaks.
     case hello(version: Int)
     /// Start this attempt, once. Answered by started or refused; a repeated order is answered with what
     /// is true now, started or ended, and starts nothing.
-    case start(StartOrder)
+    case start(ProcessOrder)
     /// End this attempt's whole process tree: TERM, its grace, KILL. Answered by ended when it is over,
     /// or unknown. `reason`, at most 64 bytes, comes back in the record.
     case cancel(RunKey, reason: String)
@@ -15,7 +17,7 @@ package enum WardenCommand: Hashable, Sendable {
     /// Bytes for the run to read, the first of them at `offset` of all that it is given. Those that came
     /// before are passed over, so that a sender that lost its connection can go on from what was taken.
     /// Answered by inputTaken as the run takes them; one that is further ahead than
-    /// ``StartOrder/inputWindow`` loses what is too much.
+    /// ``ProcessOrder/inputWindow`` loses what is too much.
     case input(RunKey, offset: Int, bytes: [UInt8])
     /// Nothing more comes for the run to read; at a terminal its end-of-file character is typed.
     case closeInput(RunKey)

@@ -1,3 +1,5 @@
+import Performing
+
 /// One warden that the client is connected to: the one in charge, or one that only finishes its runs.
 struct WardenLink {
     var connection: ClientConnection

@@ -1,3 +1,4 @@
+import Performing
 import Timeline
 
 // The numbers in this file are the protocol: they are never used again for something else.
@@ -25,7 +26,7 @@ extension WardenMessage {
         case .refused(let key, let refusal, let text):
             var fields = FieldWriter(kind: 3)
             fields.put(1, key)
-            fields.put(2, refusal.rawValue)
+            fields.put(2, refusal.number)
             fields.put(3, text)
             return fields.frame()
         case .output(let key, let offset, let bytes):
@@ -78,7 +79,7 @@ extension WardenMessage {
                 startTime: UInt64(bitPattern: Int64(try fields.number(3))),
                 at: Moment(microseconds: Int64(try fields.number(4))))
         case 3:
-            let refusal = Refusal(rawValue: try fields.number(2)) ?? .other
+            let refusal = Refusal(number: try fields.number(2))
             self = .refused(try fields.key(1), refusal, text: try fields.text(3))
         case 4:
             self = .output(try fields.key(1), offset: try fields.number(2), bytes: Array(try fields.bytes(3)))

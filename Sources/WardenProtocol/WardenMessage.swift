@@ -1,8 +1,9 @@
+package import Performing
 package import Timeline
 
-/// What the warden tells the daemon, as it travels.
+/// What the warden reports to the daemon, as it travels.
 ///
-/// ``WardenEvent`` is what the Engine gets to see.
+/// The Engine reads it as `PerformerEvent`.
 package enum WardenMessage: Hashable, Sendable {
     /// The answer to the daemon's hello.
     case hello(WardenHello)

@@ -77,16 +77,16 @@ struct DaemonParts {
             logger: logger,
             machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }),
             news: news, awaitsJobs: true)
-        let warden = try WardenClient(directory: paths.warden)
+        let warden = try WardenClient(
+            directory: paths.warden,
+            launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
         boot = try Machine.bootID()
         let places = RunPlaces(
-            outputFolder: paths.state + "/output", socket: paths.socket,
-            warden: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state),
-            boot: boot)
+            outputFolder: paths.state + "/output", socket: paths.socket, boot: boot)
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, warden: warden, board: board, census: census,
-            limits: RunLimits(),
-            places: places, zones: { zones.rules(of: $0) }, logger: logger, news: newsTold, awaitsJobs: true)
+            ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
+            limits: RunLimits(), places: places, zones: { zones.rules(of: $0) }, logger: logger,
+            news: newsTold, awaitsJobs: true)
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: channelBoard, configurationPath: files.path, zones: { zones.rules(of: $0) },
@@ -95,7 +95,8 @@ struct DaemonParts {
             reopenChannel: { await channels.reopen($0) }, machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
         house = try await HouseKeeper(
-            ledger: ledger, clock: clock, places: places, lookAtPlace: { place.look() }, logger: logger)
+            ledger: ledger, clock: clock, places: places,
+            removeOutput: { OutputLog(path: $0).remove() }, lookAtPlace: { place.look() }, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
             logger: logger)

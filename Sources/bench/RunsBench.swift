@@ -57,14 +57,15 @@ enum RunsBench {
         quiet.logLevel = .critical
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: quiet)
         let census = RunCensus()
-        let warden = try WardenClient(directory: runtime.path + "/warden")
         let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfry-warden"
+        let warden = try WardenClient(
+            directory: runtime.path + "/warden", launching: WardenLaunch(executable: program))
         let keeper = RunKeeper(
-            ledger: ledger, clock: clock, warden: warden, board: board, census: census,
+            ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
             limits: RunLimits(),
             places: RunPlaces(
                 outputFolder: folder.path + "/output", socket: folder.path + "/none.sock",
-                warden: WardenLaunch(executable: program), boot: try Machine.bootID()),
+                boot: try Machine.bootID()),
             zones: { _ in nil }, logger: quiet)
         var spec = JobSpec(
             name: "true", action: .command(["/bin/true"]),

@@ -108,16 +108,17 @@ private struct Keepers: Service {
         let switchboard = Switchboard(configuration)
         let census = RunCensus()
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: logger)
-        let warden = WardenLaunch(
+        let launch = WardenLaunch(
             executable: try BuiltProgram.path("belfry-warden"), state: folder.path,
             tiedTo: getpid())
         try PrivateFolder.make(folder.file("output"))
         places = RunPlaces(
-            outputFolder: folder.file("output"), socket: socket, warden: warden, boot: try Machine.bootID())
+            outputFolder: folder.file("output"), socket: socket, boot: try Machine.bootID())
         let slots = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: zones, census: census, makeID: makeID, logger: logger)
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, warden: try WardenClient(directory: folder.file("warden")),
+            ledger: ledger, clock: clock,
+            performers: [.warden: try WardenClient(directory: folder.file("warden"), launching: launch)],
             board: board, census: census, limits: RunLimits(), places: places,
             zones: zones, logger: logger)
         items = ItemKeeper(

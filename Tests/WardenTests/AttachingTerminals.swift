@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -40,7 +41,7 @@ import WardenProtocol
         return bytes
     }
 
-    private func order(_ warden: WardenAtWork, _ text: String, _ token: String) -> StartOrder {
+    private func order(_ warden: WardenAtWork, _ text: String, _ token: String) -> ProcessOrder {
         var order = warden.order(.shell(text))
         order.attachment = token
         order.environment["PATH"] = "/usr/bin:/bin"

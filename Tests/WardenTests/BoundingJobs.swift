@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -91,7 +92,7 @@ import WardenProtocol
             "chown -R 65534 ${0%/*}",
             "exec setpriv --reuid=65534 --clear-groups -- \(program) \"$@\"",
         ])
-        for (name, change): (String, (inout StartOrder) -> Void) in [
+        for (name, change): (String, (inout ProcessOrder) -> Void) in [
             ("user", { $0.user = "root" }), ("nice", { $0.nice = -5 }),
         ] {
             var order = plain.order(.command(["true"]), run: name)

@@ -1,4 +1,5 @@
 import Host
+import Performing
 import TestSupport
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
 
     @Test func `replaces what an older log at its path had`() throws {
         let folder = try TemporaryFolder()
-        let plan = StartOrder.Output(path: folder.file("new/a.log"), headBytes: 3, tailBytes: 8)
+        let plan = ProcessOrder.Output(path: folder.file("new/a.log"), headBytes: 3, tailBytes: 8)
         var first = try OutputFile(plan)
         first.append(Array("0123456789abcdefghij".utf8)[...])
         #expect(try OutputLog(path: plan.path).pieceOffsets() == [0, 13, 15, 17, 19])
@@ -73,7 +74,7 @@ import Testing
 
     @Test func `says from where it goes on when bytes were dropped`() throws {
         let folder = try TemporaryFolder()
-        let plan = StartOrder.Output(path: folder.file("a.log"), headBytes: 3, tailBytes: 8)
+        let plan = ProcessOrder.Output(path: folder.file("a.log"), headBytes: 3, tailBytes: 8)
         var file = try OutputFile(plan)
         file.append(Array("0123456789abcdefghij".utf8)[...])
         let log = OutputLog(path: plan.path)
@@ -88,7 +89,7 @@ import Testing
     @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
     func `that a full disk did not take is missing, and what comes when there is room is not`() throws {
         let disk = try SmallDisk(megabytes: 1)
-        let plan = StartOrder.Output(
+        let plan = ProcessOrder.Output(
             path: disk.folder.file("a.log"), headBytes: 1 << 20, tailBytes: 1 << 20)
         var file = try OutputFile(plan)
         file.append(Array("begin".utf8)[...])

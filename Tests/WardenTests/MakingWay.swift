@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -12,7 +13,7 @@ import WardenProtocol
         return WardenLaunch(executable: copy, state: warden.folder.file("state"), tiedTo: getpid())
     }
 
-    private func running(_ warden: WardenAtWork, _ run: String) -> StartOrder {
+    private func running(_ warden: WardenAtWork, _ run: String) -> ProcessOrder {
         warden.order(
             .shell("mkfifo \(run); read line < \(run); systemd-notify --status=still-here; exit 5"),
             run: run)
@@ -37,7 +38,9 @@ import WardenProtocol
         #expect(warden.hello.runs == 1)
         let told = try await warden.until { $0 == .caughtUp }
         #expect(
-            told.contains { if case .started(old.key, job, _, _) = $0 { true } else { false } })
+            told.contains {
+                if case .started(old.key, let process, _) = $0 { process?.pid == job } else { false }
+            })
         #expect(try await warden.run(warden.order(.command(["true"]), run: "new")).exitCode == 0)
 
         // What the older one's run says, how it is ended and that it has ended all go the old way.

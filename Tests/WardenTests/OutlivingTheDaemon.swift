@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import Timeline

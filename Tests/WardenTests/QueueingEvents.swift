@@ -1,10 +1,11 @@
+import Performing
 import Synchronization
 import Testing
 
 @testable import WardenProtocol
 
 @Suite(.timeLimit(.minutes(1))) struct `the queue of events` {
-    private func event(_ number: Int) -> WardenEvent {
+    private func event(_ number: Int) -> PerformerEvent {
         .unknown(RunKey(run: "r", attempt: number + 1))
     }
 

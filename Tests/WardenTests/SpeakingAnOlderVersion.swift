@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import Timeline
@@ -98,29 +99,29 @@ enum FirstVersion {
         let folder = try TemporaryFolder()
         let listener = try LocalSocket.listen(folder.file("warden.sock"))
         let client = try WardenClient(directory: folder.path)
-        async let hello = client.connect()
+        async let hello = client.connect(launching: nil)
         let socket = try accept(listener)
         let answer =
             FirstVersion.helloAnswer + FirstVersion.started + FirstVersion.output + FirstVersion.ended
             + FirstVersion.unknown + FirstVersion.caughtUp
         #expect(try LocalSocket.send(answer[...], over: socket) == answer.count)
         #expect(try await hello.version == 1)
-        var order = StartOrder(key: FirstVersion.key, work: .shell("id"), output: .init(path: "/o"))
+        var order = ProcessOrder(key: FirstVersion.key, work: .shell("id"), output: .init(path: "/o"))
         order.user = "nobody"
         client.send(.start(order))
-        var events: [WardenEvent] = []
+        var events: [PerformerEvent] = []
         for await event in client.events {
             events.append(event)
             if case .refused = event { break }
         }
-        guard events.count == 6, case .started(FirstVersion.key, let pid, _, _) = events[0],
+        guard events.count == 6, case .started(FirstVersion.key, let process?, _) = events[0],
             case .ended(let record) = events[2], case .refused(_, let refusal, _) = events[5]
         else {
             Issue.record("\(events)")
             return
         }
         #expect(events[1] == .output(FirstVersion.key, offset: 0, bytes: Array("one\n".utf8)))
-        #expect(record.exitCode == 7 && record.pid == pid && record.outputBytes == 4)
+        #expect(record.exitCode == 7 && record.pid == process.pid && record.outputBytes == 4)
         #expect(try #require(record.cpu) > .zero && #require(record.maxResidentKiB) > 0)
         #expect(events[3] == .unknown(FirstVersion.other) && events[4] == .caughtUp)
         #expect(refusal == .exhausted)

@@ -1,3 +1,4 @@
+import Performing
 import TestSupport
 import Testing
 import Timeline
@@ -6,7 +7,7 @@ import Timeline
 
 @Suite struct `the wire` {
     static let key = RunKey(run: "01a0c450-6c00-7000-8000-000000000001", attempt: 3)
-    static let order = StartOrder(
+    static let order = ProcessOrder(
         key: key, work: .command(["restic", "backup", "", "ö b"]),
         environment: ["A": "1", "B": "x=y", "C": ""],
         folder: "/home", timeout: .seconds(7200), grace: .milliseconds(1500),
@@ -21,7 +22,7 @@ import Timeline
 
     static let commands: [WardenCommand] = [
         .hello(version: 1), .start(order),
-        .start(StartOrder(key: key, work: .shell("echo $A"), output: .init(path: "/o"))),
+        .start(ProcessOrder(key: key, work: .shell("echo $A"), output: .init(path: "/o"))),
         .cancel(key, reason: "requested"), .query(nil), .query(key), .acknowledge(key),
         .signal(key, number: 2), .offer(stream: 0), .offer(stream: 2), .attach(token: "t"), .endStream(1),
     ]
@@ -41,6 +42,64 @@ import Timeline
 
     @Test(arguments: `the wire`.messages) func `brings every message across`(message: WardenMessage) throws {
         #expect(try readMessages(in: message.frame) == [message])
+    }
+
+    /// Frames as the first warden that knew them wrote them; made by hand from the description of the wire.
+    @Test func `has the bytes that every version reads`() throws {
+        let key = RunKey(run: "r", attempt: 3)
+        var order = ProcessOrder(
+            key: key, work: .command(["a", "b"]), environment: ["A": "1"], folder: "/h",
+            timeout: .seconds(5), grace: .milliseconds(1500),
+            output: .init(path: "/o", headBytes: 10, tailBytes: 20), isOutputWatched: false, umask: 0o27,
+            pty: TerminalSize(rows: 24, columns: 80), stdin: .pty, user: "u", nice: -5,
+            limits: [.memoryBytes: 64])
+        order.attachment = "t"
+        order.leftoverGrace = .seconds(2)
+        let record = ExitRecord(
+            key: key, cause: .canceled, exitCode: 1, signal: 15, cancelReason: "why", pid: 7,
+            startedAt: Moment(microseconds: -1), endedAt: Moment(microseconds: 2), elapsed: .microseconds(3),
+            cpu: .microseconds(4), maxResidentKiB: 5, outputBytes: 6, survivors: [Survivor(pid: 8, name: "c")]
+        )
+        let commands: [(WardenCommand, String)] = [
+            (
+                .start(order),
+                """
+                4d000000020a050a017210061201611201622203413d312a022f683080ade20438c08db70142022f6f48145028580060\
+                2ec2020174c8028092f401683070a001780492010175980109a201050812108001
+                """
+            ),
+            (.cancel(key, reason: "why"), "0d000000030a050a017210061203776879"),
+            (.query(key), "08000000040a050a01721006"), (.query(nil), "0100000004"),
+            (.acknowledge(key), "08000000050a050a01721006"),
+        ]
+        for (command, bytes) in commands { #expect(hex(command.frame) == bytes) }
+        let ended = "0a050a0172100610061802201e2a03776879300e3801400448065008580a600c680272050810120163"
+        let started = WardenMessage.started(
+            key, pid: 7, startTime: 9, at: Moment(microseconds: -5))
+        #expect(hex(started.frame) == "0e000000020a050a01721006100e18122009")
+        #expect(hex(WardenMessage.ended(record).frame) == "2a00000008" + ended)
+        #expect(hex(record.fileBytes) == ended)
+    }
+
+    @Test func `numbers reasons, causes and limits as every version does`() {
+        let refusals: [Refusal] = [
+            .other, .notFound, .notExecutable, .badFolder, .badOutput, .badOrder, .tooLong, .exhausted,
+            .badInput,
+            .noSuchUser, .notPermitted, .stillAlive,
+        ]
+        #expect(refusals.map(\.number) == Array(0...11) && refusals.count == Refusal.allCases.count)
+        #expect(Refusal.allCases.allSatisfy { Refusal(number: $0.number) == $0 })
+        let causes: [ExitRecord.Cause] = [.exited, .timeout, .canceled, .lost]
+        #expect(causes.map(\.number) == [1, 2, 3, 4] && causes.count == ExitRecord.Cause.allCases.count)
+        let limits: [ResourceLimit] = [
+            .cpuSeconds, .fileBytes, .stackBytes, .coreBytes, .processes, .descriptors, .memoryBytes,
+        ]
+        #expect(
+            limits.map(\.number) == [0, 1, 3, 4, 6, 7, 9] && limits.count == ResourceLimit.allCases.count)
+    }
+
+    private func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     @Test func `survives being cut anywhere`() throws {

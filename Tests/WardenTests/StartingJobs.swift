@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -131,7 +132,7 @@ import WardenProtocol
         #expect(try await warden.run(warden.order(.command(["true"]), run: "r2")).exitCode == 0)
     }
 
-    static let refusals: [(StartOrder.Work, String?, Refusal)] = [
+    static let refusals: [(ProcessOrder.Work, String?, Refusal)] = [
         (.command(["no-such-program-here"]), nil, .notFound),
         (.command(["./missing"]), nil, .notFound),
         (.command(["./plain"]), nil, .notExecutable),

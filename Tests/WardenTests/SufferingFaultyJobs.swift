@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -90,14 +91,14 @@ import WardenProtocol
         let key = RunKey(run: UniqueID.v4(), attempt: 1)
         client.send(
             .start(
-                StartOrder(
+                ProcessOrder(
                     key: key, work: .shell("setsid sleep 1000 & exec sleep 1000"),
                     output: .init(path: folder.file("o")))))
         var job: Int32 = 0
         var startTime: UInt64 = 0
         for await event in client.events {
-            guard case .started(key, let pid, let time, _) = event else { continue }
-            (job, startTime) = (pid, time)
+            guard case .started(key, let process?, _) = event else { continue }
+            (job, startTime) = (process.pid, process.startTime)
             break
         }
         let handle = try ProcessHandle(pid: job, startTime: startTime)

@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -43,8 +44,8 @@ import WardenProtocol
         warden.client.send(.input(order.key, offset: 0, bytes: [0x0A]))
         sent = 1
         while taken < whole.count + 1 {
-            while sent < whole.count + 1, sent - taken < StartOrder.inputWindow {
-                let part = whole[(sent - 1)...].prefix(min(1 << 16, StartOrder.inputWindow - sent + taken))
+            while sent < whole.count + 1, sent - taken < ProcessOrder.inputWindow {
+                let part = whole[(sent - 1)...].prefix(min(1 << 16, ProcessOrder.inputWindow - sent + taken))
                 warden.client.send(.input(order.key, offset: sent, bytes: Array(part)))
                 sent += part.count
             }
@@ -110,7 +111,7 @@ import WardenProtocol
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `a job at a terminal` {
-    private func order(_ warden: WardenAtWork, _ text: String) -> StartOrder {
+    private func order(_ warden: WardenAtWork, _ text: String) -> ProcessOrder {
         var order = warden.order(.shell(text))
         order.pty = TerminalSize(rows: 31, columns: 97)
         order.stdin = .pty

@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import TestSupport
 import Testing
 import WardenProtocol
@@ -14,7 +15,7 @@ final class WardenAtWork {
     let launch: WardenLaunch
     private(set) var client: WardenClient
     private(set) var hello: WardenHello
-    private var events: AsyncStream<WardenEvent>.Iterator
+    private var events: AsyncStream<PerformerEvent>.Iterator
     /// Unique, as runs' ids are: a process is recognised by it.
     private let ownRun = UniqueID.v4()
     private var started: Set<Int32> = []
@@ -72,17 +73,17 @@ final class WardenAtWork {
 
     /// An order for `/bin/sh`, with its output in this folder.
     func order(
-        _ work: StartOrder.Work, run: String? = nil, attempt: Int = 1, timeout: Duration? = nil,
+        _ work: ProcessOrder.Work, run: String? = nil, attempt: Int = 1, timeout: Duration? = nil,
         grace: Duration = .seconds(10)
-    ) -> StartOrder {
+    ) -> ProcessOrder {
         let key = RunKey(run: run ?? ownRun, attempt: attempt)
-        return StartOrder(
+        return ProcessOrder(
             key: key, work: work, environment: ["BELFRY_JOB": "test"], folder: folder.path, timeout: timeout,
             grace: grace, output: .init(path: folder.file("output/\(key).log")))
     }
 
     /// Starts `order` and waits until it has ended.
-    @discardableResult func run(_ order: StartOrder) async throws -> ExitRecord {
+    @discardableResult func run(_ order: ProcessOrder) async throws -> ExitRecord {
         client.send(.start(order))
         return try await end(of: order.key)
     }
@@ -102,18 +103,18 @@ final class WardenAtWork {
     @discardableResult func start(of key: RunKey) async throws -> Int32 {
         var found: Int32?
         try await until { event in
-            guard case .started(key, let pid, _, _) = event else { return false }
-            found = pid
+            guard case .started(key, let process, _) = event else { return false }
+            found = process?.pid
             return true
         }
         return try #require(found)
     }
 
     /// Reads events until `isLast` says so; returns them all.
-    @discardableResult func until(_ isLast: (WardenEvent) -> Bool) async throws -> [WardenEvent] {
-        var seen: [WardenEvent] = []
+    @discardableResult func until(_ isLast: (PerformerEvent) -> Bool) async throws -> [PerformerEvent] {
+        var seen: [PerformerEvent] = []
         while let event = await events.next(isolation: #isolation) {
-            if case .started(_, let pid, _, _) = event { started.insert(pid) }
+            if case .started(_, let process?, _) = event { started.insert(process.pid) }
             seen.append(event)
             if isLast(event) { return seen }
         }
@@ -143,7 +144,7 @@ final class WardenAtWork {
     }
 
     /// What the job printed, as its log has it.
-    func log(of order: StartOrder) throws -> String {
+    func log(of order: ProcessOrder) throws -> String {
         String(decoding: try OutputLog(path: order.output.path).read(from: 0).bytes, as: UTF8.self)
     }
 

@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Host
 import Ledger
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol

@@ -2,6 +2,7 @@ import API
 import Engine
 import Host
 import Ledger
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol

@@ -1,6 +1,7 @@
 import API
 import Engine
 import Ledger
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol

@@ -30,15 +30,19 @@ package actor HouseKeeper {
     package static let historyFact = "history.clock"
 
     /// Reads up to when time is known to have gone, before anybody writes what a wrong clock shows.
+    ///
+    /// `removeOutput` removes what an attempt printed; the path is ``RunPlaces/output(of:job:attempt:)``.
     package init(
         ledger: any Ledger, clock: any WallClock, places: RunPlaces, retention: Retention = Retention(),
+        removeOutput: @escaping @Sendable (_ path: String) -> Void,
         lookAtPlace: @escaping @Sendable () -> Void = {}, logger: Logger
     ) async throws(LedgerError) {
         self.ledger = ledger
         self.clock = clock
         self.lookAtPlace = lookAtPlace
         self.logger = logger
-        pruner = Pruner(ledger: ledger, places: places, retention: retention, logger: logger)
+        pruner = Pruner(
+            ledger: ledger, places: places, retention: retention, removeOutput: removeOutput, logger: logger)
         // Not in the first minute, which is for what was missed.
         pruneAt = clock.now + .seconds(60)
         let stored = try await ledger.fact(named: Self.historyFact).flatMap { Int64($0) }

@@ -1,7 +1,6 @@
 import Ledger
 import Logging
 import Timeline
-import WardenProtocol
 
 /// Removes what retention does not keep: runs with their output, and what was said of them.
 ///
@@ -17,6 +16,8 @@ struct Pruner {
     let ledger: any Ledger
     let places: RunPlaces
     let retention: Retention
+    /// Removes the output that begins at a path.
+    let removeOutput: @Sendable (String) -> Void
     let logger: Logger
 
     /// Removes all that is past its time at `now`.
@@ -44,7 +45,7 @@ struct Pruner {
             // The files first: after a crash in between the rows still lead to what is left of them.
             for run in expired {
                 for attempt in 1...max(1, run.attempts) {
-                    OutputLog(path: places.output(of: run.id, job: job, attempt: attempt)).remove()
+                    removeOutput(places.output(of: run.id, job: job, attempt: attempt))
                 }
             }
             try await ledger.commit(expired.map { .removeRun(id: $0.id) })

@@ -9,15 +9,17 @@ final class ActiveRun {
     var record: RunRecord
     /// What to do; nil for a run that an earlier daemon started, until somebody asks.
     var spec: JobSpec?
+    /// Who performs it.
+    let performer: PerformerKind
     /// Where it counts while it is under way.
     var places: [Gate.Name]
     /// The clocks when it began to wait; nil: an earlier daemon saw that.
     var since: ClockReading?
-    /// Whether the warden was told to start it.
+    /// Whether its performer was ordered to start it.
     var isOrdered: Bool
-    /// Whether the warden spoke of it since the connection was made.
+    /// Whether its performer reported it since the connection was made.
     var isKnown = false
-    /// Whether the warden was asked of it, and the answer is still to come.
+    /// Whether its performer was asked about it, and the answer is still to come.
     var isAsked = false
     /// Whether its attempt is over, and only the commit that says so is still to come.
     var isLeaving = false
@@ -26,8 +28,12 @@ final class ActiveRun {
     var isUndecided = false
 
     /// A run that the next commit will claim.
-    init(claiming record: RunRecord, _ spec: JobSpec, places: [Gate.Name], since: ClockReading?) {
+    init(
+        claiming record: RunRecord, _ spec: JobSpec, by performer: PerformerKind, places: [Gate.Name],
+        since: ClockReading?
+    ) {
         self.record = record
+        self.performer = performer
         self.since = since
         self.spec = spec
         self.places = places
@@ -36,8 +42,9 @@ final class ActiveRun {
     }
 
     /// A run that an earlier daemon started.
-    init(adopting record: RunRecord, places: [Gate.Name]) {
+    init(adopting record: RunRecord, by performer: PerformerKind, places: [Gate.Name]) {
         self.record = record
+        self.performer = performer
         self.places = places
         isOrdered = true
     }

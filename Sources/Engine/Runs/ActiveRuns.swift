@@ -1,6 +1,6 @@
 import Ledger
+import Performing
 import Tracking
-import WardenProtocol
 
 /// The runs in the keeper's hands, by id.
 struct ActiveRuns {
@@ -14,17 +14,21 @@ struct ActiveRuns {
     /// How many there are.
     var count: Int { runs.count }
 
-    /// How many the warden was told to start.
+    /// How many were ordered from their performers.
     var ordered: Int { runs.values.count { $0.isOrdered } }
 
-    /// Whether the warden has not yet said what became of one it was told to start.
-    var isAnyUnheard: Bool { runs.values.contains { $0.isOrdered && !$0.isKnown && !$0.isLeaving } }
+    /// Whether the performer has not yet reported one that was ordered from it.
+    func hasUnreported(by performer: PerformerKind) -> Bool {
+        runs.values.contains { $0.performer == performer && $0.isOrdered && !$0.isKnown && !$0.isLeaving }
+    }
 
-    /// Whether the warden was asked or ordered something and has still to answer; how long an end takes is the
-    /// job's affair.
-    var isAnswerOwed: Bool {
+    /// Whether the performer was asked or ordered something and has still to answer; how long an end takes depends on
+    /// the job.
+    func isAnswerOwed(by performer: PerformerKind) -> Bool {
         runs.values.contains { run in
-            guard run.isOrdered, !run.isLeaving, !run.isUndecided else { return false }
+            guard run.performer == performer, run.isOrdered, !run.isLeaving, !run.isUndecided else {
+                return false
+            }
             let isAsked = run.isAsked && run.record.endAsked == nil
             return isAsked || !run.isKnown || run.record.state == .starting
         }
@@ -38,7 +42,7 @@ struct ActiveRuns {
         room(within: limits) <= 0 ? .runningCap : nil
     }
 
-    /// The attempt's run, which the warden has just spoken of; nil when it is none of ours.
+    /// The attempt's run, which its performer has just reported; nil when it is none of ours.
     func known(_ key: RunKey) -> RunRecord? {
         guard let entry = runs[key.run], entry.record.attempt == key.attempt || entry.isLeaving else {
             return nil
@@ -48,24 +52,24 @@ struct ActiveRuns {
         return entry.record
     }
 
-    /// A new connection: the warden has spoken of nothing yet.
-    func forgetConnection() {
-        for run in runs.values {
+    /// A new connection: the performer has reported nothing yet.
+    func forgetConnection(to performer: PerformerKind) {
+        for run in runs.values where run.performer == performer {
             run.isKnown = false
             run.isAsked = false
         }
     }
 
-    /// What to ask once the warden has told all it knows: after what it did not speak of; and who is to be ended is
-    /// named again, because the word may have been lost with the connection.
-    func ask() -> [WardenCommand] {
-        var questions: [WardenCommand] = []
-        for (id, entry) in runs where entry.isOrdered && !entry.isLeaving {
+    /// What to ask once the performer has reported all it knows: about what it did not report; and each cancel again,
+    /// because the first may have been lost with the connection.
+    func questions(for performer: PerformerKind) -> [PerformerRequest] {
+        var questions: [PerformerRequest] = []
+        for (id, entry) in runs where entry.performer == performer && entry.isOrdered && !entry.isLeaving {
             let key = RunKey(run: id, attempt: entry.record.attempt)
             if let why = entry.record.endAsked {
                 questions.append(.cancel(key, reason: why.rawValue))
             } else if !entry.isKnown {
-                questions.append(.query(key))
+                questions.append(.ask(key))
             } else {
                 continue
             }

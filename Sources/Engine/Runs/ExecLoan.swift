@@ -1,4 +1,4 @@
-package import WardenProtocol
+package import Performing
 
 /// What a wrapped command brings along that is kept in memory alone, until its run has ended.
 package struct ExecLoan: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct ExecLoan: Hashable, Sendable {
     }
 
     /// The order with all of that.
-    func applied(to order: StartOrder) -> StartOrder {
+    func applied(to order: ProcessOrder) -> ProcessOrder {
         var order = order
         order.umask = umask ?? order.umask
         order.attachment = attachment

@@ -1,10 +1,10 @@
 import Delivery
 import Ledger
+import Performing
 import Timeline
 import Tracking
-import WardenProtocol
 
-/// What becomes of a run by what happened to it.
+/// The next step of a run, decided by what happened to it.
 ///
 /// Pure: a run and a fact in, one step out.
 struct RunDecider {
@@ -54,22 +54,22 @@ struct RunDecider {
         return RunStep(run: run, changes: [.moveRun(move), event(fact, at: now)], effects: [.end(outcome)])
     }
 
-    // MARK: What the warden says
+    // MARK: What the performer reports
 
-    /// The warden says that a `starting` run was started; `clockChange` is how far the clock was set since it began
+    /// The performer started a `starting` run; `clockChange` is how far the clock was set since it began
     /// to wait.
     func started(
-        _ run: RunRecord, pid: Int32, startTime: UInt64, at moment: Moment, clockChange: Duration = .zero
+        _ run: RunRecord, _ process: StartedProcess?, at moment: Moment, clockChange: Duration = .zero
     ) -> RunStep {
         var move = RunMove(run, from: [.starting], to: .running)
-        move.process = ProcessMark(pid: pid, startTime: startTime, boot: boot)
+        move.process = process.map { ProcessMark(pid: $0.pid, startTime: $0.startTime, boot: boot) }
         var attempt = AttemptRecord(run: run.id, n: run.attempt, state: .running)
         attempt.startedAt = moment
         let told = begin(run, at: moment, clockChange, &move)
         return RunStep(run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told)
     }
 
-    /// The warden could not start it; `waited` is how long the attempt has waited for what those before it left
+    /// The performer could not start it; `waited` is how long the attempt has waited for what those before it left
     /// running.
     func refused(
         _ run: RunRecord, _ refusal: Refusal, text: String, chance: RetryChance? = nil,
@@ -89,7 +89,7 @@ struct RunDecider {
         return end(run, RunOutcome(.failed, reason), at: now, message: text, chance: chance)
     }
 
-    /// Its process has ended.
+    /// Its attempt has ended.
     func ended(
         _ run: RunRecord, _ record: ExitRecord, chance: RetryChance? = nil, clockChange: Duration = .zero
     ) -> RunStep {
@@ -101,12 +101,18 @@ struct RunDecider {
         return step
     }
 
-    /// The warden knows nothing of it.
+    /// The performer knows nothing of it.
     ///
-    /// In this boot a `starting` run was never started, and waits again. What ran, or was started in another
+    /// An attempt of a performer that does not survive the daemon ended with it, however far it was. Else in this boot a `starting` run was never started, and waits again. What ran, or was started in another
     /// boot, is lost: nobody can say how it ended. One that never was started, and that somebody wants ended, is at
     /// its end.
-    func vanished(_ run: RunRecord, chance: RetryChance? = nil, at now: Moment) -> RunStep {
+    func vanished(
+        _ run: RunRecord, survivesTheDaemon: Bool = true, chance: RetryChance? = nil, at now: Moment
+    ) -> RunStep {
+        guard survivesTheDaemon else {
+            let outcome = run.endAsked.map { RunOutcome(.canceled, $0) } ?? RunOutcome(.lost, .streamCut)
+            return end(run, outcome, at: now, chance: chance)
+        }
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
             let reason: RunReason = isThisBoot ? .wardenLost : .hostRestarted

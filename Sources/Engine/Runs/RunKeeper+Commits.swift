@@ -2,7 +2,6 @@ import Ledger
 import Logging
 import Timeline
 import Tracking
-import WardenProtocol
 
 // Steps are committed together; what follows from each is done after that.
 
@@ -31,16 +30,20 @@ extension RunKeeper {
     func finish(_ step: RunStep) async {
         guard !step.effects.isEmpty else { return }
         let run = step.after
-        for effect in step.effects { await apply(effect, to: run) }
+        let link = link(of: run.id)
+        for effect in step.effects { await apply(effect, to: run, link) }
     }
 
-    private func apply(_ effect: RunStep.Effect, to run: RunRecord) async {
+    /// Who performs the run; the warden where it is not in hand.
+    private func link(of run: String) -> PerformerLink { performers[active[run]?.performer ?? .warden] }
+
+    private func apply(_ effect: RunStep.Effect, to run: RunRecord, _ link: PerformerLink) async {
         switch effect {
-        case .acknowledge(let key): warden.send(.acknowledge(key))
+        case .acknowledge(let key): link.send(.acknowledge(key))
         case .ask(let key):
             active[run.id]?.isAsked = true
-            warden.send(.query(key))
-        case .start: await start(run)
+            link.send(.ask(key))
+        case .start: await start(run, link)
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
             unread.prepend(run.id)
@@ -53,13 +56,13 @@ extension RunKeeper {
         }
     }
 
-    private func start(_ run: RunRecord) async {
+    private func start(_ run: RunRecord, _ link: PerformerLink) async {
         guard let spec = active[run.id]?.spec else { return }
         let now = clock.now
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
         active[run.id]?.isOrdered = true
-        warden.send(.start(order(run, spec)))
-        if active[run.id]?.record.endAsked != nil { interrupt(run.id) }
+        link.send(.start(order(run, spec)))
+        if active[run.id]?.record.endAsked != nil { cancelAttempt(of: run.id) }
     }
 
     /// Somebody else has moved the run: it is theirs, or has ended.
@@ -70,10 +73,11 @@ extension RunKeeper {
         logger.debug("a step came too late", metadata: ["run.id": "\(step.run.name)"])
         do throws(LedgerError) {
             let row = try await ledger.run(id: id)
+            let link = link(of: id)
             forget(id)
             await board.end(id, row?.state ?? .lost, reason: row?.reason, at: clock.now)
-            for case .acknowledge(let key) in step.effects { strays.note(key, .acknowledge(key)) }
-            letGo(id, row)
+            for case .acknowledge(let key) in step.effects { link.strays.note(key, .acknowledge(key)) }
+            release(id, row)
             guard row?.state.isEnded ?? true else { return unread.append(id) }
             census.ended(run: id, of: step.run.job)
         } catch {

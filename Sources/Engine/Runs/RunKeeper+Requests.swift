@@ -1,7 +1,7 @@
 import Ledger
+import Performing
 import Timeline
 package import Tracking
-import WardenProtocol
 
 // What people ask.
 
@@ -25,8 +25,10 @@ extension RunKeeper {
         switch waiting.gates.first(where: { !gates.isOpen($0, for: run) })?.name {
         case .job: return .overlap
         case .key: return .concurrency
-        case nil: return hasWarden ? active.obstacle(within: limits) : .wardenAway
+        case .performer: return .wardenAway
+        case nil: break
         }
+        return performers[waiting.performer].isReady ? active.obstacle(within: limits) : .wardenAway
     }
 
     /// Ends a run.
@@ -69,12 +71,13 @@ extension RunKeeper {
         if active[run.id]?.record.endAsked == nil { active[run.id]?.record.endAsked = .canceled }
         // It may be in nobody's hand yet, or no more.
         census.note([run.id])
-        interrupt(run.id)
+        cancelAttempt(of: run.id)
     }
 
-    /// Tells the warden, which hears of a run that is just being claimed only after its start.
-    func interrupt(_ id: String) {
+    /// Cancels the attempt at its performer, which knows of a run that is just being claimed only after its start.
+    func cancelAttempt(of id: String) {
         guard let entry = active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
-        warden.send(.cancel(RunKey(run: id, attempt: entry.record.attempt), reason: why.rawValue))
+        performers[entry.performer].send(
+            .cancel(RunKey(run: id, attempt: entry.record.attempt), reason: why.rawValue))
     }
 }

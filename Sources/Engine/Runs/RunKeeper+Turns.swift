@@ -1,7 +1,7 @@
 import Ledger
+import Performing
 import Timeline
 import Tracking
-import WardenProtocol
 
 // What waits, and whose turn it is.
 
@@ -9,8 +9,8 @@ extension RunKeeper {
     /// How many rows are looked at in one turn: the first of many may start before the last is read.
     private static let rowsAtATime = 256
 
-    /// Looks at the rows that were made or changed by somebody else, or wait again.
-    func heed(into steps: inout [RunStep]) async {
+    /// Reads the rows that were made or changed by somebody else, or wait again.
+    func readNoted(into steps: inout [RunStep]) async {
         unread.append(contentsOf: census.takeNotes())
         var ids: [String] = []
         while ids.count < Self.rowsAtATime, let id = unread.popFirst() { ids.append(id) }
@@ -19,17 +19,17 @@ extension RunKeeper {
             var gone = Set(ids)
             for run in try await ledger.runs(ids: gone) {
                 gone.remove(run.id)
-                try await heed(run, into: &steps)
+                try await apply(run, into: &steps)
             }
-            for id in gone { letGo(id, nil) }
+            for id in gone { release(id, nil) }
         } catch {
             for id in ids.reversed() { unread.prepend(id) }
             trouble(error)
         }
     }
 
-    private func heed(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
-        letGo(run.id, run)
+    private func apply(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
+        release(run.id, run)
         switch run.state {
         case .scheduled: return
         case .queued:
@@ -44,7 +44,7 @@ extension RunKeeper {
             guard active[run.id] != nil else { return try await adopt(run, into: &steps) }
             guard let why = run.endAsked else { return }
             active[run.id]?.record.endAsked = why
-            interrupt(run.id)
+            cancelAttempt(of: run.id)
         case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: drop(run)
         }
     }
@@ -52,8 +52,9 @@ extension RunKeeper {
     /// The run is under way and in nobody's hand.
     func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
         let step = decider.adopt(run)
-        let places = Waiting(run, try await spec(of: run)).places
-        active[run.id] = ActiveRun(adopting: step.after, places: places)
+        let spec = try await spec(of: run)
+        let (performer, places) = (performers.kind(of: spec), Waiting(run, spec).places)
+        active[run.id] = ActiveRun(adopting: step.after, by: performer, places: places)
         enter(run.id, places)
         steps.append(step)
         await board.enter(
@@ -63,7 +64,8 @@ extension RunKeeper {
     /// The run waits, for its turn or for its moment; one that had its turn before goes first.
     private func queue(_ run: RunRecord) async throws(LedgerError) {
         let spec = try await spec(of: run)
-        let waiting = Waiting(run, spec, since: ClockReading(of: clock))
+        let waiting = Waiting(
+            run, spec, performer: performers.kind(of: spec), since: ClockReading(of: clock))
         // It has been at work: the others of its job go on waiting for its end.
         if run.attempt > 1 { gates.enter(.job(run.job), run.id) }
         let now = clock.now
@@ -80,6 +82,9 @@ extension RunKeeper {
     /// Claims the runs whose turn it is, as many as may be started now.
     func admit(into steps: inout [RunStep]) async {
         for run in delays.takeDue(at: clock.sinceBoot) { lineup.join(run, first: true) }
+        for link in performers.all where gates.set(.performer(link.kind), isOpen: link.isReady) {
+            lineup.opened(.performer(link.kind))
+        }
         var turn: [Waiting] = []
         var room = active.room(within: limits)
         while room > 0, let next = lineup.next(through: gates) {
@@ -125,7 +130,8 @@ extension RunKeeper {
             fault = "the daemon ended before it began; run the command again"
         } else if let spec {
             let step = decider.claim(run)
-            active[run.id] = ActiveRun(claiming: step.after, spec, places: places, since: waiting.since)
+            active[run.id] = ActiveRun(
+                claiming: step.after, spec, by: waiting.performer, places: places, since: waiting.since)
             return steps.append(step)
         } else {
             fault = "revision \(run.revision) of its job is not in the ledger"
@@ -145,15 +151,19 @@ extension RunKeeper {
         return spec
     }
 
-    func order(_ run: RunRecord, _ spec: JobSpec) -> StartOrder {
+    func order(_ run: RunRecord, _ spec: JobSpec) -> AttemptOrder {
+        .process(processOrder(run, spec))
+    }
+
+    private func processOrder(_ run: RunRecord, _ spec: JobSpec) -> ProcessOrder {
         guard let loan = lent[run.cause] else {
-            var order = StartOrder(run, spec, places)
+            var order = ProcessOrder(run, spec, places)
             let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
             if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
             return order
         }
         var spec = spec
         spec.environment = loan.environment
-        return loan.applied(to: StartOrder(run, spec, places))
+        return loan.applied(to: ProcessOrder(run, spec, places))
     }
 }

@@ -1,16 +1,16 @@
 package import Ledger
 package import Logging
+package import Performing
 package import Timeline
 import Tracking
-package import WardenProtocol
 
-/// Takes queued runs through their life: ordered from the warden, running, ended; each step a commit with its event.
+/// Takes queued runs through their life: ordered from a performer, running, ended; each step a commit with its event.
 ///
-/// What the warden says and what is queued is taken in turns by one loop; all steps of a turn share a commit.
+/// What performers report and what is queued is handled in turns by one loop; all steps of a turn share a commit.
 package actor RunKeeper {
     let ledger: any Ledger
     let clock: any WallClock
-    let warden: WardenClient
+    let performers: Performers
     let board: LiveBoard
     let census: RunCensus
     let limits: RunLimits
@@ -19,14 +19,11 @@ package actor RunKeeper {
     let decider: RunDecider
     let logger: Logger
     private let alarm = Alarm()
-    private let inbox = Inbox<WardenEvent>()
     /// The runs in hand.
     var active = ActiveRuns()
     /// The runs that wait for their turn, and those that wait for the moment of another attempt.
     var lineup = Lineup()
     var delays = Delays()
-    /// What the warden said of runs that are in nobody's hand.
-    var strays = StrayAttempts()
     /// Who is under way of what only so many may be.
     var gates = Gates()
     /// The runs whose rows are to be looked at.
@@ -41,33 +38,25 @@ package actor RunKeeper {
     /// Since when, since boot, runs wait for what their earlier attempts left running; by id.
     var leftoversSeen: [String: Duration] = [:]
     private var isTroubled = false
-    /// Whether the log says so already; until a turn that met no trouble.
+    /// Whether it is logged; until a turn without trouble.
     private var isTroubleLogged = false
     /// What the ledger said when only a restart can clear it.
     private var end: LedgerError?
-    private var isConnected = false
-    /// Whether the warden answers what it is asked.
-    private var answers = AnswerWatch()
-    private var isSilenceTold = false
     /// Ended once it is recorded which runs of an earlier daemon have ended meanwhile.
     private var news: AsyncStream<Never>.Continuation?
     /// What wrapped commands brought along, by the cause of their runs.
     var lent: [String: ExecLoan] = [:]
-    private var patience = 0
-    private var connectAt: Duration = .zero
-    /// The warden's process; nil: none answers.
-    package private(set) var wardenProcess: Int32?
-    /// Why none answers, once that is known.
-    package private(set) var wardenFault: String?
 
+    /// A keeper with these performers, the warden among them; `choosing` decides who performs what a spec describes.
     package init(
-        ledger: any Ledger, clock: any WallClock, warden: WardenClient, board: LiveBoard, census: RunCensus,
-        limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup, logger: Logger,
+        ledger: any Ledger, clock: any WallClock, performers: [PerformerKind: any Performer],
+        choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer, board: LiveBoard,
+        census: RunCensus, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup, logger: Logger,
         news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false
     ) {
         self.ledger = ledger
         self.clock = clock
-        self.warden = warden
+        self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
         self.board = board
         self.census = census
         self.limits = limits
@@ -96,14 +85,17 @@ package actor RunKeeper {
     /// How many runs are started, or about to be.
     package var count: Int { active.count }
 
-    /// How many runs the warden was told to start and that have not ended.
+    /// How many runs were ordered from their performers and have not ended.
     package var running: Int { active.ordered }
 
-    /// Whether a warden is connected that does not answer; runs are not ordered from it meanwhile.
-    package var isWardenSilent: Bool { answers.isOverdue(at: clock.sinceBoot) }
+    /// The warden's process; nil: none answers.
+    package var wardenProcess: Int32? { performers.warden.process }
 
-    /// Whether there is a warden to order runs from.
-    var hasWarden: Bool { isConnected && !isWardenSilent }
+    /// Why no warden answers, once that is known.
+    package var wardenFault: String? { performers.warden.fault }
+
+    /// Whether a warden is connected that does not answer; runs are not ordered from it meanwhile.
+    package var isWardenSilent: Bool { performers.warden.isSilent }
 
     // MARK: The loop
 
@@ -113,11 +105,13 @@ package actor RunKeeper {
     package func run() async throws {
         try await takeUp()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                while let events = await self.warden.nextEvents() {
-                    self.inbox.put(events)
-                    self.alarm.ring()
-                    await self.inbox.room()
+            for link in performers.all {
+                group.addTask { [performer = link.performer, inbox = link.inbox, alarm] in
+                    while let events = await performer.nextEvents() {
+                        inbox.put(events)
+                        alarm.ring()
+                        await inbox.room()
+                    }
                 }
             }
             group.addTask { for await _ in self.census.taps() { self.alarm.ring() } }
@@ -138,28 +132,30 @@ package actor RunKeeper {
             }
         }
         await commit(steps)
-        tellNews()
+        finishNews()
     }
 
     private func serve() async throws {
         while true {
-            await connect()
+            for link in performers.all { await connect(link) }
             await settleOwed()
             var steps: [RunStep] = []
             await decideEnds(into: &steps)
-            let events = inbox.takeAll()
-            for event in events { await take(event, into: &steps) }
-            listen(hasSpoken: !events.isEmpty)
-            await look(into: &steps)
+            for link in performers.all {
+                let events = link.inbox.takeAll()
+                for event in events { await apply(event, from: link, into: &steps) }
+                link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind), hasSpoken: !events.isEmpty)
+            }
+            await noteSilences(into: &steps)
             if owed.isEmpty {
-                await heed(into: &steps)
-                if hasWarden, !isDraining, !awaitsJobs { await admit(into: &steps) } else { fresh = [:] }
+                await readNoted(into: &steps)
+                if !isDraining, !awaitsJobs { await admit(into: &steps) } else { fresh = [:] }
             }
             await commit(steps)
-            listen()
+            for link in performers.all { link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind)) }
             if let end { throw end }
             if !isTroubled { isTroubleLogged = false }
-            tellNews()
+            finishNews()
             if unread.isEmpty || isTroubled {
                 try await alarm.wait(until: nextTurn(await board.nextLook()), on: clock)
             } else {
@@ -168,10 +164,12 @@ package actor RunKeeper {
         }
     }
 
-    /// Says that the rows are true, when they are; or that nobody can say so, because no warden answers.
-    private func tellNews() {
+    /// Ends ``news`` when the rows are true, or when that can't be known because a performer does not answer.
+    private func finishNews() {
         guard news != nil, owed.isEmpty, undecided.isEmpty else { return }
-        guard !active.isAnyUnheard || !isConnected && patience > 0 else { return }
+        guard performers.all.allSatisfy({ !active.hasUnreported(by: $0.kind) || $0.isUnreachable }) else {
+            return
+        }
         news?.finish()
         news = nil
     }
@@ -179,8 +177,7 @@ package actor RunKeeper {
     /// When to go on without being rung for: nil while all is well and nobody's silence is due.
     private func nextTurn(_ look: Moment?) -> Moment? {
         var moments = [look].compactMap { $0 }
-        let answer = isWardenSilent ? nil : answers.deadline
-        let instants = [isConnected ? nil : connectAt, delays.next, answer].compactMap { $0 }
+        let instants = [performers.nextLook, delays.next].compactMap { $0 }
         moments += instants.map { clock.now + max(.zero, $0 - clock.sinceBoot) }
         if isTroubled { moments.append(clock.now + .seconds(1)) }
         return moments.min()
@@ -203,49 +200,10 @@ package actor RunKeeper {
     /// Another turn, at once.
     func ring() { alarm.ring() }
 
-    // MARK: The warden
+    // MARK: Performers
 
-    private func connect() async {
-        guard !isConnected, clock.sinceBoot >= connectAt else { return }
-        active.forgetConnection()
-        strays.forgetConnection()
-        do {
-            wardenProcess = try await warden.connect(launching: places.warden).pid
-            isConnected = true
-            wardenFault = nil
-            patience = 0
-        } catch {
-            guard !Task.isCancelled else { return }
-            patience += 1
-            wardenFault = "\(error)"
-            connectAt = clock.sinceBoot + .seconds(min(patience, 10))
-            if patience == 1 {
-                logger.error("no warden answers; runs wait", metadata: ["reason": "\(error)"])
-            }
-        }
-    }
-
-    /// Notes whether the warden owes an answer, and says so once when it gives none, and once when it does again.
-    ///
-    /// Nobody else is started in its place: it may go on, and then there would be two.
-    private func listen(hasSpoken: Bool = false) {
-        answers.look(
-            isOwed: isConnected && active.isAnswerOwed, hasSpoken: hasSpoken, at: clock.sinceBoot)
-        guard isWardenSilent != isSilenceTold else { return }
-        isSilenceTold = isWardenSilent
-        let process = Logger.Metadata.Value("\(wardenProcess ?? 0)")
-        if isSilenceTold {
-            logger.error("the warden does not answer; runs wait", metadata: ["warden.pid": process])
-        } else {
-            logger.notice("the warden is waited for no more", metadata: ["warden.pid": process])
-        }
-    }
-
-    /// The warden hung up.
-    func disconnected() {
-        isConnected = false
-        wardenProcess = nil
-        connectAt = clock.sinceBoot
+    private func connect(_ link: PerformerLink) async {
+        await link.connect { active.forgetConnection(to: link.kind) }
     }
 
     // MARK: The ledger

@@ -1,6 +1,7 @@
 package import Delivery
+package import Ledger
+package import Performing
 package import Tracking
-package import WardenProtocol
 
 /// How a run ended: state and reason.
 package struct RunOutcome: Hashable, Sendable {
@@ -12,7 +13,7 @@ package struct RunOutcome: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// What the warden's record of an attempt comes to.
+    /// The outcome of an attempt's record.
     package init(_ record: ExitRecord) {
         switch record.cause {
         case .timeout: self.init(.timedOut, .timeout)
@@ -35,5 +36,12 @@ package struct RunOutcome: Hashable, Sendable {
         case .lost: .runLost(end)
         default: .runFailed(end)
         }
+    }
+}
+
+extension ExitRecord {
+    /// The survivors as the ledger keeps them; nil: none.
+    package var leftProcesses: [LeftProcess]? {
+        survivors.isEmpty ? nil : survivors.map { LeftProcess(pid: $0.pid, name: $0.name) }
     }
 }

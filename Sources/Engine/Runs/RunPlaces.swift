@@ -1,20 +1,15 @@
-package import WardenProtocol
-
 /// Where runs find things, and where they leave them.
 package struct RunPlaces: Hashable, Sendable {
     /// The folder of the runs' output.
     package var outputFolder: String
-    /// The control socket, told to each job.
+    /// The control socket, passed to each job.
     package var socket: String
-    /// How to start a warden where none answers; nil: somebody else starts it.
-    package var warden: WardenLaunch?
     /// This boot of the machine.
     package var boot: String
 
-    package init(outputFolder: String, socket: String, warden: WardenLaunch?, boot: String) {
+    package init(outputFolder: String, socket: String, boot: String) {
         self.outputFolder = outputFolder
         self.socket = socket
-        self.warden = warden
         self.boot = boot
     }
 

@@ -1,14 +1,14 @@
 import Ledger
+import Performing
 import Tracking
-import WardenProtocol
 
 /// One step of a run: what is written, and what follows once it is written.
 struct RunStep: Sendable {
     /// What is done after the commit.
     enum Effect: Hashable, Sendable {
-        /// The warden may forget the attempt.
+        /// The performer may forget the attempt.
         case acknowledge(RunKey)
-        /// The warden is asked what it knows of the attempt.
+        /// The performer is asked what it knows of the attempt.
         case ask(RunKey)
         /// The order may be sent: `starting` is in the ledger.
         case start

@@ -1,16 +1,16 @@
 import Ledger
+import Performing
 import Tracking
-import WardenProtocol
 
-/// What the warden said of attempts that were in nobody's hand, with what to answer once their rows are known.
+/// Attempts that a performer reported and that were in nobody's hand, with what to answer once their rows are known.
 ///
 /// A keeper may lose a run that is still under way, to a commit of the daemon before it, and take it up again: only
-/// the row says whether an attempt is over. A record that is let go too early is an attempt executed twice.
+/// the row says whether an attempt is over. A record that is released too early is an attempt executed twice.
 struct StrayAttempts {
-    private var answers: [String: [Int: WardenCommand]] = [:]
+    private var answers: [String: [Int: PerformerRequest]] = [:]
 
-    /// Keeps the answer that lets the attempt go.
-    mutating func note(_ key: RunKey, _ answer: WardenCommand) {
+    /// Keeps the answer that releases the attempt.
+    mutating func note(_ key: RunKey, _ answer: PerformerRequest) {
         answers[key.run, default: [:]][key.attempt] = answer
     }
 
@@ -20,13 +20,13 @@ struct StrayAttempts {
         if answers[key.run]?.isEmpty == true { answers[key.run] = nil }
     }
 
-    /// A new connection: the warden says all of it again.
+    /// A new connection: the performer reports all of it again.
     mutating func forgetConnection() { answers = [:] }
 
     /// The answers that may be given now that the run's row was read; `row` is nil when there is none.
     ///
     /// The attempt that the row is at, and any after it, is kept while the run has not ended.
-    mutating func letGo(_ run: String, _ row: RunRecord?) -> [WardenCommand] {
+    mutating func release(_ run: String, _ row: RunRecord?) -> [PerformerRequest] {
         guard let waiting = answers.removeValue(forKey: run) else { return [] }
         let isUnderWay = row.map { !$0.state.isEnded } ?? false
         let kept = isUnderWay ? waiting.filter { $0.key >= row?.attempt ?? 0 } : [:]

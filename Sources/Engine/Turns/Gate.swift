@@ -2,11 +2,13 @@ import Ledger
 
 /// A narrow place that at most ``width`` runs pass at a time.
 ///
-/// A job that must not overlap itself and a concurrency key are gates; so is the lane of a bot, of width 1.
+/// A job that must not overlap itself and a concurrency key are gates; so is the lane of a bot, of width 1. A performer
+/// is a gate of any width, closed while it can't be reached.
 struct Gate: Hashable {
     enum Name: Hashable {
         case job(String)
         case key(String)
+        case performer(PerformerKind)
     }
 
     var name: Name

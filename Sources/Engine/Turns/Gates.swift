@@ -1,11 +1,19 @@
 /// Who is inside of which gate.
 struct Gates {
     private var inside: [Gate.Name: Set<String>] = [:]
+    /// Gates that nobody passes.
+    private var closed: Set<Gate.Name> = []
 
     /// Whether the run may pass: there is room, or it is inside already.
     func isOpen(_ gate: Gate, for run: String) -> Bool {
+        if closed.contains(gate.name) { return false }
         guard let others = inside[gate.name] else { return true }
         return others.count < gate.width || others.contains(run)
+    }
+
+    /// Opens or closes a gate for everybody; whether that changed anything.
+    mutating func set(_ name: Gate.Name, isOpen: Bool) -> Bool {
+        isOpen ? closed.remove(name) != nil : closed.insert(name).inserted
     }
 
     /// Counts the run as inside, whether it had to find the gate open or not.

@@ -8,6 +8,8 @@ struct Waiting: Hashable {
     /// Higher ones first.
     let priority: Int
     let isForced: Bool
+    /// Who performs it.
+    let performer: PerformerKind
     /// What it must find open.
     let gates: [Gate]
     /// Where it counts while it is under way: its key, and its job in any case.
@@ -17,15 +19,19 @@ struct Waiting: Hashable {
     /// The clocks when it began to wait.
     let since: ClockReading?
 
-    /// `spec` is what it executes; nil when nobody knows any more: then it waits for nothing.
-    init(_ run: RunRecord, _ spec: JobSpec?, since: ClockReading? = nil) {
+    /// `spec` is what it executes; nil when nobody knows any more: then it waits for its performer only.
+    init(
+        _ run: RunRecord, _ spec: JobSpec?, performer: PerformerKind = .warden, since: ClockReading? = nil
+    ) {
+        self.performer = performer
         self.since = since
         id = run.id
         job = run.job
         bot = run.bot
         priority = spec?.priority ?? 0
         isForced = run.isForced
-        gates = spec?.gates(isForced: run.isForced) ?? []
-        places = gates.map(\.name).filter { $0 != .job(run.job) } + [.job(run.job)]
+        let narrow = spec?.gates(isForced: run.isForced) ?? []
+        gates = narrow + [Gate(name: .performer(performer), width: .max)]
+        places = narrow.map(\.name).filter { $0 != .job(run.job) } + [.job(run.job)]
     }
 }

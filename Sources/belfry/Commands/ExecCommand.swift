@@ -3,6 +3,7 @@ import APIClient
 import ArgumentParser
 import Glibc
 import Host
+import Performing
 import TerminalView
 import Tracking
 import WardenProtocol

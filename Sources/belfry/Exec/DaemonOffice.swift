@@ -2,6 +2,7 @@ import API
 import APIClient
 import Glibc
 import Host
+import Performing
 import Tracking
 import WardenProtocol
 
@@ -45,7 +46,7 @@ final class DaemonOffice: ExecOffice {
 
     var name: String { run?.name ?? request.name ?? CommandName.of(request.command.first ?? "") }
 
-    func place(token: String, terminal: WardenProtocol.TerminalSize?) throws {
+    func place(token: String, terminal: Performing.TerminalSize?) throws {
         request.attachment = token
         request.terminal = terminal.map { WireTerminal(rows: $0.rows, columns: $0.columns) }
         var reconnection = Reconnection()

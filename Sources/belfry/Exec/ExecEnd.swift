@@ -1,4 +1,5 @@
 import API
+import Performing
 import Tracking
 import WardenProtocol
 

@@ -1,6 +1,7 @@
 import API
 import Glibc
 import Host
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol

@@ -1,3 +1,4 @@
+import Performing
 import Tracking
 import WardenProtocol
 
@@ -10,7 +11,7 @@ protocol ExecOffice: AnyObject {
     /// Has the command started on the streams that were offered under `token`.
     ///
     /// Returns when that is on its way, not when it has started.
-    func place(token: String, terminal: WardenProtocol.TerminalSize?) throws
+    func place(token: String, terminal: Performing.TerminalSize?) throws
     /// What to wait for besides the command's own streams, with what to do when there is something to read.
     var sources: [(descriptor: Int32, read: () throws -> Void)] { get }
     /// Looks around; called whenever ``nextLook`` is over. Returns the end of a run that was never started.

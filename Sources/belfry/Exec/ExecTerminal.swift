@@ -1,6 +1,6 @@
 import Glibc
 import Host
-import WardenProtocol
+import Performing
 
 /// This process's own terminal while the command behind it has another one: every key goes there as it is.
 final class ExecTerminal {
@@ -30,13 +30,13 @@ final class ExecTerminal {
     }
 
     /// How large it is; 24 rows of 80 where there is none.
-    static var size: WardenProtocol.TerminalSize {
+    static var size: Performing.TerminalSize {
         for descriptor in [STDOUT_FILENO, STDIN_FILENO, STDERR_FILENO] {
             var size = winsize()
             guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { continue }
-            let found = WardenProtocol.TerminalSize(rows: Int(size.ws_row), columns: Int(size.ws_col))
+            let found = Performing.TerminalSize(rows: Int(size.ws_row), columns: Int(size.ws_col))
             if found.isValid { return found }
         }
-        return WardenProtocol.TerminalSize(rows: 24, columns: 80)
+        return Performing.TerminalSize(rows: 24, columns: 80)
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Host
+import Performing
 import WardenProtocol
 
 /// Standard input on its way to a command's terminal, never further ahead than the warden has room for.
@@ -19,7 +20,7 @@ struct ExecTyping {
     var raw: Int32 { input.raw }
 
     /// Whether there is room for more.
-    var mayRead: Bool { !isOver && sent - taken + buffer.count <= StartOrder.inputWindow }
+    var mayRead: Bool { !isOver && sent - taken + buffer.count <= ProcessOrder.inputWindow }
 
     /// The command took all up to `end`, or will take nothing any more.
     mutating func took(_ end: Int, isClosed: Bool) {

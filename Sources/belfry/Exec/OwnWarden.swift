@@ -1,6 +1,7 @@
 import API
 import Glibc
 import Host
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol
@@ -55,7 +56,7 @@ final class OwnWarden: ExecOffice {
 
     var live: LiveState? { tracker.live }
 
-    func place(token: String, terminal: WardenProtocol.TerminalSize?) throws {
+    func place(token: String, terminal: Performing.TerminalSize?) throws {
         // Its log goes where it can: a run starts even if it can't be recorded.
         let log = spool.begin() ? spool.log : wardenDirectory + "/log"
         var environment = request.env
@@ -63,9 +64,9 @@ final class OwnWarden: ExecOffice {
         for name in ["BELFRY_RUN", "BELFRY_SLOT"] { environment[name] = nil }
         environment["BELFRY_ATTEMPT"] = "1"
         environment["BELFRY_SOCKET"] = Paths(.user).socket
-        var order = StartOrder(
+        var order = ProcessOrder(
             key: key, work: .command(request.command), environment: environment, folder: request.cwd,
-            output: StartOrder.Output(path: log))
+            output: ProcessOrder.Output(path: log))
         order.umask = request.umask
         order.attachment = token
         order.pty = terminal

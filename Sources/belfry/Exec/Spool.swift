@@ -1,6 +1,7 @@
 import API
 import APIClient
 import Host
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import Timeline
 import Tracking
+import WardenProtocol
 
 @testable import Engine
 
@@ -14,7 +15,7 @@ import Tracking
     @Test func `goes with its output, and what is kept keeps its own`() async throws {
         let folder = try TemporaryFolder()
         let ledger = try folder.ledger()
-        let places = RunPlaces(outputFolder: folder.path, socket: "", warden: nil, boot: "b")
+        let places = RunPlaces(outputFolder: folder.path, socket: "", boot: "b")
         let now = at("10:00:00")
         var changes: [Change] = []
         for number in 1...60 {
@@ -35,7 +36,9 @@ import Tracking
         }
         try await ledger.commit(changes)
         let retention = Retention(runs: 25, failures: 1, completions: 5)
-        let pruner = Pruner(ledger: ledger, places: places, retention: retention, logger: quiet)
+        let pruner = Pruner(
+            ledger: ledger, places: places, retention: retention,
+            removeOutput: { OutputLog(path: $0).remove() }, logger: quiet)
         try await pruner.prune(at: now)
         let kept = try await ledger.runs(RunFilter(job: "job")).map(\.id)
         #expect(kept == (36...60).reversed().map { "r\($0)" })
@@ -107,13 +110,14 @@ import Tracking
 
     @Test func `removes nothing because a clock is ten years ahead, also from the start on`() async throws {
         let folder = try TemporaryFolder()
-        let places = RunPlaces(outputFolder: folder.path, socket: "", warden: nil, boot: "b")
+        let places = RunPlaces(outputFolder: folder.path, socket: "", boot: "b")
         let decade = at("10:00:00") + .seconds(10 * 31_557_600)
         for start in [at("10:00:00"), decade] {
             let ledger = try folder.ledger()
             if start != decade { try await fill(ledger, endedAt: start) }
             let clock = ManualClock(now: start)
-            let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+            let house = try await HouseKeeper(
+                ledger: ledger, clock: clock, places: places, removeOutput: { _ in }, logger: quiet)
             try await serve(house) {
                 _ = await clock.nextSleeper()
                 clock.set(to: decade + .seconds(3600))
@@ -128,11 +132,12 @@ import Tracking
 
     @Test func `removes what is too old by then when time goes by`() async throws {
         let folder = try TemporaryFolder()
-        let places = RunPlaces(outputFolder: folder.path, socket: "", warden: nil, boot: "b")
+        let places = RunPlaces(outputFolder: folder.path, socket: "", boot: "b")
         let ledger = try folder.ledger()
         let clock = ManualClock(now: at("10:00:00"))
         try await fill(ledger, endedAt: clock.now)
-        let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+        let house = try await HouseKeeper(
+            ledger: ledger, clock: clock, places: places, removeOutput: { _ in }, logger: quiet)
         try await serve(house) {
             _ = await clock.nextSleeper()
             clock.advance(by: .seconds(91 * 86_400))
@@ -145,13 +150,14 @@ import Tracking
     @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
     func `tells a full disk once, also over a restart, and that there is room again`() async throws {
         let disk = try SmallDisk(megabytes: 16)
-        let places = RunPlaces(outputFolder: disk.folder.path, socket: "", warden: nil, boot: "b")
+        let places = RunPlaces(outputFolder: disk.folder.path, socket: "", boot: "b")
         let clock = ManualClock(now: at("10:00:00"))
         var ledger = try disk.folder.ledger()
         try disk.fill()
         // What does not fit makes the store look.
         for _ in 1...2 {
-            let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+            let house = try await HouseKeeper(
+                ledger: ledger, clock: clock, places: places, removeOutput: { _ in }, logger: quiet)
             try await serve(house) {
                 while ledger.condition != .short {
                     let text = String(repeating: "x", count: 50_000)
@@ -166,7 +172,8 @@ import Tracking
             ledger = try disk.folder.ledger()
         }
         try disk.free()
-        let house = try await HouseKeeper(ledger: ledger, clock: clock, places: places, logger: quiet)
+        let house = try await HouseKeeper(
+            ledger: ledger, clock: clock, places: places, removeOutput: { _ in }, logger: quiet)
         try await serve(house) {
             while try await ledger.fact(named: HouseKeeper.fact) != nil {
                 _ = await clock.nextSleeper()

@@ -1,4 +1,5 @@
 import Ledger
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol
@@ -108,7 +109,7 @@ extension World {
         daemon?.decision = Decision(fact: fact, run: run)
     }
 
-    private mutating func take(_ message: WardenEvent.Brief) {
+    private mutating func take(_ message: PerformerEvent.Brief) {
         switch message {
         case .disconnected: daemon?.isConnected = false
         case .caughtUp:
@@ -168,7 +169,7 @@ extension World {
         case .claim: return decider.claim(run)
         case .withdraw: return decider.withdrawn(run, at: Self.now)
         case .vanished: return decider.vanished(run, chance: chance, at: Self.now)
-        case .started: return decider.started(run, pid: 7, startTime: 1, at: Self.now)
+        case .started: return decider.started(run, StartedProcess(pid: 7, startTime: 1), at: Self.now)
         case .refused(let refusal, let waited):
             return decider.refused(
                 run, refusal, text: "", chance: chance, waited: waited, at: Self.now)

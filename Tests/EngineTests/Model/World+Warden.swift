@@ -1,4 +1,5 @@
 import Ledger
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol
@@ -75,7 +76,7 @@ extension World {
         }
     }
 
-    private mutating func say(_ message: WardenEvent.Brief) {
+    private mutating func say(_ message: PerformerEvent.Brief) {
         if warden?.hasDaemon == true { messages.append(message) }
     }
 

@@ -1,4 +1,5 @@
 import Ledger
+import Performing
 import Tracking
 import WardenProtocol
 
@@ -41,7 +42,7 @@ extension World: CustomStringConvertible {
         return "\(fact)"
     }
 
-    private func words(of message: WardenEvent.Brief) -> String {
+    private func words(of message: PerformerEvent.Brief) -> String {
         if case .ended(let record) = message { return "ended \(record.key.attempt) \(record.cause)" }
         return "\(message)"
     }

@@ -1,5 +1,6 @@
 import Delivery
 import Ledger
+import Performing
 import Timeline
 import Tracking
 import WardenProtocol
@@ -30,7 +31,7 @@ struct World: Hashable {
     // MARK: On the way
 
     var commands: [Command] = []
-    var messages: [WardenEvent.Brief] = []
+    var messages: [PerformerEvent.Brief] = []
 
     // MARK: The warden
 
@@ -122,7 +123,7 @@ struct World: Hashable {
     }
 }
 
-extension WardenEvent {
+extension PerformerEvent {
     /// What the warden says, as far as the model goes.
     enum Brief: Hashable {
         case started(attempt: Int), refused(attempt: Int, Refusal), ended(ExitRecord), unknown(attempt: Int)

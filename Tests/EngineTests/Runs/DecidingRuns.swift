@@ -1,5 +1,6 @@
 import Delivery
 import Ledger
+import Performing
 import Testing
 import Timeline
 import Tracking
@@ -43,7 +44,8 @@ import WardenProtocol
 
     @Test func `is one with the step before when that was its start`() throws {
         let starting = run(.starting)
-        let started = decider.started(starting, pid: 8, startTime: 10, at: at("10:00:01"))
+        let started = decider.started(
+            starting, StartedProcess(pid: 8, startTime: 10), at: at("10:00:01"))
         let ended = decider.ended(started.after, record(.exited, code: 1))
         let both = try #require(started.followed(by: ended))
         #expect(words(both) == "failed:exitCode +started +failed")
@@ -59,7 +61,8 @@ import WardenProtocol
     }
 
     @Test func `is none with a step that was no start, or whose run did not end`() throws {
-        let started = decider.started(run(.starting), pid: 8, startTime: 10, at: at("10:00:01"))
+        let started = decider.started(
+            run(.starting), StartedProcess(pid: 8, startTime: 10), at: at("10:00:01"))
         let ended = decider.ended(started.after, record(.exited, code: 1))
         #expect(ended.followed(by: ended) == nil)
         #expect(decider.claim(run(.queued)).followed(by: ended) == nil)
@@ -135,6 +138,21 @@ import WardenProtocol
     }
 
     @Test(arguments: [
+        (RunState.starting, false, "lost:streamCut +lost"),
+        (.running, false, "lost:streamCut +lost"),
+        (.blocked, false, "lost:streamCut +lost"),
+        (.running, true, "canceled:canceled +canceled"),
+    ])
+    func `after its performer ended with the daemon`(state: RunState, isCanceled: Bool, expected: String) {
+        for boot in ["this boot", "another boot"] {
+            var run = run(state, boot: boot)
+            run.endAsked = isCanceled ? .canceled : nil
+            let step = decider.vanished(run, survivesTheDaemon: false, at: at("10:01:00"))
+            #expect(words(step) == expected)
+        }
+    }
+
+    @Test(arguments: [
         (Refusal.notFound, "failed:notFound +failed"),
         (.notExecutable, "failed:notExecutable +failed"),
         (.badFolder, "failed:badDirectory +failed"),
@@ -153,7 +171,8 @@ import WardenProtocol
     }
 
     @Test func `after it started is running`() {
-        let step = decider.started(run(.starting), pid: 12, startTime: 3, at: at("10:00:02"))
+        let step = decider.started(
+            run(.starting), StartedProcess(pid: 12, startTime: 3), at: at("10:00:02"))
         #expect(words(step) == "running +started")
         guard case .moveRun(let move) = step.changes.first else {
             Issue.record("no move")
@@ -186,7 +205,8 @@ import WardenProtocol
     @Test func `tells how long it waited by the clock that nobody set`() throws {
         func waited(_ clockChange: Duration) -> Duration? {
             decider.started(
-                run(.starting), pid: 7, startTime: 9, at: at("10:00:30"), clockChange: clockChange
+                run(.starting), StartedProcess(pid: 7, startTime: 9), at: at("10:00:30"),
+                clockChange: clockChange
             ).after.queueDelay
         }
         #expect(waited(.zero) == .seconds(30))

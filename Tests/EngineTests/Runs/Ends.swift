@@ -3,6 +3,7 @@ import Engine
 import Host
 import Ledger
 import LedgerSQLite
+import Performing
 import TestSupport
 import Testing
 import Timeline

@@ -39,14 +39,14 @@ import Tracking
 @Suite struct `waiting for an answer` {
     @Test func `begins when one is owed, and again with every word`() {
         var watch = AnswerWatch()
-        watch.look(isOwed: false, hasSpoken: false, at: .seconds(1))
+        watch.note(isOwed: false, hasSpoken: false, at: .seconds(1))
         #expect(watch.deadline == nil && !watch.isOverdue(at: .seconds(100)))
-        watch.look(isOwed: true, hasSpoken: false, at: .seconds(5))
-        watch.look(isOwed: true, hasSpoken: false, at: .seconds(9))
+        watch.note(isOwed: true, hasSpoken: false, at: .seconds(5))
+        watch.note(isOwed: true, hasSpoken: false, at: .seconds(9))
         #expect(!watch.isOverdue(at: .seconds(14)) && watch.isOverdue(at: .seconds(15)))
-        watch.look(isOwed: true, hasSpoken: true, at: .seconds(16))
+        watch.note(isOwed: true, hasSpoken: true, at: .seconds(16))
         #expect(watch.deadline == .seconds(26))
-        watch.look(isOwed: false, hasSpoken: true, at: .seconds(20))
+        watch.note(isOwed: false, hasSpoken: true, at: .seconds(20))
         #expect(!watch.isOverdue(at: .seconds(100)))
     }
 }

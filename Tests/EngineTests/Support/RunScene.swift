@@ -3,6 +3,7 @@ import Engine
 import Host
 import Ledger
 import LedgerSQLite
+import Performing
 import TestSupport
 import Testing
 import Timeline
@@ -20,21 +21,25 @@ struct RunScene {
 
     /// Serves while `body` looks on, then stops as the daemon does: jobs and warden go on.
     static func run(
-        in home: WardenHome, limits: RunLimits = RunLimits(), incarnation: Int64 = 1, launches: Bool = true,
+        in home: WardenHome, clock: ManualClock = ManualClock(now: .now, sinceBoot: .sinceBoot),
+        limits: RunLimits = RunLimits(), incarnation: Int64 = 1, launches: Bool = true,
+        performers: [PerformerKind: any Performer] = [:],
+        choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer,
         news: AsyncStream<Never>.Continuation? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (RunScene) async throws -> Void
     ) async throws {
-        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
         let ledger = try home.folder.ledger()
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
-        let client = try WardenClient(directory: home.folder.file("w"))
+        let client = try WardenClient(
+            directory: home.folder.file("w"), launching: launches ? try home.launch() : nil)
         let census = RunCensus()
         census.began(try await ledger.activeRuns())
         let places = RunPlaces(
             outputFolder: home.folder.file("state/output"), socket: home.folder.file("socket"),
-            warden: launches ? try home.launch() : nil, boot: try Machine.bootID())
+            boot: try Machine.bootID())
         let keeper = RunKeeper(
-            ledger: ledger, clock: clock, warden: client, board: board, census: census, limits: limits,
+            ledger: ledger, clock: clock, performers: performers.merging([.warden: client]) { $1 },
+            choosing: choosing, board: board, census: census, limits: limits,
             places: places, zones: machineZones, logger: quiet, news: news)
         let scene = RunScene(
             home: home, ledger: ledger, clock: clock, census: census, board: board, keeper: keeper)

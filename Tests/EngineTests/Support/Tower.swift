@@ -56,9 +56,10 @@ struct Tower {
         let slots = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: machineZones, census: census, makeID: freshID, logger: quiet)
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, warden: warden, board: board, census: census, limits: RunLimits(),
+            ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
+            limits: RunLimits(),
             places: RunPlaces(
-                outputFolder: folder.file("output"), socket: folder.file("socket"), warden: nil, boot: "b"),
+                outputFolder: folder.file("output"), socket: folder.file("socket"), boot: "b"),
             zones: machineZones, logger: quiet)
         let control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,

@@ -1,5 +1,6 @@
 import Delivery
 import Ledger
+import Performing
 import Testing
 import Timeline
 import Tracking

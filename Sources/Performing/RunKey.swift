@@ -1,4 +1,4 @@
-/// One attempt of one run: what the warden starts at most once.
+/// One attempt of one run: what a performer starts at most once.
 package struct RunKey: Hashable, Sendable {
     /// The run's id.
     ///
@@ -7,7 +7,7 @@ package struct RunKey: Hashable, Sendable {
     /// The attempt, from 1.
     package var attempt: Int
 
-    /// Names the attempt; ``isValid`` says whether the warden will take it.
+    /// Names the attempt; ``isValid`` shows whether a performer accepts it.
     package init(run: String, attempt: Int) {
         self.run = run
         self.attempt = attempt

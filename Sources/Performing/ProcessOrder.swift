@@ -1,5 +1,18 @@
-/// Everything the warden needs to start one attempt.
-package struct StartOrder: Hashable, Sendable {
+/// What a performer is to do for one attempt, with all it needs.
+package enum AttemptOrder: Hashable, Sendable {
+    /// A process is to run.
+    case process(ProcessOrder)
+
+    /// The attempt.
+    package var key: RunKey {
+        switch self {
+        case .process(let order): order.key
+        }
+    }
+}
+
+/// A process that performs one attempt: what to run, as whom, where, with which streams and limits.
+package struct ProcessOrder: Hashable, Sendable {
     /// What to run.
     package enum Work: Hashable, Sendable {
         /// A program and its arguments. A name without a slash is looked for in the job's `PATH`.
@@ -12,9 +25,9 @@ package struct StartOrder: Hashable, Sendable {
     package enum Input: Hashable, Sendable {
         /// Nothing: `/dev/null`.
         case none
-        /// What ``WardenCommand/input(_:offset:bytes:)`` brings, through a pipe.
+        /// What the daemon sends for it, through a pipe.
         case pipe
-        /// The same, typed at its terminal; ``StartOrder/pty`` says how large that is.
+        /// The same, typed at its terminal; ``ProcessOrder/pty`` says how large that is.
         case pty
         /// These bytes through a pipe, and then the end.
         case text([UInt8])
@@ -22,12 +35,12 @@ package struct StartOrder: Hashable, Sendable {
         case file(String)
     }
 
-    /// How many bytes of input a sender may be ahead of ``WardenEvent/inputTaken(_:end:isClosed:)``.
+    /// How many bytes of input a sender may be ahead of ``PerformerEvent/inputTaken(_:end:isClosed:)``.
     package static let inputWindow = 1 << 18
 
     /// Where the output goes and how much of it is kept.
     ///
-    /// See ``OutputLog`` for the files.
+    /// The files are those of `OutputLog` in WardenProtocol.
     package struct Output: Hashable, Sendable {
         /// The absolute path of the head file; its folder is made when missing.
         package var path: String
@@ -40,7 +53,7 @@ package struct StartOrder: Hashable, Sendable {
         /// Default 1 MiB.
         package var tailBytes: Int
 
-        /// Keeps 1 MiB of head and 1 MiB of tail unless told otherwise.
+        /// An output at this path.
         package init(path: String, headBytes: Int = 1 << 20, tailBytes: Int = 1 << 20) {
             self.path = path
             self.headBytes = headBytes
@@ -48,16 +61,13 @@ package struct StartOrder: Hashable, Sendable {
         }
     }
 
-    /// Whom the answer is about.
-    ///
-    /// A second order with the same key starts nothing.
+    /// The attempt; a second order with the same key starts nothing.
     package var key: RunKey
     /// What to run.
     package var work: Work
-    /// Variables added to the warden's own environment, winning over it.
+    /// Variables added to the performer's own environment, which they override.
     ///
-    /// `NOTIFY_SOCKET` and
-    /// `PROGRESS_FD` are the warden's to set.
+    /// `NOTIFY_SOCKET` and `PROGRESS_FD` are set by the performer.
     package var environment: [String: String]
     /// The folder to start in; nil for the home folder.
     package var folder: String?
@@ -71,7 +81,7 @@ package struct StartOrder: Hashable, Sendable {
     package var grace: Duration
     /// Where its output goes.
     package var output: Output
-    /// Whether a copy of the output is sent for parsing, as ``WardenEvent/output(_:offset:bytes:)``.
+    /// Whether a copy of the output is sent for parsing, as ``PerformerEvent/output(_:offset:bytes:)``.
     package var isOutputWatched: Bool
     /// The file mode mask; nil for 022.
     package var umask: UInt32?
@@ -83,19 +93,19 @@ package struct StartOrder: Hashable, Sendable {
     ///
     /// Default nothing.
     package var stdin: Input
-    /// The user it runs as, by name or number; nil for the warden's own.
+    /// The user it runs as, by name or number; nil for the performer's own.
     ///
-    /// Only a warden of root can make it another one.
+    /// Only a performer of root can make it another one.
     package var user: String?
-    /// Its scheduling priority: -20 (first) to 19 (last); nil for the warden's own.
+    /// Its scheduling priority: -20 (first) to 19 (last); nil for the performer's own.
     package var nice: Int?
     /// What it may not use more of; the soft and the hard limit.
     package var limits: [ResourceLimit: Int]
     /// Ends what earlier attempts of the run left running, by TERM and after this long by KILL; nil: it is left alone.
     ///
-    /// The order is refused as long as any of it runs, in either case. A warden that does not know this leaves it alone.
+    /// The order is refused as long as any of it runs, in either case. An older performer leaves it alone.
     package var leftoverGrace: Duration?
-    /// The token under which somebody offered streams, see ``WardenCommand/attach(token:)``; nil for nobody.
+    /// The token under which somebody offered streams to the performer; nil for nobody.
     ///
     /// With one, ``environment`` is the job's whole environment, standard error has a pipe of its own unless
     /// there is a terminal, and the order is refused when nobody offers streams under it.
@@ -123,11 +133,43 @@ package struct StartOrder: Hashable, Sendable {
         self.nice = nice
         self.limits = limits
     }
+}
 
-    /// The version of the protocol whose warden does all that this asks for; see ``WardenHello/version``.
-    ///
-    /// An older one would pass over what it does not know, and start the run as somebody else.
-    package var neededVersion: Int {
-        pty == nil && stdin == .none && user == nil && nice == nil && limits.isEmpty ? 1 : 2
+/// What a process may be kept from using too much of.
+///
+/// - Source: getrlimit(2).
+package enum ResourceLimit: Hashable, Sendable, CaseIterable {
+    /// Processor time of one process, in seconds.
+    case cpuSeconds
+    /// The length of a file it writes, in bytes.
+    case fileBytes
+    /// The stack of its first thread, in bytes.
+    case stackBytes
+    /// A core dump, in bytes.
+    case coreBytes
+    /// Processes and threads of the same user, also those outside the run.
+    case processes
+    /// Descriptors open at a time.
+    case descriptors
+    /// Address space of one process, in bytes.
+    case memoryBytes
+}
+
+/// How large a terminal is, in characters.
+package struct TerminalSize: Hashable, Sendable {
+    /// From 1 to 65,535.
+    package var rows: Int
+    /// From 1 to 65,535.
+    package var columns: Int
+
+    /// A size; ``isValid`` says whether a terminal can have it.
+    package init(rows: Int, columns: Int) {
+        self.rows = rows
+        self.columns = columns
+    }
+
+    /// Whether the kernel can count so far.
+    package var isValid: Bool {
+        (1...Int(UInt16.max)).contains(rows) && (1...Int(UInt16.max)).contains(columns)
     }
 }

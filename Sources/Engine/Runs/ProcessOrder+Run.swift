@@ -1,8 +1,8 @@
 import Ledger
-import WardenProtocol
+import Performing
 
-extension StartOrder {
-    /// What the warden must know to start a run.
+extension ProcessOrder {
+    /// What a performer must know to start a run.
     init(_ run: RunRecord, _ spec: JobSpec, _ places: RunPlaces) {
         let work: Work =
             switch spec.action {
@@ -28,7 +28,7 @@ extension StartOrder {
 }
 
 extension ResourceLimit {
-    /// The warden's word for a job's limit.
+    /// The limit of a process for a job's limit.
     fileprivate init(_ limit: JobLimit) {
         self =
             switch limit {

@@ -1,8 +1,9 @@
+import Performing
 import Timeline
 
 // The numbers in this file are the protocol: they are never used again for something else.
 
-extension StartOrder {
+extension ProcessOrder {
     private static let kind: UInt8 = 2
 
     func write(to fields: inout FieldWriter) {
@@ -35,7 +36,7 @@ extension StartOrder {
         fields.put(19, ifKnown: nice)
         for (limit, most) in limits {
             var pair = FieldWriter()
-            pair.put(1, limit.rawValue)
+            pair.put(1, limit.number)
             pair.put(2, most)
             fields.put(20, pair.bytes)
         }
@@ -101,11 +102,43 @@ extension StartOrder {
         for value in fields.values(20) {
             let pair = try Fields(kind: kind, value)
             // One that this warden has no word for must not be passed over: the run would have no limit.
-            guard let limit = ResourceLimit(rawValue: try pair.number(1)), try pair.number(2) >= 0 else {
+            guard let limit = ResourceLimit(number: try pair.number(1)), try pair.number(2) >= 0 else {
                 throw .badValue(kind: kind, number: 20)
             }
             limits[limit] = try pair.number(2)
         }
         return limits
+    }
+}
+
+extension ProcessOrder {
+    /// The version of the protocol whose warden does all that this asks for; see ``WardenHello/version``.
+    ///
+    /// An older one would pass over what it does not know, and start the run as somebody else.
+    package var neededVersion: Int {
+        pty == nil && stdin == .none && user == nil && nice == nil && limits.isEmpty ? 1 : 2
+    }
+}
+
+extension ResourceLimit {
+    /// Its number in the protocol, which is Linux's number of the same limit.
+    ///
+    /// - Source: getrlimit(2).
+    package var number: Int {
+        switch self {
+        case .cpuSeconds: 0
+        case .fileBytes: 1
+        case .stackBytes: 3
+        case .coreBytes: 4
+        case .processes: 6
+        case .descriptors: 7
+        case .memoryBytes: 9
+        }
+    }
+
+    /// The limit of this number; nil for one that this version does not know.
+    init?(number: Int) {
+        guard let limit = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = limit
     }
 }

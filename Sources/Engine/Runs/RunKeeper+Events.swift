@@ -1,22 +1,24 @@
 import Cron
 import Ledger
 import Logging
+import Performing
 import Timeline
 import Tracking
-import WardenProtocol
 
-// What the warden says, and what jobs say of themselves.
+// What performers report, and what jobs report of themselves.
 
 extension RunKeeper {
-    func take(_ event: WardenEvent, into steps: inout [RunStep]) async {
+    func apply(
+        _ event: PerformerEvent, from link: PerformerLink, into steps: inout [RunStep]
+    ) async {
         let now = clock.now
         switch event {
-        case .started(let key, let pid, let startTime, let moment):
+        case .started(let key, let process, let moment):
             guard !isLeaving(key) else { return }
             guard let run = active.known(key) else {
-                return look(after: key, .cancel(key, reason: "unknown run"))
+                return readRow(of: key, from: link, then: .cancel(key, reason: "unknown run"))
             }
-            // Its words, or its end, may come in this very turn, and must find it started.
+            // Its reports, or its end, may arrive in this very turn, and must find it started.
             if run.state == .starting || run.state == .running {
                 await board.become(.running, reason: nil, of: key.run, at: now)
             }
@@ -24,7 +26,7 @@ extension RunKeeper {
             guard run.state == .starting else { return }
             let clocks = clockChange(since: key.run)
             add(
-                decider.started(run, pid: pid, startTime: startTime, at: moment, clockChange: clocks),
+                decider.started(run, process, at: moment, clockChange: clocks),
                 to: &steps)
         case .refused(let key, let refusal, let text):
             guard !isLeaving(key), let run = active.known(key) else { return }
@@ -46,8 +48,10 @@ extension RunKeeper {
         case .ended(let record):
             guard !isLeaving(record.key) else { return }
             let key = record.key
-            guard let run = active.known(key) else { return look(after: key, .acknowledge(key)) }
-            strays.forget(key)
+            guard let run = active.known(key) else {
+                return readRow(of: key, from: link, then: .acknowledge(key))
+            }
+            link.strays.forget(key)
             await end(run, .ended(record), into: &steps)
         case .unknown(let key):
             // An answer to an earlier question says nothing of an attempt that was ordered since.
@@ -57,9 +61,9 @@ extension RunKeeper {
             await end(run, .vanished, into: &steps)
         case .inputTaken: break
         case .caughtUp:
-            for question in active.ask() { warden.send(question) }
+            for question in active.questions(for: link.kind) { link.send(question) }
         case .disconnected:
-            disconnected()
+            link.disconnected()
         }
     }
 
@@ -87,7 +91,9 @@ extension RunKeeper {
             let step = decider.refused(run, refusal, text: text, chance: chance, waited: waited, at: now)
             steps.append(await closing(step, saying: text))
         case .vanished:
-            steps.append(await closing(decider.vanished(run, chance: chance, at: now)))
+            let survives = performers[active[run.id]?.performer ?? .warden].performer.survivesTheDaemon
+            let step = decider.vanished(run, survivesTheDaemon: survives, chance: chance, at: now)
+            steps.append(await closing(step))
         case .ended(let record):
             let step = await closing(
                 decider.ended(run, record, chance: chance, clockChange: clockChange(since: run.id)),
@@ -102,7 +108,7 @@ extension RunKeeper {
         }
     }
 
-    /// Decides the ends of attempts that could not be decided when the warden reported them.
+    /// Decides the ends of attempts that could not be decided when they were reported.
     func decideEnds(into steps: inout [RunStep]) async {
         let ends = undecided
         undecided = []
@@ -122,19 +128,19 @@ extension RunKeeper {
         return clock.sinceBoot - since
     }
 
-    /// The attempt is in nobody's hand: its row tells whether it is over.
-    private func look(after key: RunKey, _ answer: WardenCommand) {
-        strays.note(key, answer)
+    /// The attempt is in nobody's hand: its row shows whether it has ended, and whether the answer may be given.
+    private func readRow(of key: RunKey, from link: PerformerLink, then answer: PerformerRequest) {
+        link.strays.note(key, answer)
         unread.append(key.run)
     }
 
-    /// Lets go of the run's attempts that are over.
-    func letGo(_ run: String, _ row: RunRecord?) {
-        for answer in strays.letGo(run, row) { warden.send(answer) }
+    /// Releases the run's attempts that have ended.
+    func release(_ run: String, _ row: RunRecord?) {
+        for link in performers.all { link.release(run, row) }
     }
 
-    /// Notes who has been silent for too long, or speaks again.
-    func look(into steps: inout [RunStep]) async {
+    /// Notes which jobs have been silent for too long, or speak again.
+    func noteSilences(into steps: inout [RunStep]) async {
         let now = clock.now
         for live in await board.look(at: now) { note(live, at: now, into: &steps) }
     }
@@ -173,7 +179,7 @@ extension RunKeeper {
     }
 }
 
-/// How an attempt ended, as the warden reported it.
+/// How an attempt ended, as its performer reported it.
 enum AttemptEnd {
     case refused(Refusal, text: String)
     case ended(ExitRecord)

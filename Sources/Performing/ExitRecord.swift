@@ -1,0 +1,124 @@
+package import Timeline
+
+/// How an attempt ended.
+///
+/// Kept by its performer until the daemon acknowledges it.
+package struct ExitRecord: Hashable, Sendable {
+    /// Why it ended.
+    package enum Cause: Hashable, Sendable, CaseIterable {
+        /// By itself, or by a signal of somebody else.
+        case exited
+        /// Its performer ended it at its timeout.
+        case timeout
+        /// Its performer ended it on the daemon's request; see ``ExitRecord/cancelReason``.
+        case canceled
+        /// The performer that watched it ended first; the outcome is unknown.
+        case lost
+    }
+
+    /// Which attempt.
+    package var key: RunKey
+    /// Why it ended.
+    package var cause: Cause
+    /// The code it returned, 0...255, where 0 is success; nil when a signal ended it, and when the warden that
+    /// started it had ended by then.
+    package var exitCode: Int?
+    /// The signal that ended it.
+    package var signal: Int?
+    /// What the cancel command said.
+    package var cancelReason: String?
+    /// The first process; nil when it had none.
+    package var pid: Int32?
+    /// When it was started.
+    package var startedAt: Moment
+    /// When its first process was seen to have ended.
+    package var endedAt: Moment
+    /// How long it ran, on a clock nobody sets; nil when nobody saw it end.
+    package var elapsed: Duration?
+    /// Processor time of it and of the children it waited for; nil when nobody collected it.
+    package var cpu: Duration?
+    /// The largest resident size of one of those, in KiB; nil where that is not known.
+    package var maxResidentKiB: Int?
+    /// How much it printed, in bytes, whether kept or not.
+    package var outputBytes: Int
+    /// Processes of it that still ran when this was written: left behind on purpose, or not to be killed.
+    ///
+    /// At most ``survivorLimit`` of them.
+    package var survivors: [Survivor]
+
+    /// How many survivors are named.
+    package static let survivorLimit = 1000
+
+    /// A record with everything that is not known left out.
+    package init(
+        key: RunKey, cause: Cause, exitCode: Int? = nil, signal: Int? = nil, cancelReason: String? = nil,
+        pid: Int32? = nil, startedAt: Moment, endedAt: Moment, elapsed: Duration? = nil, cpu: Duration? = nil,
+        maxResidentKiB: Int? = nil, outputBytes: Int = 0, survivors: [Survivor] = []
+    ) {
+        self.key = key
+        self.cause = cause
+        self.exitCode = exitCode
+        self.signal = signal
+        self.cancelReason = cancelReason
+        self.pid = pid
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.elapsed = elapsed
+        self.cpu = cpu
+        self.maxResidentKiB = maxResidentKiB
+        self.outputBytes = outputBytes
+        self.survivors = survivors
+    }
+}
+
+extension ExitRecord {
+    /// When it ended, counted from its start by a clock that nobody sets, where somebody saw it end: a clock that
+    /// was set meanwhile neither stretches it nor ends it before its start.
+    package var end: Moment { max(startedAt, elapsed.map { startedAt + $0 } ?? endedAt) }
+}
+
+/// A process that outlived its run.
+package struct Survivor: Hashable, Sendable {
+    /// Its id.
+    package var pid: Int32
+    /// What the kernel calls it: the first 15 bytes of its program's name.
+    ///
+    /// - Source: proc(5), `/proc/pid/comm`.
+    package var name: String
+
+    /// A process by its id and its name.
+    package init(pid: Int32, name: String) {
+        self.pid = pid
+        self.name = name
+    }
+}
+
+/// Why an attempt was not started.
+///
+/// Nothing ran and no record of it is kept.
+package enum Refusal: Hashable, Sendable, CaseIterable {
+    /// No such program, or a script whose interpreter is missing.
+    case notFound
+    /// The file is there but may not be run, or is not a program.
+    case notExecutable
+    /// The folder to start in is missing or closed to us.
+    case badFolder
+    /// Where the output should go cannot be written.
+    case badOutput
+    /// The order contradicts itself: no command, a NUL in a text, a key that cannot name a file.
+    case badOrder
+    /// The arguments and the environment together are longer than the kernel takes.
+    case tooLong
+    /// Out of processes, descriptors, memory or space for the record. May pass.
+    case exhausted
+    /// The file it should read from cannot be opened.
+    case badInput
+    /// This machine has no such user.
+    case noSuchUser
+    /// The performer may not do it: another user, a better priority, a higher limit.
+    case notPermitted
+    /// A process of an earlier attempt of the run still lives; it may end.
+    case stillAlive
+    /// Something else; the text explains it. Also an unknown reason of a newer performer.
+    case other
+}

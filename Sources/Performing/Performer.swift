@@ -1,0 +1,88 @@
+package import Timeline
+
+/// Performs attempts of runs: starts them, ends them on request, and reports what happens to them.
+///
+/// One that works in a process of its own survives the daemon; one that works inside the daemon ends with it.
+/// Everything but ``connect()`` and ``nextEvents()`` returns at once; answers arrive as events.
+package protocol Performer: Sendable {
+    /// Whether attempts continue when the daemon ends.
+    ///
+    /// An attempt of a performer that does not, and that an earlier daemon started, is lost: nobody can resume it.
+    var survivesTheDaemon: Bool { get }
+
+    /// Makes the performer ready for commands, again after ``PerformerEvent/disconnected``.
+    ///
+    /// The events after it begin with everything the performer knows, closed by ``PerformerEvent/caughtUp``.
+    /// - Returns: the process that performs the attempts, shown in the status; nil for the daemon's own.
+    /// - Throws: an error whose description is a sentence for a person; the caller tries again later.
+    func connect() async throws -> Int32?
+
+    /// Starts an attempt, once: a repeated order is answered with what is true now, and starts nothing.
+    ///
+    /// Answered by ``PerformerEvent/started(_:process:at:)`` or ``PerformerEvent/refused(_:_:text:)``.
+    func start(_ order: AttemptOrder)
+
+    /// Ends an attempt with all that belongs to it; `reason`, at most 64 bytes, returns in its record.
+    ///
+    /// Answered by ``PerformerEvent/ended(_:)`` once it has ended, or ``PerformerEvent/unknown(_:)``.
+    func cancel(_ key: RunKey, reason: String)
+
+    /// Asks what is known of an attempt that an earlier daemon or an earlier connection started.
+    ///
+    /// Answered by started, ended or ``PerformerEvent/unknown(_:)``.
+    func ask(_ key: RunKey)
+
+    /// The end of this attempt is in the ledger: its record may be forgotten. Not answered.
+    func acknowledge(_ key: RunKey)
+
+    /// The next events in order, all that have arrived; nil at the end, and when the reading task is canceled.
+    ///
+    /// One reader at a time.
+    func nextEvents() async -> [PerformerEvent]?
+}
+
+/// What happened to the attempts in a performer's hands, in the order in which it happened.
+package enum PerformerEvent: Hashable, Sendable {
+    /// The attempt runs: just started, or known from before.
+    ///
+    /// `process` is nil when the performer has no process for it.
+    case started(RunKey, process: StartedProcess?, at: Moment)
+    /// The attempt was not started; nothing of it is kept. `text` is a sentence for a person.
+    case refused(RunKey, Refusal, text: String)
+    /// A copy of what it printed, for parsing. `offset` counts from the first byte it ever printed; one
+    /// that is larger than the end of the last copy shows that copies were left out under pressure.
+    case output(RunKey, offset: Int, bytes: [UInt8])
+    /// A progress report as one line of JSON or text, at most 8 KiB, without the line's end.
+    case report(RunKey, line: [UInt8])
+    /// Datagrams in the form of sd_notify(3), in order, each at most 8 KiB.
+    case notify(RunKey, datagrams: [[UInt8]])
+    /// The attempt has read its input up to `end`, so that more may be sent. `isClosed`: it reads nothing any more,
+    /// and nothing needs to be sent.
+    case inputTaken(RunKey, end: Int, isClosed: Bool)
+    /// The attempt ended; everything it reported came before. Repeated on every connection until
+    /// acknowledged.
+    case ended(ExitRecord)
+    /// The performer has no record of the attempt: in this boot, it was never started.
+    ///
+    /// A run started in another boot is unknown, too; compare boot ids before starting it again.
+    case unknown(RunKey)
+    /// Everything the performer knew when the connection or the question was made has been reported.
+    case caughtUp
+    /// The connection closed, and every command not yet answered is lost. Connect again, wait for
+    /// ``caughtUp`` and ask about what was not reported.
+    case disconnected
+}
+
+/// The first process of an attempt.
+package struct StartedProcess: Hashable, Sendable {
+    /// Its id.
+    package var pid: Int32
+    /// When it started, in clock ticks since the machine did; with the boot id it names the process.
+    package var startTime: UInt64
+
+    /// A process by its id and its start.
+    package init(pid: Int32, startTime: UInt64) {
+        self.pid = pid
+        self.startTime = startTime
+    }
+}

@@ -1,0 +1,105 @@
+import Delivery
+import Engine
+import Host
+import Ledger
+import LedgerSQLite
+import Performing
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(2))) struct `a run of a performer inside the daemon` {
+    /// A scene in which the bot `streamer` is performed by a ``StreamPerformer`` and nothing else can be, because no
+    /// warden answers.
+    private func scene(
+        in home: WardenHome, incarnation: Int64 = 1, refusedConnections: Int = 0,
+        _ body: (RunScene, StreamPerformer) async throws -> Void
+    ) async throws {
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        let performer = StreamPerformer(clock: clock, refusedConnections: refusedConnections)
+        try await RunScene.run(
+            in: home, clock: clock, incarnation: incarnation, launches: false,
+            performers: [.stream: performer], choosing: { $0.bot == "streamer" ? .stream : $0.performer }
+        ) { scene in try await body(scene, performer) }
+    }
+
+    private func spec(_ text: String) -> JobSpec {
+        JobSpec.manual("talk", text).with { $0.bot = "streamer" }
+    }
+
+    @Test func `is started, reports progress and completes, though no warden answers`() async throws {
+        try await scene(in: try WardenHome()) { scene, performer in
+            let queued = try await scene.queue(spec("{\"progress\":0.5}\nwait"))
+            try await scene.live(queued) { $0.progress == 0.5 }
+            let running = try await scene.run(queued) { $0.state == .running }
+            #expect(running.process == nil || running.process?.pid == 0)
+            performer.proceed()
+            let ended = try await scene.end(of: queued)
+            #expect(ended.state == .completed && ended.exitCode == 0)
+            #expect(try await scene.events(of: queued).map(\.type) == [.runStarted, .runCompleted])
+            // A run that needs the warden holds nobody up, and the reason is known.
+            let other = try await scene.queue("true")
+            _ = try await scene.end(of: scene.queue(spec("")))
+            #expect(await scene.keeper.obstacle(of: other.id) == .wardenAway)
+            // The end before the last one was acknowledged in an earlier turn.
+            #expect(performer.held <= 1)
+        }
+    }
+
+    @Test func `that is canceled ends as canceled`() async throws {
+        try await scene(in: try WardenHome()) { scene, _ in
+            let queued = try await scene.queue(spec("wait"))
+            try await scene.run(queued) { $0.state == .running }
+            try await scene.keeper.cancel(queued.id)
+            let ended = try await scene.end(of: queued)
+            #expect(ended.state == .canceled && ended.reason == .canceled)
+        }
+    }
+
+    @Test func `is lost when the daemon ends, because its stream was cut`() async throws {
+        let home = try WardenHome()
+        var run: RunRecord?
+        try await scene(in: home) { scene, _ in
+            run = try await scene.run(scene.queue(spec("{\"progress\":0.5}\nwait"))) { $0.state == .running }
+        }
+        let before = try #require(run)
+        try await scene(in: home, incarnation: 2) { scene, _ in
+            let ended = try await scene.end(of: before)
+            #expect(ended.state == .lost && ended.reason == .streamCut)
+            #expect(try await scene.events(of: before).map(\.type) == [.runStarted, .runLost])
+            #expect(try await scene.end(of: scene.queue(spec(""))).state == .completed)
+        }
+    }
+
+    @Test func `is tried again after such a loss if its job says so`() async throws {
+        let home = try WardenHome()
+        var run: RunRecord?
+        let again = spec("wait").with {
+            $0.attempts = 2
+            $0.retriesLost = true
+            $0.backoff = .zero
+        }
+        try await scene(in: home) { scene, _ in
+            run = try await scene.run(scene.queueStored(again)) { $0.state == .running }
+        }
+        let before = try #require(run)
+        try await scene(in: home, incarnation: 2) { scene, performer in
+            try await scene.run(before) { $0.attempt == 2 && $0.state == .running }
+            performer.proceed()
+            #expect(try await scene.end(of: before).state == .completed)
+            let attempts = try await scene.ledger.attempts(of: before.id)
+            #expect(attempts.map(\.reason) == [.streamCut, nil])
+        }
+    }
+
+    @Test func `waits while its performer can't be reached, and starts once it can`() async throws {
+        try await scene(in: try WardenHome(), refusedConnections: 1) { scene, _ in
+            let queued = try await scene.queue(spec(""))
+            // Asleep after its first turn: refused once.
+            _ = await scene.clock.nextSleeper()
+            scene.clock.advance(by: .seconds(10))
+            #expect(try await scene.end(of: queued).state == .completed)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Engine
+import Performing
+import Synchronization
+import Timeline
+
+extension PerformerKind {
+    /// The test's own performer, which works inside the daemon.
+    static let stream = PerformerKind("stream")
+}
+
+/// Performs attempts in tasks of the daemon, as a bot's API would be read: each line of a shell's text is a report, and
+/// `wait` waits for ``proceed()``.
+///
+/// Ends with the daemon: another instance knows nothing of its attempts.
+final class StreamPerformer: Performer {
+    private struct State {
+        var running: [RunKey: Task<Void, Never>] = [:]
+        var ended: [RunKey: ExitRecord] = [:]
+        var refusedConnections: Int
+    }
+
+    let survivesTheDaemon = false
+    private let state: Mutex<State>
+    private let clock: any WallClock
+    private let (reported, reports) = AsyncStream.makeStream(of: PerformerEvent.self)
+    private let (proceeding, proceeds) = AsyncStream.makeStream(of: Void.self)
+
+    /// A performer that can't be reached the first times.
+    init(clock: any WallClock, refusedConnections: Int = 0) {
+        self.clock = clock
+        state = Mutex(State(refusedConnections: refusedConnections))
+    }
+
+    /// An attempt that waits goes on.
+    func proceed() { proceeds.yield() }
+
+    /// How often it was ordered to start something that is not acknowledged.
+    var held: Int { state.withLock { $0.running.count + $0.ended.count } }
+
+    // MARK: Performer
+
+    func connect() async throws -> Int32? {
+        let isRefused = state.withLock { state in
+            state.refusedConnections -= 1
+            return state.refusedConnections >= 0
+        }
+        if isRefused { throw NoStream() }
+        for key in state.withLock({ Array($0.running.keys) + Array($0.ended.keys) }) { ask(key) }
+        reports.yield(.caughtUp)
+        return nil
+    }
+
+    func start(_ order: AttemptOrder) {
+        guard case .process(let process) = order, case .shell(let text) = process.work else {
+            reports.yield(.refused(order.key, .badOrder, text: "no text"))
+            return
+        }
+        state.withLock { state in
+            guard state.running[order.key] == nil, state.ended[order.key] == nil else { return }
+            reports.yield(.started(order.key, process: nil, at: clock.now))
+            state.running[order.key] = Task {
+                await perform(text.split(separator: "\n"), order.key, clock.now)
+            }
+        }
+    }
+
+    func cancel(_ key: RunKey, reason: String) {
+        guard let task = state.withLock({ $0.running[key] }) else { return ask(key) }
+        task.cancel()
+    }
+
+    func ask(_ key: RunKey) {
+        state.withLock { state in
+            let isRunning = state.running[key] != nil
+            let event =
+                state.ended[key].map(PerformerEvent.ended)
+                ?? (isRunning ? .started(key, process: nil, at: clock.now) : .unknown(key))
+            _ = reports.yield(event)
+        }
+    }
+
+    func acknowledge(_ key: RunKey) { state.withLock { _ = $0.ended.removeValue(forKey: key) } }
+
+    func nextEvents() async -> [PerformerEvent]? {
+        for await event in reported { return [event] }
+        return nil
+    }
+
+    // MARK: An attempt
+
+    private func perform(_ lines: [Substring], _ key: RunKey, _ start: Moment) async {
+        for line in lines where !Task.isCancelled {
+            if line == "wait" {
+                for await _ in proceeding { break }
+            } else {
+                reports.yield(.report(key, line: Array(line.utf8)))
+            }
+        }
+        let isCanceled = Task.isCancelled
+        let record = ExitRecord(
+            key: key, cause: isCanceled ? .canceled : .exited, exitCode: isCanceled ? nil : 0,
+            startedAt: start, endedAt: clock.now)
+        state.withLock { state in
+            state.running[key] = nil
+            state.ended[key] = record
+            reports.yield(.ended(record))
+        }
+    }
+}
+
+private struct NoStream: Error, CustomStringConvertible {
+    let description = "nothing listens"
+}
