@@ -105,6 +105,18 @@ import GRDBSQLite
         }
     }
 
+    /// What a query for one number answers, by a connection of its own to the database at `path`.
+    static func integer(_ query: String, in path: String) throws -> Int64 {
+        var database: OpaquePointer?
+        defer { unsafe sqlite3_close(database) }
+        try check(unsafe sqlite3_open(path, &database))
+        var statement: OpaquePointer?
+        try check(unsafe sqlite3_prepare_v2(database, query, -1, &statement, nil))
+        defer { unsafe sqlite3_finalize(statement) }
+        guard unsafe sqlite3_step(statement) == SQLITE_ROW else { throw Failure(code: SQLITE_ERROR) }
+        return unsafe sqlite3_column_int64(statement, 0)
+    }
+
     private static func check(_ code: Int32) throws {
         if code != SQLITE_OK { throw Failure(code: code) }
     }

@@ -91,7 +91,8 @@ final class BenchDaemon {
     private let process: BenchProcess
     private let runtime: String
 
-    init(folder: String) throws {
+    /// `bots`: those of its configuration, as lines of its map.
+    init(folder: String, bots: String = "") throws {
         let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfryd"
         socket = folder + "/b.sock"
         runtime = folder + "/run"
@@ -102,6 +103,7 @@ final class BenchDaemon {
               hook: { kind: webhook, url: "https://example.org/hook" }
             routes:
               - { when: [failed], to: [hook] }
+            \(bots.isEmpty ? "" : "bots:\n  " + bots)
             """
         try SmallFile.replace(folder + "/belfry.yaml", with: Array(configuration.utf8))
         process = try BenchProcess(
@@ -113,6 +115,15 @@ final class BenchDaemon {
             usleep(10_000)
         }
         guard unsafe access(socket, F_OK) == 0 else { throw BenchProcess.Failed(program: program) }
+    }
+
+    /// What its process has used of a core until now, in seconds.
+    ///
+    /// Source: proc(5), `stat`: user and system time are the fields 14 and 15, the second is in parentheses.
+    func cpuSeconds() throws -> Double {
+        let fields = try SmallFile.text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ")
+        let ticks = (fields ?? []).dropFirst(11).prefix(2).compactMap { Double($0) }.reduce(0, +)
+        return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
     /// The warden it started.
