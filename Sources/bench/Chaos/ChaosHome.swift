@@ -15,6 +15,8 @@ final class ChaosHome {
     private static let clumsy = (count: 4, period: 10)
     /// The jobs that leave a process behind, hold a lock by it, and may be done again when they are lost.
     private static let untidy = (count: 3, period: 5)
+    /// The jobs whose runs wait for their part of a spread that is longer than their interval, each by another policy.
+    private static let spread = (policies: ["skip", "queue-one", "queue-all"], period: 2)
 
     let folder: String
     private let runtime: BenchFolder
@@ -50,6 +52,7 @@ final class ChaosHome {
         for job in slowJobs { periods[job] = Self.slow.period }
         for job in clumsyJobs { periods[job] = Self.clumsy.period }
         for job in untidyJobs { periods[job] = Self.untidy.period }
+        for job in spreadJobs { periods[job] = Self.spread.period }
         for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
         return periods
     }
@@ -58,6 +61,8 @@ final class ChaosHome {
     private var slowJobs: [String] { (0..<Self.slow.count).map { "slow-\($0)" } }
     private var clumsyJobs: [String] { (0..<Self.clumsy.count).map { "clumsy-\($0)" } }
     private var untidyJobs: [String] { (0..<Self.untidy.count).map { "untidy-\($0)" } }
+
+    private var spreadJobs: [String] { Self.spread.policies.map { "spread-\($0)" } }
 
     /// Writes the file as the current edition has it, with each edited job changed.
     private func writeConfiguration() throws {
@@ -120,6 +125,13 @@ final class ChaosHome {
                 retry: { attempts: 3, backoff: 1s, onLost: true }, shell: 'echo \(words) begin" >> \(done); \
                 (setsid flock -n \(folder)/lock-$BELFRY_RUN_ID sleep 2.5 || echo \(words) beside" >> \(done)) & \
                 sleep 1' }
+
+                """
+        }
+        for (job, policy) in zip(spreadJobs, Self.spread.policies) {
+            jobs += """
+                  \(job): { schedule: "*/\(Self.spread.period) * * * * *", spread: 5s, overlap: \(policy), \
+                shell: 'echo \(words) begin" >> \(done)' }
 
                 """
         }
