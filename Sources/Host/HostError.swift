@@ -8,6 +8,8 @@ package enum HostError: Error, Hashable {
     case held(path: String, pid: Int32?)
     /// The folder belongs to somebody else, or others may write to it.
     case notOurs(path: String)
+    /// A folder that must be there and is not; nothing is made in its place.
+    case missing(path: String)
     /// A file system that does not keep the promises a lock or a ledger needs, such as NFS.
     case remoteFolder(path: String)
     /// A path of a unix socket that is longer than the kernel's 107 bytes.
@@ -40,6 +42,7 @@ extension HostError: CustomStringConvertible {
         case .held(let path, let pid?): "\(path) is in use by process \(pid)"
         case .held(let path, nil): "\(path) is in use by another process"
         case .notOurs(let path): PrivateFolder.fault(of: path)
+        case .missing(let path): "the folder \(path) does not exist"
         case .remoteFolder(let path): "\(path) is on a network file system, where locks cannot be trusted"
         case .socketPathTooLong(let path): "\(path) is longer than the 107 bytes a socket's path may have"
         case .noSuchZone(let name): "no time zone \"\(name)\" on this machine"

@@ -20,6 +20,22 @@ package enum PrivateFolder {
         guard try isOurs(path) else { throw .notOurs(path: path) }
     }
 
+    /// Makes `path` as ``make(_:mode:)`` does, with the folders above it that are inside `base`, but never `base`.
+    ///
+    /// A folder that was moved away under a process is not replaced by an empty one, into which it would be moved back.
+    ///
+    /// - Throws: ``HostError/missing(path:)`` when there is no folder at `base`.
+    package static func make(_ path: String, within base: String) throws(HostError) {
+        if path == base || !path.hasPrefix(base + "/") {
+            guard unsafe access(base, F_OK) == 0 else { throw .missing(path: base) }
+        } else if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+            guard errno == ENOENT else { throw .last("mkdir", path) }
+            try make(SmallFile.parent(of: path), within: base)
+            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+        }
+        guard try isOurs(path) else { throw .notOurs(path: path) }
+    }
+
     /// Whether `path` is a folder, not a link, that belongs to this user and only this user may write.
     ///
     /// - Throws: when there is nothing at `path` or it may not be looked at.

@@ -42,7 +42,7 @@ package struct ProcessOrder: Hashable, Sendable {
     ///
     /// The files are those of `OutputLog` in WardenProtocol.
     package struct Output: Hashable, Sendable {
-        /// The absolute path of the head file; its folder is made when missing.
+        /// The absolute path of the head file; its folder is made when missing, the state folder never.
         package var path: String
         /// How many bytes of the beginning are kept.
         ///

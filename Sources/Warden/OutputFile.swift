@@ -22,7 +22,10 @@ struct OutputFile {
     /// Starts the log, in place of an older one at the same path.
     ///
     /// The head file is made with the first byte: most jobs print nothing, and then there is no file.
-    init(_ output: ProcessOrder.Output) throws(HostError) {
+    ///
+    /// - Throws: ``HostError/missing(path:)`` when the log belongs into the state folder and that is not there; outside
+    ///   of it, when its folder's own folder is not.
+    init(_ output: ProcessOrder.Output, state: String? = nil) throws(HostError) {
         log = OutputLog(path: output.path)
         // An empty head and the first piece would have one name.
         headBytes = max(1, output.headBytes)
@@ -31,7 +34,8 @@ struct OutputFile {
         let folder = SmallFile.parent(of: output.path)
         if unsafe access(folder, W_OK) != 0 {
             guard errno == ENOENT else { throw .last("access", folder) }
-            try PrivateFolder.make(folder)
+            let base = state.flatMap { folder == $0 || folder.hasPrefix($0 + "/") ? $0 : nil }
+            try PrivateFolder.make(folder, within: base ?? SmallFile.parent(of: folder))
         }
         if log.exists { log.remove() }
     }

@@ -7,12 +7,13 @@ import WardenProtocol
 /// The record files of the runs: in the runtime folder, and synced in the state folder when asked.
 struct RecordStore {
     private let folder: String
-    /// Where records outlive a restart of the machine; nil for nowhere.
-    private let saved: String?
+    /// The state folder, where records outlive a restart of the machine; nil for nowhere.
+    private let state: String?
+    private var saved: String? { state.map { $0 + "/warden" } }
 
     init(directory: String, state: String?) throws(HostError) {
         folder = directory + "/runs"
-        saved = state.map { $0 + "/warden" }
+        self.state = state
         try PrivateFolder.make(folder)
     }
 
@@ -47,7 +48,9 @@ struct RecordStore {
     ///
     /// False when there is none or it did not take it.
     func save(_ record: ExitRecord) -> Bool {
-        guard let saved, (try? PrivateFolder.make(saved)) != nil else { return false }
+        guard let state, let saved, (try? PrivateFolder.make(saved, within: state)) != nil else {
+            return false
+        }
         let bytes = record.fileBytes
         return (try? SmallFile.replace("\(saved)/\(record.key)", with: bytes, isDurable: true)) != nil
     }

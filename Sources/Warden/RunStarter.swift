@@ -20,14 +20,17 @@ struct RunStarter {
     let environment: ChildEnvironment.Shared
     private let oomScore: Int?
     private let notifyFolder: String
+    /// The state folder, where most output belongs; nil: there is none.
+    private let state: String?
     private let nothing: Descriptor
     private var lastSocket = 0
     private var ticks = StartTicks(perSecond: Machine.ticksPerSecond)
 
     /// `keeping` are the ids of wardens that still finish their runs.
     init(
-        directory: String, environment: [String: String], keeping others: Set<String>
+        directory: String, state: String?, environment: [String: String], keeping others: Set<String>
     ) throws(HostError) {
+        self.state = state
         self.environment = ChildEnvironment.Shared(JobEnvironment.scrubbed(environment))
         notifyFolder = directory + "/n"
         nothing = try Descriptor.open("/dev/null", O_RDWR)
@@ -107,7 +110,7 @@ struct RunStarter {
         _ order: ProcessOrder, _ attachment: Attachment?, _ notifyPath: String, _ account: Account?,
         for child: inout ChildProgram
     ) throws(HostError) -> RunPipes {
-        let output = try OutputFile(order.output)
+        let output = try OutputFile(order.output, state: state)
         let progress = try Descriptor.pipe(nonblockingRead: true)
         let notify = try LocalSocket.bindDatagram(notifyPath)
         var pipes = RunPipes(

@@ -103,7 +103,7 @@ package final class Warden {
         store = try RecordStore(directory: options.directory, state: options.state)
         groups = options.usesControlGroups ? ControlGroups(below: .own()) : ControlGroups()
         starter = try RunStarter(
-            directory: options.directory, environment: Machine.environment,
+            directory: options.directory, state: options.state, environment: Machine.environment,
             keeping: RetiredWardens(directory: options.directory).working)
         poll = try EventPoll()
         signals = try Self.takeSignals()

@@ -70,6 +70,8 @@ struct Daemon {
     static func takeLock(of paths: Paths) throws(Failure) -> StateLock {
         do throws(HostError) {
             try paths.makeFolders()
+            // Where this daemon names the state folder by another path than its warden, that makes no folder in it.
+            try PrivateFolder.make(paths.state + "/output")
             return try StateLock(folder: paths.state)
         } catch {
             switch error {

@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    @Test func `is never made again with what is made in it`() throws {
+        let folder = try TemporaryFolder()
+        let state = folder.file("state")
+        for path in [state, state + "/output", state + "/output/job"] {
+            #expect(throws: HostError.missing(path: state)) { try PrivateFolder.make(path, within: state) }
+        }
+        #expect(try Folder.names(in: folder.path).isEmpty)
+        try PrivateFolder.make(state)
+        try PrivateFolder.make(state + "/output/job", within: state)
+        #expect(try PrivateFolder.isOurs(state + "/output/job"))
+        try PrivateFolder.make(state + "/output/job", within: state)
+    }
+
     @Test(.enabled(if: geteuid() == 0)) func `is refused when it belongs to another user, with both names`()
         throws
     {

@@ -1,3 +1,4 @@
+import Glibc
 import Host
 import Performing
 import TestSupport
@@ -70,6 +71,30 @@ import Testing
         _ = try OutputFile(plan)
         #expect(try OutputLog(path: plan.path).pieceOffsets() == [0])
         #expect(try OutputLog(path: plan.path).read(from: 0).bytes.isEmpty)
+    }
+
+    @Test func `does not make a state folder that was moved away, and refuses the run with the reason`()
+        async throws
+    {
+        let warden = try await WardenAtWork()
+        let state = warden.folder.file("state")
+        #expect(unsafe rename(state, warden.folder.file("away")) == 0)
+        var order = warden.order(.shell("echo lost"))
+        order.output.path = state + "/output/job/\(order.key).log"
+        warden.client.send(.start(order))
+        let events = try await warden.until { if case .refused = $0 { true } else { false } }
+        guard case .refused(_, .badOutput, let text)? = events.last else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(text == "the folder \(state) does not exist")
+        #expect(unsafe access(state, F_OK) != 0)
+        // Moved back it is where it was, and runs find their folder in it.
+        #expect(unsafe rename(warden.folder.file("away"), state) == 0)
+        order = warden.order(.shell("echo kept"), attempt: 2)
+        order.output.path = state + "/output/job/\(order.key).log"
+        try await warden.run(order)
+        #expect(try warden.log(of: order) == "kept\n")
     }
 
     @Test func `says from where it goes on when bytes were dropped`() throws {

@@ -70,7 +70,7 @@ package actor SpoolDoor {
     private func moveOutput(of id: String, job: String) {
         let log = "\(id).log"
         let target = identity.places.output(of: id, job: job, attempt: 1)
-        try? PrivateFolder.make(SmallFile.parent(of: target))
+        try? PrivateFolder.make(SmallFile.parent(of: target), within: identity.state)
         for name in (try? Folder.names(in: folder)) ?? [] where name == log || name.hasPrefix(log + ".") {
             unsafe rename("\(folder)/\(name)", target + name.dropFirst(log.count))
         }
@@ -78,7 +78,7 @@ package actor SpoolDoor {
 
     private func setAside(_ id: String, because reason: String) {
         let refused = folder + "/refused"
-        try? PrivateFolder.make(refused)
+        try? PrivateFolder.make(refused, within: identity.state)
         let isAside = unsafe rename("\(folder)/\(id).json", "\(refused)/\(id).json") == 0
         logger.warning(
             "a spooled run was refused",

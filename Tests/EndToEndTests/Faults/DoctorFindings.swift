@@ -89,6 +89,10 @@ import Testing
         #expect(moved.code == 1)
         #expect(moved.kinds.contains("stateMoved"))
         try await belfry.logged("the ledger is no longer at its path")
+        // What is moved back must not land inside of an empty folder that a run has made.
+        let run = try await belfry.run("run", "job", "--follow")
+        #expect(run.code != 0)
+        #expect(!FileManager.default.fileExists(atPath: belfry.statePath))
         // Another ledger in its place is not the one that is open.
         try FileManager.default.createDirectory(
             atPath: belfry.statePath, withIntermediateDirectories: false)
