@@ -106,10 +106,14 @@ extension SlotKeeper {
 
     /// Tells the keeper of runs which rows to look at.
     func tell(_ commit: Commit, made: [RunRecord], touched: [(run: String, job: String)]) {
+        var due: Set<String> = []
         for (run, job) in touched where commit.passedOver.contains(run) {
+            // It had its moment and waited for its turn alone: so does the one in its place.
+            if waiting[run] == nil { due.insert(job) }
             waiting.remove(run)
             census.ended(run: run, of: job)
         }
+        for run in made where due.contains(run.job) { waiting.hasten(run.id, to: clock.now) }
         if made.isEmpty, touched.isEmpty { return }
         census.note(touched.map(\.run) + made.map(\.id))
     }

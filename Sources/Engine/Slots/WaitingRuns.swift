@@ -42,6 +42,14 @@ struct WaitingRuns {
         ])
     }
 
+    /// The run starts now: the one whose place it took would have started already.
+    mutating func hasten(_ run: String, to now: Moment) {
+        guard moments[run] != nil, var entry = queue.unordered.first(where: { $0.run == run }) else { return }
+        entry.until = min(entry.until, now)
+        entry.notBefore = min(entry.notBefore, now)
+        restore([entry])
+    }
+
     /// The run does not start.
     mutating func remove(_ run: String) { moments[run] = nil }
 

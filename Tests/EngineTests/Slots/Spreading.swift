@@ -108,6 +108,24 @@ import Tracking
         }
     }
 
+    @Test(arguments: [OverlapPolicy.queueOne, .replace])
+    func `waits for its turn alone when it takes the place of one whose moment had come`(
+        policy: OverlapPolicy
+    ) async throws {
+        try await crowded(policy) { scene, runs in
+            let start = at("10:02:00") + Self.offset
+            // The slots in between each take the place of the one before, which keeps its moment.
+            try await scene.decide(at: start)
+            #expect(try await scene.newest("calm").state == .queued)
+            let next = Moment(seconds: (start.seconds / 60 + 1) * 60)
+            try await scene.decide(at: next)
+            let newest = try await scene.newest("calm")
+            #expect(newest.slot == next && newest.state == .queued)
+            let waiting = RunFilter(job: "calm", states: [.scheduled, .queued])
+            #expect(try await scene.ledger.runs(waiting).count == 1)
+        }
+    }
+
     @Test func `and replace ends the run under way when the next one starts, not before`() async throws {
         try #require(Self.offset > .seconds(60))
         try await crowded(.replace) { scene, runs in
