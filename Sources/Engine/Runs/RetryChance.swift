@@ -17,7 +17,7 @@ struct RetryChance {
     /// When the attempt after this `outcome` may begin; nil: there is none.
     func moment(after outcome: RunOutcome, of run: RunRecord, exitCode: Int?, at now: Moment) -> Moment? {
         guard run.attempt < spec.attempts, run.endAsked == nil, mayPass(outcome, exitCode) else { return nil }
-        return isInTime(now + wait(after: run.attempt, of: run.id))
+        return isInTime(now + Self.wait(after: run.attempt, of: run.id, spec))
     }
 
     /// The moment, if the next slot does not come first.
@@ -60,9 +60,9 @@ struct RetryChance {
 
     /// Of the whole wait between one and two halves by the run's own id, so that what failed together does not come
     /// back together.
-    private func wait(after attempt: Int, of run: String) -> Duration {
-        let whole = Self.whole(after: attempt, of: spec)
-        return whole / 2 + whole / 2 * Self.share(run, attempt)
+    static func wait(after attempt: Int, of run: String, _ spec: JobSpec) -> Duration {
+        let whole = whole(after: attempt, of: spec)
+        return whole / 2 + whole / 2 * share(run, attempt)
     }
 
     /// A number from 0 to 1 that looks random: FNV-1a, stirred as SplitMix64 does it.

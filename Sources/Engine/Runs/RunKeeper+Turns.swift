@@ -49,6 +49,20 @@ extension RunKeeper {
         }
     }
 
+    /// Takes up since when an attempt waits for what those before it left running: since its own first moment, which
+    /// follows from the end of the one before.
+    ///
+    /// By the clock on the wall: no other one is known of the time before this daemon.
+    func recallLeftovers(of run: RunRecord) async throws(LedgerError) {
+        guard run.attempt > 1, [.queued, .starting].contains(run.state), let spec = try await spec(of: run),
+            let ended = try await ledger.attempts(of: run.id).last(where: { $0.n < run.attempt })?.endedAt
+        else { return }
+        let begin = ended + RetryChance.wait(after: run.attempt - 1, of: run.id, spec)
+        // One that only waits for that moment has not met any yet.
+        guard run.state == .starting || run.notBefore.map({ $0 > begin }) ?? false else { return }
+        leftoversSeen[run.id] = clock.sinceBoot - max(.zero, clock.now - begin)
+    }
+
     /// The run is under way and in nobody's hand.
     func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
         let step = decider.adopt(run)

@@ -36,6 +36,8 @@ package actor RunKeeper {
     /// Attempts that are over, while the ledger can't be read to decide what follows.
     var undecided: [(key: RunKey, end: AttemptEnd)] = []
     /// Since when, since boot, runs wait for what their earlier attempts left running; by id.
+    ///
+    /// Of a run that waited before this daemon started the rows show it.
     var leftoversSeen: [String: Duration] = [:]
     private var isTroubled = false
     /// Whether it is logged; until a turn without trouble.
@@ -125,6 +127,7 @@ package actor RunKeeper {
     private func takeUp() async throws(LedgerError) {
         var steps: [RunStep] = []
         for run in try await ledger.activeRuns() {
+            try await recallLeftovers(of: run)
             if RunDecider.alive.contains(run.state) {
                 try await adopt(run, into: &steps)
             } else if run.state == .queued {

@@ -1,6 +1,7 @@
 import Delivery
 import Engine
 import Glibc
+import Host
 import Ledger
 import LedgerSQLite
 import TestSupport
@@ -210,6 +211,23 @@ import Tracking
             #expect(ended.live?.message == told.last?.message)
             try await scene.settled()
             #expect(!scene.census.isBusy("job"))
+        }
+    }
+
+    @Test func `waits no longer for what is left because the daemon was started again`() async throws {
+        let home = try WardenHome()
+        var waiting: RunRecord?
+        try await RunScene.run(in: home) { scene in
+            let run = try await scene.queueStored(leaving(LeftoverPolicy(wait: .seconds(60), then: .fail)))
+            let second = try await pass(scene, run, to: 2)
+            waiting = try await scene.run(second) { $0.state == .queued && $0.token > second.token }
+        }
+        let run = try #require(waiting)
+        try await RunScene.run(in: home, clock: ManualClock(now: .now + .seconds(300), sinceBoot: .sinceBoot)) { scene in
+            let left = try #require(try scene.lines(of: "left").first.flatMap { Int32($0) })
+            defer { kill(left, SIGKILL) }
+            let ended = try await scene.end(of: run)
+            #expect(ended.state == .failed && ended.reason == .leftovers && ended.attempt == 2)
         }
     }
 
