@@ -20,11 +20,10 @@ extension Control {
         do throws(EngineError) {
             switch leftOut.part {
             case .job(let spec):
-                guard await !slots.isJob(spec.name) else { return }
-                _ = try await slots.change(
-                    [.add(spec, origin: .file, place: leftOut.place)],
-                    events: [leftOut.returned(at: clock.now)])
-                switchboard.change { $0.leftOut.removeAll { $0 == leftOut } }
+                let isDone = try await switchboard.turnstile.pass { () async throws(EngineError) in
+                    try await putBack(spec, leftOut)
+                }
+                guard isDone else { return }
             case .channel(let name, _):
                 guard let (channel, version) = await reopenChannel(name) else { return }
                 // A reload may have been faster.
@@ -46,6 +45,17 @@ extension Control {
                 "what was left out can't be used yet",
                 metadata: ["config.place": "\(leftOut.place)", "reason": "\(error)"])
         }
+    }
+
+    /// Adds the job, unless it can't be added yet, or a reload has decided otherwise meanwhile.
+    private func putBack(_ spec: JobSpec, _ leftOut: LeftOut) async throws(EngineError) -> Bool {
+        guard switchboard.configuration.leftOut.contains(leftOut), await !slots.isJob(spec.name) else {
+            return false
+        }
+        _ = try await slots.change(
+            [.add(spec, origin: .file, place: leftOut.place)], events: [leftOut.returned(at: clock.now)])
+        switchboard.change { $0.leftOut.removeAll { $0 == leftOut } }
+        return true
     }
 
     /// What status says of what was left out.

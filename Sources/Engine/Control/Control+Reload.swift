@@ -54,7 +54,7 @@ extension Control {
     package func reload() async throws -> ReloadDifference {
         await loading.wait()
         do {
-            let difference = try await replaceConfiguration()
+            let difference = try await switchboard.turnstile.pass { try await replaceConfiguration() }
             switchboard.refusal = nil
             return difference
         } catch {

@@ -6,6 +6,8 @@ package final class Switchboard: Sendable {
     private let current: Mutex<EngineConfiguration>
     private let lastRefusal = Mutex<String?>(nil)
     private let changes = Taps()
+    /// Those who decide by the configuration what is in force go through one by one.
+    let turnstile = Turnstile()
     /// What the keeper of items and those who send for the channels must agree on.
     package let inHand = EntriesInHand()
 

@@ -62,6 +62,31 @@ import Tracking
         }
     }
 
+    @Test func `is not taken up when a reload has removed it meanwhile`() async throws {
+        try await Tower.run(keepers: [.slots]) { tower in
+            _ = try await tower.control.add(.manual("backup", "mine"))
+            tower.switchboard.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
+            _ = try await tower.control.takeUpJobs()
+            async let end: Void = tower.control.followLeftOut()
+            while await tower.clock.nextSleeper() != at("10:01:00") {}
+            try await tower.control.remove("backup")
+            let (reading, didBegin) = AsyncStream<Never>.makeStream()
+            let (holding, letGo) = AsyncStream<Never>.makeStream()
+            tower.beforeReading.value = {
+                didBegin.finish()
+                for await _ in holding {}
+            }
+            async let difference = tower.control.reload()
+            for await _ in reading {}
+            tower.clock.advance(to: at("10:01:00"))
+            letGo.finish()
+            #expect(try await difference.isEmpty)
+            try await end
+            #expect(try await tower.ledger.jobs().isEmpty)
+            #expect(try await tower.eventTypes() == [.jobLeftOut, .configReloaded])
+        }
+    }
+
     @Test func `is a channel whose notices wait, and go to it once its secret can be read`() async throws {
         let hook = try makeHook("hook", curl: try CurlMulti())
         let routes = [Route(when: [.failed], to: ["hook"])]

@@ -29,6 +29,8 @@ struct Tower {
     let control: Control
     /// What the next reload finds.
     let file: Mutexed<Result<EngineConfiguration, ReloadRefusal>>
+    /// What a reload does before it reads the file.
+    let beforeReading: Mutexed<@Sendable () async -> Void>
     /// Channels that were left out and can be made now.
     let reopened: Mutexed<[String: any Channel]>
 
@@ -46,6 +48,7 @@ struct Tower {
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
             routing: Routing(routes: routes), channels: channels)
         let switchboard = Switchboard(configuration)
+        let beforeReading = Mutexed<@Sendable () async -> Void>({})
         let (census, health, file, reopened) = (
             RunCensus(), ChannelBoard(),
             Mutexed(Result<EngineConfiguration, ReloadRefusal>.success(configuration)),
@@ -64,7 +67,11 @@ struct Tower {
         let control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
             channels: health, configurationPath: folder.file("belfry.yaml"), zones: machineZones,
-            makeID: freshID, readConfiguration: { try file.value.get() },
+            makeID: freshID,
+            readConfiguration: {
+                await beforeReading.value()
+                return try file.value.get()
+            },
             reopenChannel: { name in reopened.value[name].map { ($0, 7) } }, loading: loading, logger: quiet)
         let items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: freshID,
@@ -75,7 +82,7 @@ struct Tower {
             ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board, switchboard: switchboard,
-            health: health, control: control, file: file, reopened: reopened)
+            health: health, control: control, file: file, beforeReading: beforeReading, reopened: reopened)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for keeper in keepers {
                 switch keeper {
