@@ -26,6 +26,8 @@ public struct JobItem: Hashable, Codable, Sendable {
     /// Why the version that waits will ring, or why not.
     private var waiting: RingReason?
     private var isShown = false
+    /// The version since which nothing rang and no other run came; absent in what an older Belfry stored.
+    private var quiet: Quiet?
 
     /// A job nothing is known of.
     public init(job: String, bot: String) {
@@ -66,6 +68,8 @@ public struct JobItem: Hashable, Codable, Sendable {
         if waiting.rings { ring = Ring(at: now, urgency: urgency) }
         isShown = !isDismissed
         revision += 1
+        let run = report.fact.run
+        if waiting.rings || quiet?.run != run { quiet = Quiet(since: revision, run: run) }
         let snapshot = ItemSnapshot(
             key: .job(job), revision: revision, bot: bot, urgency: urgency, reason: waiting, at: now,
             isDismissed: isDismissed, content: .job(report))
@@ -74,10 +78,11 @@ public struct JobItem: Hashable, Codable, Sendable {
 
     /// A person has put away what this revision showed.
     ///
-    /// It stays away until something rings or another run begins. A revision that is no longer the
-    /// newest, or that news already waits to replace, is ignored.
+    /// It stays away until something rings or another run begins. A revision that such news has replaced, or waits
+    /// to replace, is ignored; one that was followed by silent progress alone is not.
     public mutating func dismissed(revision: Int, at now: Moment) -> [ItemAction] {
-        guard revision == self.revision, isShown, waiting?.rings != true else { return [] }
+        let oldest = min(quiet?.since ?? self.revision, self.revision)
+        guard (oldest...self.revision).contains(revision), isShown, waiting?.rings != true else { return [] }
         return read(at: now)
     }
 
@@ -214,4 +219,11 @@ extension JobItem {
         pace.clamp(at: now, longest: policy.interval)
         if let rang = ring?.at { ring?.at = min(rang, now) }
     }
+}
+
+/// The versions of one run that follow each other in silence.
+private struct Quiet: Hashable, Codable, Sendable {
+    /// The first of them, which may have rung.
+    var since: Int
+    var run: Int?
 }

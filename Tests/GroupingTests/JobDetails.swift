@@ -72,6 +72,31 @@ private func report(_ actions: [ItemAction]) -> JobReport? {
     }
 }
 
+@Suite struct `progress that is put away` {
+    private func progress(_ part: Double, run: Int = 1) -> JobFact {
+        JobFact(run: run, state: .running, progress: part, at: start)
+    }
+
+    @Test func `stays away though a silent version came in between`() {
+        var item = JobItem(job: "backup", bot: "ops")
+        for part in [0.1, 0.2, 0.3] { _ = item.receive(progress(part), at: start, policy: policy) }
+        #expect(item.dismissed(revision: 1, at: start) == [.resolve(revision: 4)])
+        #expect(item.receive(progress(0.4), at: start, policy: policy).isEmpty)
+        #expect(item.isDismissed)
+    }
+
+    @Test func `comes back with what rang, or with another run, that came in between`() {
+        for news in [JobFact(run: 1, state: .failed, at: start), progress(0.1, run: 2)] {
+            var item = JobItem(job: "backup", bot: "ops")
+            _ = item.receive(progress(0.1), at: start, policy: policy)
+            _ = item.receive(news, at: start, policy: policy)
+            _ = item.receive(progress(0.2, run: 2), at: start, policy: policy)
+            #expect(item.dismissed(revision: 1, at: start).isEmpty)
+            #expect(!item.isDismissed)
+        }
+    }
+}
+
 @Suite struct `progress that comes late` {
     @Test func `is ignored after the end of its run`() {
         var item = JobItem(job: "backup", bot: "ops")

@@ -6,6 +6,7 @@ import LedgerSQLite
 import TestSupport
 import Testing
 import Timeline
+import Tracking
 
 /// Issue 10, numbers 4, 11 and 21.
 @Suite(.timeLimit(.minutes(2))) struct `a person and a slow notification server` {
@@ -23,17 +24,30 @@ import Timeline
         )
     }
 
+    /// The same with a bus and a notification server of its own.
+    private func tower(_ body: (Tower, NotificationServer) async throws -> Void) async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        try await tower(at: bus.address) { tower in try await body(tower, server) }
+    }
+
+    /// Says something, and waits until it is on the screen.
+    private func showFirst(
+        _ tower: Tower, _ server: NotificationServer
+    ) async throws -> ServerCall {
+        try await tower.say("one", urgency: .critical)
+        let first = try #require(try await server.next())
+        try await tower.until { try await surface(tower)?.shown == 1 }
+        return first
+    }
+
     private func surface(_ tower: Tower) async throws -> SurfaceRecord? {
         try await tower.ledger.surface(channel: "desk", item: "\(Self.main)")
     }
 
     @Test func `a dismissal of the earlier version does not hide the one that waits`() async throws {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(at: bus.address)
-        try await tower(at: bus.address) { tower in
-            try await tower.say("one", urgency: .critical)
-            let first = try #require(try await server.next())
-            try await tower.until { try await surface(tower)?.shown == 1 }
+        try await tower { tower, server in
+            let first = try await showFirst(tower, server)
             // The answer to somebody else's notice takes its time; meanwhile the second is wanted.
             try await server.hold()
             try await tower.say("slow", thread: "other", urgency: .critical)
@@ -52,12 +66,8 @@ import Timeline
     }
 
     @Test func `a dismissal that crosses the next version does not count for that one`() async throws {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(at: bus.address)
-        try await tower(at: bus.address) { tower in
-            try await tower.say("one", urgency: .critical)
-            let first = try #require(try await server.next())
-            try await tower.until { try await surface(tower)?.shown == 1 }
+        try await tower { tower, server in
+            let first = try await showFirst(tower, server)
             try await server.hold()
             tower.clock.advance(by: .seconds(1))
             try await tower.say("two", urgency: .critical)
@@ -99,9 +109,7 @@ import Timeline
 
     @Test func `one call waits for its late answer, which counts, and the others come after it`() async throws
     {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(at: bus.address)
-        try await tower(at: bus.address) { tower in
+        try await tower { tower, server in
             try await tower.channel("desk", is: .working)
             try await server.hold()
             try await tower.say("one", urgency: .critical)
@@ -158,12 +166,8 @@ import Timeline
     }
 
     @Test func `a button is recorded as pressed, and is no dismissal`() async throws {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(at: bus.address)
-        try await tower(at: bus.address) { tower in
-            try await tower.say("one", urgency: .critical)
-            let first = try #require(try await server.next())
-            try await tower.until { try await surface(tower)?.shown == 1 }
+        try await tower { tower, server in
+            let first = try await showFirst(tower, server)
             try server.press("stop", of: first.id)
             // Servers close what had a button pressed.
             try server.close(first.id, reason: 2)
@@ -182,14 +186,49 @@ import Timeline
     }
 
     @Test func `a click on the notice opens it, which reads it`() async throws {
-        let bus = try await PrivateBus.start()
-        let server = try await NotificationServer.start(at: bus.address)
-        try await tower(at: bus.address) { tower in
-            try await tower.say("one", urgency: .critical)
-            let first = try #require(try await server.next())
-            try await tower.until { try await surface(tower)?.shown == 1 }
+        try await tower { tower, server in
+            let first = try await showFirst(tower, server)
             try server.press("default", of: first.id)
             try await tower.until { try await tower.ledger.unread().isEmpty }
+        }
+    }
+
+    @Test func `progress that was put away while a newer tick was on its way stays away`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        let routes = [Route(when: [.progress, .failed, .message], to: ["desk"])]
+        try await Tower.run(keepers: [.items, .surfaces], channels: [desk], routes: routes) { tower in
+            let run = try await tower.begin("job")
+            let task = LiveTask(id: run.id, botID: "ops", run: run.name, name: "job", botName: "ops")
+            await tower.board.enter(task, attempt: 1, state: .running, saved: nil, at: tower.clock.now)
+            func tick(_ part: Double) async throws {
+                _ = await tower.board.receive(
+                    ProgressReport(fraction: part), of: run.id, at: tower.clock.now)
+                tower.clock.advance(by: .seconds(5))
+            }
+            func job() async throws -> SurfaceRecord? {
+                try await tower.ledger.surface(channel: "desk", item: "\(ItemKey.job("job"))")
+            }
+            // The first report is the start, which no route names.
+            try await tick(0.1)
+            try await tower.until { try await tower.shown(.job("job"))?.revision == 1 }
+            try await tick(0.2)
+            let first = try #require(try await server.next())
+            try await tower.until { try await job()?.shown == 2 }
+            try await server.hold()
+            try await tower.say("slow", thread: "other", urgency: .critical)
+            #expect(try await server.next()?.body == "slow")
+            try await tick(0.3)
+            try await tower.until { try await job()?.wanted == 3 }
+            try server.close(first.id, reason: 2)
+            try server.release()
+            try await tower.until { try await job().map { $0.wanted > 3 && $0.shown == $0.wanted } ?? false }
+            #expect(try await job()?.remote == nil)
+            // What rings is shown all the same, and is the first that is shown again.
+            tower.clock.advance(by: .seconds(5))
+            try await tower.end(run, .failed, exitCode: 1)
+            #expect(try await server.next()?.replacesID == 0)
         }
     }
 }
