@@ -28,6 +28,7 @@ package struct APIListener: Service {
     private let limits: ConnectionLimits
     private let waits: ConnectionPatience
     private let count: ConnectionCount
+    private let deadlines = Deadlines()
     private let handler: any APIHandler
     private let logger: Logger
     private let ready: @Sendable () async -> Void
@@ -109,7 +110,7 @@ package struct APIListener: Service {
     ) async throws {
         var response: APIResponse
         do throws(APIError) {
-            let deadline = channel.close(after: waits.body)
+            let deadline = deadlines.close(channel, after: waits.body)
             defer { deadline.cancel() }
             let request = try await read(request)
             deadline.cancel()
@@ -132,7 +133,7 @@ package struct APIListener: Service {
     private func write(
         _ response: APIResponse, _ writer: consuming ResponseWriter, on channel: any Channel
     ) async throws {
-        let deadline = channel.close(after: waits.answer)
+        let deadline = deadlines.close(channel, after: waits.answer)
         defer { deadline.cancel() }
         try await write(response, writer)
     }

@@ -37,9 +37,11 @@ struct AwakeItems {
     /// The items whose moment has come, the earliest first, at most `limit`.
     mutating func due(at now: Moment, limit: Int) -> [ItemKey] {
         var due: [Wake] = []
+        // One that came back to a moment it had left stands there twice.
+        var keys: Set<ItemKey> = []
         while due.count < limit, let first = wakes.min, first.at <= now {
             wakes.removeMin()
-            if isWaiting(first), due.last != first { due.append(first) }
+            if isWaiting(first), keys.insert(first.key).inserted { due.append(first) }
         }
         // They leave when their items no longer wait for this moment: nothing is lost if the turn is refused.
         wakes.insert(contentsOf: due)

@@ -86,10 +86,10 @@ struct KeptItem: Sendable {
 
     /// The change that stores it, one revision further.
     func change(at now: Moment) throws -> Change {
-        let state = try JSONEncoder().encode(
+        let state = try StoredJSON.encode(
             Stored(decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views))
         let record = ItemRecord(
-            key: key, revision: nextRevision, state: Array(state), flushAt: flushAt, updatedAt: now)
+            key: key, revision: nextRevision, state: state, flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)
     }
 

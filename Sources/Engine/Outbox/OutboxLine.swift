@@ -1,4 +1,5 @@
 import Delivery
+import FoundationEssentials
 import Ledger
 import Logging
 import Timeline
@@ -188,6 +189,7 @@ actor OutboxLine {
         if let record = next.keeper.recordToKeep(of: channel.name, channel.identity, at: now) {
             changes.append(.putChannel(record))
         }
+        if next.stragglers != stragglers { changes.append(keeping(next.stragglers)) }
         if !changes.isEmpty { try await ledger.commit(changes) }
         next.keeper.isKept()
         (keeper, stragglers) = next
@@ -200,6 +202,23 @@ actor OutboxLine {
             return
         }
         logger.warning("a channel fails", metadata: ["reason": "\(error ?? state.rawValue)"])
+    }
+
+    /// The fact that holds who fails although the channel works.
+    private var fact: String { "stragglers.\(channel.name)" }
+
+    private func keeping(_ stragglers: Stragglers) -> Change {
+        let text = (try? StoredJSON.encode(stragglers)).map { String(decoding: $0, as: UTF8.self) }
+        return .setFact(name: fact, value: stragglers.ids.isEmpty ? nil : text)
+    }
+
+    /// Those of an earlier daemon that are still to be sent.
+    private func storedStragglers() async throws(LedgerError) -> Stragglers {
+        guard let text = try await ledger.fact(named: fact),
+            var stored = try? JSONDecoder().decode(Stragglers.self, from: Data(text.utf8))
+        else { return Stragglers() }
+        for id in stored.ids where try await ledger.outbox(id: id)?.state != .pending { stored.settled(id) }
+        return stored
     }
 
     /// Takes up the circuit where the last daemon left it, and what waited while the channel was missing.
@@ -217,7 +236,7 @@ actor OutboxLine {
             changes.append(.putChannel(kept))
         }
         let isOther = record?.identity.map { $0 != channel.identity } ?? false
-        if isOther { health.forget(channel.name) }
+        if isOther { health.forget(channel.name) } else { stragglers = try await storedStragglers() }
         let waiting = try await ledger.outboxCounts(byChannelIn: [.waiting])
         if isOther || (waiting[channel.name] != nil && !keeper.isDisabled) {
             changes.append(.releaseOutbox(OutboxRelease(channel: channel.name, at: now)))

@@ -10,6 +10,7 @@ struct TalkRows {
     private let pin: Prepared
     private let addItem: Prepared
     private let putItem: Prepared
+    private let rewriteItem: Prepared
 
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
@@ -29,11 +30,16 @@ struct TalkRows {
             UPDATE item SET revision = ?, state = ?, flush_at = ?, updated_at = ?
             WHERE key = ? AND revision = ?
             """, in: database)
+        // Of an item that goes on waiting for the same moment the index stays as it is.
+        rewriteItem = try Prepared(
+            "UPDATE item SET revision = ?, state = ?, updated_at = ? WHERE key = ? AND revision = ? AND flush_at IS ?",
+            in: database)
     }
 
     func insert(_ record: MessageRecord) throws(StoreFailure) {
         let message = record.message
-        let appearance = try JSONText.encode(message.appearance)
+        let appearance =
+            message.appearance == Appearance() ? Self.plain : try JSONText.encode(message.appearance)
         try insert.run {
             $0.put(message.id)
             $0.put(message.bot)
@@ -69,6 +75,7 @@ struct TalkRows {
     }
 
     func put(_ item: ItemRecord, replacing old: Int64?) throws(StoreFailure) {
+        if let old, try rewrite(item, replacing: old) { return }
         let statement = old == nil ? addItem : putItem
         let changed = try statement.run {
             $0.put(item.revision)
@@ -83,6 +90,22 @@ struct TalkRows {
 }
 
 extension TalkRows {
+    /// The appearance of most messages.
+    private static let plain = "{}"
+
+    /// Whether it was there with the same moment to wake it.
+    private func rewrite(_ item: ItemRecord, replacing old: Int64) throws(StoreFailure) -> Bool {
+        let changed = try rewriteItem.run {
+            $0.put(item.revision)
+            $0.put(item.state)
+            $0.put(item.updatedAt)
+            $0.put(item.key.description)
+            $0.put(old)
+            $0.put(item.flushAt)
+        }
+        return changed > 0
+    }
+
     private static let messageQuery = """
         SELECT id, bot, thread, author, text, at, urgency, title, appearance, replace_key, run_name, read,
             pinned, run
@@ -131,11 +154,15 @@ extension TalkRows {
             .all({ $0.put(limit) }, item)
     }
 
+    private static func appearance(_ text: String) throws(StoreFailure) -> Appearance {
+        text == plain ? Appearance() : try JSONText.decode(text)
+    }
+
     private static func message(from row: inout Columns) throws(StoreFailure) -> MessageRecord {
         let message = Message(
             id: row.text(), bot: row.text(), thread: row.text(), author: try row.word(), text: row.text(),
             at: row.moment(), urgency: try row.word(), title: row.optionalText(),
-            appearance: try JSONText.decode(row.text()), replaceKey: row.optionalText(),
+            appearance: try appearance(row.text()), replaceKey: row.optionalText(),
             run: row.optionalText())
         return MessageRecord(
             message: message, read: row.bool(), pinned: row.bool(), run: row.optionalText())

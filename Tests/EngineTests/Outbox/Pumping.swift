@@ -413,6 +413,26 @@ extension Tower {
         }
     }
 
+    @Test func `does not hurry such an entry because the daemon was started again`() async throws {
+        let server = try await HookServer(["--status-plan", "204,500,204,500,204"])
+        let folder = try TemporaryFolder()
+        let (pumping, now) = (try Pumping(), Moment.now)
+        try await pumping.run(in: folder, [("one", server)], from: now) { tower in
+            try await tower.put("good0")
+            try await tower.entry("good0") { $0.state == .delivered }
+            try await tower.put("bad")
+            try await tower.entry("bad") { $0.attempts == 1 }
+            try await tower.put("good1")
+            try await tower.entry("bad") { $0.attempts == 2 }
+        }
+        try await pumping.run(in: folder, [("one", server)], from: now + .seconds(1)) { tower in
+            try await tower.put("good2")
+            try await tower.entry("good2") { $0.state == .delivered }
+            let bad = try #require(try await tower.ledger.outbox(id: "bad"))
+            #expect(bad.attempts == 2 && bad.nextAt == now + .seconds(30))
+        }
+    }
+
     @Test func `leaves what a rule holds`() async throws {
         let gone = try await HookServer(["--status-plan", "410,204"])
         try await Pumping().run([("gone", gone)]) { tower in
