@@ -97,16 +97,18 @@ extension DaemonHandler {
         let current = try await reading { () async throws(LedgerError) in
             try await control.ledger.run(id: run.id)
         }
-        guard let slice = try? log.read(from: offset) else { return nil }
-        // What was printed is counted for the last attempt alone.
-        let isOver = current.map { $0.state.isEnded && $0.attempt == run.attempt } ?? true
-        // It printed something, and retention took it away.
-        if isOver, slice.bytes.isEmpty, !log.exists, current?.outputBytes ?? 0 > 0 { return nil }
-        // What it printed last was not kept: there is nothing more, and so much is missing.
-        if isOver, slice.bytes.isEmpty, let count = current?.outputBytes {
-            return (max(slice.offset, Int(clamping: count)), [])
+        let isLast = current.map { $0.attempt == run.attempt } ?? true
+        let attempts = try await reading { () async throws(LedgerError) in
+            isLast ? [] : try await control.ledger.attempts(of: run.id)
         }
-        return (slice.offset, slice.bytes)
+        guard let slice = try? log.read(from: offset) else { return nil }
+        let isOver = current?.state.isEnded ?? true || !isLast
+        let count = isLast ? current?.outputBytes : attempts.first { $0.n == run.attempt }?.outputBytes
+        guard isOver, slice.bytes.isEmpty, let count else { return (slice.offset, slice.bytes) }
+        // It printed something, and its log was removed.
+        if !log.exists, count > 0 { return nil }
+        // What it printed last was not kept: there is nothing more, and so much is missing.
+        return (max(slice.offset, Int(clamping: count)), [])
     }
 
     private func hasEnded(_ run: RunRecord) async throws -> Bool {

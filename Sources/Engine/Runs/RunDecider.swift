@@ -148,6 +148,7 @@ struct RunDecider {
         attempt.endedAt = now
         attempt.exitCode = record?.exitCode
         attempt.signal = record?.signal
+        attempt.outputBytes = record.map { Int64($0.outputBytes) }
         let next = chance?.moment(after: outcome, of: run, exitCode: record?.exitCode, at: now)
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,

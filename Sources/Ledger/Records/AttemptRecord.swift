@@ -13,6 +13,8 @@ package struct AttemptRecord: Hashable, Sendable, Codable {
     package var endedAt: Moment?
     package var exitCode: Int?
     package var signal: Int?
+    /// How many bytes it printed; nil: not known.
+    package var outputBytes: Int64?
 
     package init(run: String, n: Int, state: RunState) {
         self.run = run

@@ -118,7 +118,7 @@ extension RunRows {
     static func attempts(of run: String, in database: Database) throws(StoreFailure) -> [AttemptRecord] {
         let statement = try Prepared(
             """
-            SELECT run, n, state, reason, started_at, ended_at, exit_code, signal
+            SELECT run, n, state, reason, started_at, ended_at, exit_code, signal, output_bytes
             FROM attempt WHERE run = ? ORDER BY n
             """, in: database)
         return try statement.all({ $0.put(run) }) { row throws(StoreFailure) in
@@ -129,6 +129,7 @@ extension RunRows {
             attempt.endedAt = row.optionalMoment()
             attempt.exitCode = row.optionalInt()
             attempt.signal = row.optionalInt()
+            attempt.outputBytes = row.optionalInteger()
             return attempt
         }
     }

@@ -32,11 +32,12 @@ struct RunRows {
             """, in: database)
         putAttempt = try Prepared(
             """
-            INSERT INTO attempt (run, n, state, reason, started_at, ended_at, exit_code, signal)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO attempt (run, n, state, reason, started_at, ended_at, exit_code, signal, output_bytes)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (run, n) DO UPDATE SET state = excluded.state, reason = excluded.reason,
                 started_at = excluded.started_at, ended_at = excluded.ended_at,
-                exit_code = excluded.exit_code, signal = excluded.signal
+                exit_code = excluded.exit_code, signal = excluded.signal,
+                output_bytes = excluded.output_bytes
             """, in: database)
     }
 
@@ -101,6 +102,7 @@ struct RunRows {
             $0.put(attempt.endedAt)
             $0.put(attempt.exitCode)
             $0.put(attempt.signal)
+            $0.put(attempt.outputBytes)
         }
     }
 }

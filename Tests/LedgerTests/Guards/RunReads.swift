@@ -71,7 +71,7 @@ import Tracking
             #expect(try await ledger.attempts(of: "r1") == [first, second])
             (second.state, second.reason) = (.failed, .exitCode)
             (second.startedAt, second.endedAt) = (at(2), at(3))
-            (second.exitCode, second.signal) = (3, 4)
+            (second.exitCode, second.signal, second.outputBytes) = (3, 4, 5)
             try await ledger.commit([.putAttempt(second)])
             #expect(try await ledger.attempts(of: "r1") == [first, second])
             #expect(try await ledger.attempts(of: "r2").isEmpty)

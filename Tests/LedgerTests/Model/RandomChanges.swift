@@ -148,6 +148,7 @@ struct RandomChanges {
         attempt.reason = maybe { $0.pick(RunReason.allCases) }
         attempt.startedAt = maybe { $0.moment() }
         attempt.exitCode = maybe { $0.made }
+        attempt.outputBytes = maybe { Int64($0.made) }
         return .putAttempt(attempt)
     }
 
