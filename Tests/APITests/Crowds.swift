@@ -1,7 +1,6 @@
 import API
 import APIClient
 import APIServer
-import Glibc
 import Host
 import TestSupport
 import Testing
@@ -146,25 +145,10 @@ private struct Door: APIHandler {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `a client of a daemon that is silent` {
-    /// Listens, and accepts nobody.
-    private static func listener(at path: String, backlog: Int32) throws -> Descriptor {
-        let listener = try Descriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0), call: "socket")
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
-        let bound = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(listener.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(bound == 0 && listen(listener.raw, backlog) == 0)
-        return listener
-    }
-
     @Test func `gives up with the reason, whether it can connect or not`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("belfry.sock")
-        let listener = try Self.listener(at: path, backlog: 0)
+        let listener = try SilentListener.listen(at: path, backlog: 0)
         try await blocking {
             let client = DaemonClient(socket: path, patience: .milliseconds(200))
             // The first one is queued; behind it nobody can connect.

@@ -12,16 +12,7 @@ import Testing
     ) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("false.sock")
-        let listener = try Descriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0), call: "socket")
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
-        let bound = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(listener.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        #expect(bound == 0 && listen(listener.raw, 16) == 0)
+        let listener = try SilentListener.listen(at: path)
         try BackgroundThread.start(named: "false daemon") {
             for answer in answers {
                 guard let connection = try? Descriptor(accept(listener.raw, nil, nil), call: "accept")

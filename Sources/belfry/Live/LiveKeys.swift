@@ -70,8 +70,8 @@ final class LiveKeys {
 /// Whether the terminal has other settings than ``settings``.
 private let isTaken = Atomic<Bool>(false)
 
-// SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
 /// The terminal's settings before a view took it over.
+// SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
 private nonisolated(unsafe) let settings = {
     let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     unsafe settings.initialize(to: termios())

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// SIGTERM while others keep the daemon waiting.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the daemon's end under load` {
-    @Test func `comes within 5 s with a webhook that hangs and a reader that reads nothing`() async throws {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `the daemon's end under load` {
+    @Test func `waits for no webhook that hangs and for no reader that reads nothing`() async throws {
         let hook = try await Belfry.receiver("--status-plan", "hang")
         let belfry = try await Belfry.start(
             """
@@ -22,15 +22,15 @@ import Testing
         let request = Array("GET /v1/events?since=0 HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         _ = try LocalSocket.send(request[...], over: deaf)
         // The first webhook is on its way, and hangs.
-        _ = try await hook.record()
-        let begin = ContinuousClock.now
+        let hung = try await hook.record()
+        // None of them ends by itself; the webhook's own limit would end it as a failed attempt.
         #expect(try await belfry.stop() == 0)
-        #expect(ContinuousClock.now - begin < .seconds(20))
         withExtendedLifetime((silent, deaf)) {}
         await feed.end()
         // What hung is sent again by the next one.
         try await belfry.start()
-        #expect(try await belfry.json("status")["outbox"]["pending"].integer ?? 0 > 0)
+        let first = try #require(try await belfry.json("outbox").list.first { $0["id"].text == hung.id })
+        #expect(first["attempts"].integer == 0 && first["lastError"].text == nil, "\(first)")
         #expect(try await belfry.stop() == 0)
     }
 }
