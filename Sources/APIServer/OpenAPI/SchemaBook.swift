@@ -191,6 +191,14 @@ extension WireNextSlots: SchemaDescribed {
     package static var sample: WireNextSlots { .times([]) }
 }
 
+extension WireValue: SchemaDescribed {
+    /// Anything.
+    package static func schema(in book: SchemaBook) -> JSON { .object([:]) }
+
+    /// Null.
+    package static var sample: WireValue { .null }
+}
+
 extension APIError: SchemaDescribed {
     /// The object under `error`.
     package static func schema(in book: SchemaBook) throws -> JSON {
