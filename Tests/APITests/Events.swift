@@ -64,7 +64,7 @@ import Tracking
                 facts.map { .append(NewEvent($0, at: Moment(seconds: 200))) }
             ).lastEvent
             try await blocking {
-                let events = try Self.read(house.client, since: "\(since)", through: last)
+                let events = try Self.read(house.client, since: since, through: last)
                     .filter { $0.job == "backup" }
                 #expect(events.map(\.type) == ["run.started", "run.failed", "run.skipped"])
                 #expect(events.map(\.run) == ["r1", "r1", nil])
