@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 @Suite struct `the description of the API` {
-    /// `valid`, or what is wrong. On a thread of its own: making the environment takes a while.
+    /// `valid`, or what is wrong.
+    ///
+    /// On a thread of its own: making the environment takes a while.
     private func check(_ document: [UInt8], samples: String) async throws -> String {
         try await blocking { try Self.validate(document, samples) }
     }
