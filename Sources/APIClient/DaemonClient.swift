@@ -45,37 +45,31 @@ package struct DaemonClient: Sendable {
     /// Asks for a value.
     ///
     /// - Throws: The daemon's own ``APIError``, or one of the client's.
-    package func ask<Answer: Decodable>(
-        _ route: Route, query: Query = Query(), as type: Answer.Type = Answer.self
-    ) throws(APIError) -> Answer {
-        try read(type, try bytes(route, query: query))
+    package func ask<Answer: Decodable>(_ call: Call<Answer>) throws(APIError) -> Answer {
+        try read(Answer.self, try bytes(call))
     }
 
-    /// Asks for a value, and says something with it.
-    package func ask<Answer: Decodable>(
-        _ route: Route, query: Query = Query(), saying body: some Encodable,
-        as type: Answer.Type = Answer.self
-    ) throws(APIError) -> Answer {
-        try read(type, try bytes(route, query: query, saying: try WireCoding.encode(body)))
+    /// Sends a request whose answer has no body.
+    package func ask(_ call: Call<Nothing>) throws(APIError) {
+        _ = try bytes(call)
     }
 
     /// The bytes of an answer, as they are.
-    package func bytes(
-        _ route: Route, query: Query = Query(), saying body: [UInt8]? = nil
-    ) throws(APIError) -> [UInt8] {
-        let stream = try open(route, query: query, saying: body)
+    package func bytes<Answer>(_ call: Call<Answer>) throws(APIError) -> [UInt8] {
+        let stream = try open(call)
         return try stream.body(limit: Self.answerLimit, timeout: longest)
     }
 
     /// An answer to be read as it arrives.
     ///
     /// - Throws: The daemon's error when its status is not 2xx.
-    package func open(
-        _ route: Route, query: Query = Query(), saying body: [UInt8]? = nil,
-        fields: [(name: String, value: String)] = []
+    package func open<Answer>(
+        _ call: Call<Answer>, fields: [(name: String, value: String)] = []
     ) throws(APIError) -> AnswerStream {
+        var body: [UInt8]?
+        if let value = call.body { body = try WireCoding.encode(value) }
         var head =
-            "\(route.method) \(route.path)\(query.suffix) HTTP/1.1\r\nhost: belfry\r\nconnection: close\r\n"
+            "\(call.row.method.rawValue) \(call.target) HTTP/1.1\r\nhost: belfry\r\nconnection: close\r\n"
         if let body { head += "content-type: application/json\r\ncontent-length: \(body.count)\r\n" }
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         let stream = try AnswerStream(
@@ -89,7 +83,7 @@ package struct DaemonClient: Sendable {
     /// Whether the daemon answers anything at all within `patience`.
     private func isAlive(within patience: Duration) -> Bool {
         let client = DaemonClient(socket: socket, patience: patience, longest: patience)
-        return (try? client.bytes(.healthz)) != nil
+        return (try? client.bytes(Endpoints.health())) != nil
     }
 
     private func refusal(_ stream: AnswerStream) -> APIError {

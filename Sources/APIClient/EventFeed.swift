@@ -3,7 +3,7 @@ package import API
 /// The daemon's events as they come, taken up again after a break where they were left.
 package final class EventFeed {
     private let client: DaemonClient
-    private let query: Query
+    private let query: EventsQuery
     private let silence: Duration
     private var stream: AnswerStream?
     private var parser = ServerSentEventParser()
@@ -26,11 +26,11 @@ package final class EventFeed {
     ///
     /// - Parameters:
     ///   - client: Whom to ask.
-    ///   - query: `since`, `live`.
+    ///   - query: Where to begin, and whether live states are wanted.
     ///   - silence: A daemon that sends not even a heartbeat for so long counts as gone.
     /// - Throws: What the daemon or the client has against it.
     package init(
-        of client: DaemonClient, query: Query, silence: Duration = .seconds(45)
+        of client: DaemonClient, query: EventsQuery, silence: Duration = .seconds(45)
     ) throws(APIError) {
         self.client = client
         self.query = query
@@ -82,7 +82,7 @@ package final class EventFeed {
 
     private func connect() throws(APIError) {
         let fields = lastEventID.map { [(name: "last-event-id", value: $0)] } ?? []
-        let stream = try client.open(.events, query: query, fields: fields)
+        let stream = try client.open(Endpoints.events(query: query), fields: fields)
         guard stream.head["content-type"]?.hasPrefix("text/event-stream") == true else {
             throw APIError(.notBelfry)
         }

@@ -2,8 +2,8 @@ import API
 package import Engine
 import Ledger
 
-/// Answers for the daemon: each route by the station it is about.
-package struct DaemonHandler: APIHandler {
+/// Answers for the daemon: each endpoint by a handler of the station it is about.
+package struct DaemonHandler: Sendable {
     let control: Control
     let identity: DaemonIdentity
     let spool: SpoolDoor
@@ -15,58 +15,70 @@ package struct DaemonHandler: APIHandler {
         self.spool = spool ?? SpoolDoor(control: control, identity: identity, logger: control.logger)
     }
 
-    /// The answer to `request`.
-    package func respond(to request: APIRequest) async -> APIResponse {
-        do throws(APIError) {
-            if request.route.needsJobs {
-                try await asking { () async throws(EngineError) in try await control.whenLoaded() }
-            }
-            return try await answer(request)
-        } catch {
-            return .failure(error)
+    /// A handler for each endpoint.
+    package var handlers: HandlerTable {
+        var table = HandlerTable(Endpoints.all) {
+            try await asking { () async throws(EngineError) in try await control.whenLoaded() }
         }
+        addHouse(to: &table)
+        addJobs(to: &table)
+        addRuns(to: &table)
+        addTalk(to: &table)
+        addOutbox(to: &table)
+        return table
     }
 
-    private func answer(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        switch request.route {
-        case .healthz: .whole(status: 200, contentType: "text/plain", bytes: Array("ok\n".utf8))
-        case .readyz: try await readiness()
-        case .status: try await status()
-        case .config: try await configuration()
-        case .reload: try await reload()
-        case .jobs: try await jobs()
-        case .addJob: try await addJob(request)
-        case .job(let name): try await job(name)
-        case .editJob(let name): try await editJob(name, request)
-        case .removeJob(let name): try await removeJob(name)
-        case .pauseJob(let name): try await pauseJob(name, request)
-        case .resumeJob(let name): try await resumeJob(name)
-        case .runJob(let name): try await runJob(name, request)
-        case .nextSlots(let name): try await nextSlots(name, request)
-        case .history(let name): try await history(name, request)
-        case .runs: try await runs(request)
-        case .run(let job, let ordinal): try await run(job, ordinal)
-        case .logs(let job, let ordinal): try await logs(job, ordinal, request)
-        case .cancelRun(let job, let ordinal): try await cancelRun(job, ordinal)
-        case .retryRun(let job, let ordinal): try await retryRun(job, ordinal)
-        case .exec: try await exec(request)
-        case .spool: await takeSpool()
-        case .events: try await events(request)
-        case .live: await live()
-        case .messages: try await messages(request)
-        case .items: try await items(request)
-        case .notify: try await notify(request)
-        case .read(let id): try await read(id)
-        case .outbox: try await outbox(request)
-        case .outboxEntry(let id): try await outboxEntry(id)
-        case .retryEntry(let id): try await retryEntry(id)
-        case .discardEntry(let id): try await discardEntry(id)
-        case .channels: try await channels()
-        case .testChannel(let name): try await testChannel(name)
-        case .retryChannel(let name): try await retryChannel(name, request)
-        case .bots: try await bots()
-        case .bot(let name): try await bot(name)
-        }
+    private func addHouse(to table: inout HandlerTable) {
+        table.on(Endpoints.health) { _ in "ok\n" }
+        table.on(Endpoints.readiness) { _ in try await readiness() }
+        table.on(Endpoints.openAPI) { _ in try openAPI() }
+        table.on(Endpoints.status) { _ in try await status() }
+        table.on(Endpoints.config) { _ in try await configuration() }
+        table.on(Endpoints.reload) { _ in try await reload() }
+        table.on(Endpoints.events) { try await events($0.query, lastEventID: $0.lastEventID) }
+        table.on(Endpoints.live) { _ in await live() }
+    }
+
+    private func addJobs(to table: inout HandlerTable) {
+        table.on(Endpoints.jobs) { _ in try await jobs() }
+        table.on(Endpoints.addJob) { try await addJob($0.body) }
+        table.on(Endpoints.job) { try await shown($0.path) }
+        table.on(Endpoints.editJob) { try await editJob($0.path, $0.body) }
+        table.on(Endpoints.removeJob) { try await removeJob($0.path) }
+        table.on(Endpoints.pauseJob) { try await pauseJob($0.path, note: $0.body.note) }
+        table.on(Endpoints.resumeJob) { try await resumeJob($0.path) }
+        table.on(Endpoints.runJob) { try await runJob($0.path, $0.body) }
+        table.on(Endpoints.nextSlots) { try await nextSlots($0.path, $0.query) }
+        table.on(Endpoints.history) { try await history($0.path, $0.query) }
+    }
+
+    private func addRuns(to table: inout HandlerTable) {
+        table.on(Endpoints.runs) { try await runs($0.query) }
+        table.on(Endpoints.run) { try await run($0.path) }
+        table.on(Endpoints.logs) { try await logs($0.path, $0.query) }
+        table.on(Endpoints.cancelRun) { try await cancelRun($0.path) }
+        table.on(Endpoints.retryRun) { try await retryRun($0.path) }
+        table.on(Endpoints.exec) { try await exec($0.body) }
+        table.on(Endpoints.spool) { _ in _ = await spool.takeIn() }
+    }
+
+    private func addTalk(to table: inout HandlerTable) {
+        table.on(Endpoints.messages) { try await messages($0.query) }
+        table.on(Endpoints.items) { try await items(limit: $0.query.limit) }
+        table.on(Endpoints.notify) { try await notify($0.body) }
+        table.on(Endpoints.read) { try await read($0.path) }
+        table.on(Endpoints.bots) { _ in try await bots() }
+        table.on(Endpoints.bot) { try await bot($0.path) }
+    }
+
+    private func addOutbox(to table: inout HandlerTable) {
+        table.on(Endpoints.outbox) { try await outbox($0.query) }
+        table.on(Endpoints.outboxEntry) { try await outboxEntry($0.path) }
+        table.on(Endpoints.retryEntry) { try await retryEntry($0.path) }
+        table.on(Endpoints.discardEntry) { try await discardEntry($0.path) }
+        table.on(Endpoints.channels) { _ in channels() }
+        table.on(Endpoints.testChannel) { try await testChannel($0.path) }
+        table.on(Endpoints.retryChannel) { try await retryChannel($0.path, from: $0.query.from) }
     }
 
     /// What the engine answers, or its refusal in the API's words.
@@ -81,20 +93,5 @@ package struct DaemonHandler: APIHandler {
         _ body: () async throws(LedgerError) -> Value
     ) async throws(APIError) -> Value {
         do throws(LedgerError) { return try await body() } catch { throw APIError(error) }
-    }
-}
-
-extension Route {
-    /// Whether the answer is about the jobs of the files, or changes what they are held against.
-    fileprivate var needsJobs: Bool {
-        switch self {
-        case .config, .reload, .jobs, .addJob, .job, .editJob, .removeJob, .pauseJob, .resumeJob, .runJob,
-            .nextSlots, .history, .exec, .retryRun, .bots, .bot:
-            true
-        case .healthz, .readyz, .status, .runs, .run, .logs, .cancelRun, .spool, .events, .live, .messages,
-            .items, .notify, .read, .outbox, .outboxEntry, .retryEntry, .retryChannel,
-            .discardEntry, .channels, .testChannel:
-            false
-        }
     }
 }

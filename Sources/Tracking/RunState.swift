@@ -109,7 +109,7 @@ extension RunState {
 
 extension RunState {
     /// The three words the phone's model knows.
-    public enum WireStatus: String, Hashable, Sendable, Codable {
+    public enum WireStatus: String, Hashable, Sendable, Codable, CaseIterable {
         /// Everything that has not ended.
         case running
         /// Ended well.

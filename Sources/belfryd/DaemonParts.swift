@@ -156,7 +156,8 @@ struct DaemonParts {
         let (drainIsAsked, askDrain) = AsyncStream<Never>.makeStream()
         let door = APIListener(
             path: paths.socket, access: access, limits: Daemon.connections,
-            handler: DaemonHandler(control: control, identity: identity, spool: spool), logger: logger,
+            handler: DaemonHandler(control: control, identity: identity, spool: spool).handlers,
+            logger: logger,
             ready: { opened.finish() })
         let keepers: [(String, @Sendable () async throws -> Void)] = [
             ("slots", { try await fire(until: drainIsAsked) }), ("runs", control.runs.run),

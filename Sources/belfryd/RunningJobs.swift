@@ -16,8 +16,8 @@ struct RunningJobs {
         let client = DaemonClient(socket: socket, patience: .seconds(5))
         let what = "conflicts with jobs made by `belfry job add` were not checked"
         do throws(APIError) {
-            let status: WireStatus = try client.ask(.status)
-            let jobs: [WireJob] = try client.ask(.jobs)
+            let status = try client.ask(Endpoints.status())
+            let jobs = try client.ask(Endpoints.jobs())
             config = status.config
             names = Set(jobs.filter { $0.origin != "file" }.map(\.name))
         } catch {

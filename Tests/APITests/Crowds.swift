@@ -7,13 +7,14 @@ import Testing
 
 /// Answers status at once, and items by a stream that never ends.
 private struct Door: APIHandler {
+    let router = EndpointRouter(Endpoints.all)
     /// Never yields, and ends with the task that waits for it.
     private let never = AsyncStream.makeStream(of: Never.self)
 
     func respond(to request: APIRequest) async -> APIResponse {
-        switch request.route {
-        case .status: .value(Samples.status)
-        case .items:
+        switch request.row.name {
+        case "status": .value(Samples.status)
+        case "items":
             .stream(contentType: "text/plain") { writer in
                 try await writer.write(Array("open".utf8))
                 for await _ in never.stream {}
@@ -36,7 +37,7 @@ private struct Door: APIHandler {
                     return socket
                 }
                 for socket in idle { _ = try isRefused(socket) }
-                let status: WireStatus = try client.ask(.status)
+                let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
             }
         }
@@ -48,7 +49,7 @@ private struct Door: APIHandler {
         try await whileServing(Door(), limits: limits) { client in
             try await blocking {
                 var idle = try (0..<4).map { _ in try UnixSocket(path: client.socket) }
-                let error = #expect(throws: APIError.self) { try client.ask(.status) as WireStatus }
+                let error = #expect(throws: APIError.self) { try client.ask(Endpoints.status()) }
                 #expect(error?.code == .tooBusy)
                 #expect(
                     error?.sentence == """
@@ -56,7 +57,7 @@ private struct Door: APIHandler {
                         connections to it.
                         """)
                 idle.removeAll()
-                while (try? client.ask(.status) as WireStatus) == nil {}
+                while (try? client.ask(Endpoints.status())) == nil {}
             }
         }
     }
@@ -68,11 +69,11 @@ private struct Door: APIHandler {
         try await whileServing(Door(), limits: limits) { client in
             try await blocking {
                 let streams = try (0..<1000).map { _ in
-                    let stream = try client.open(.items)
+                    let stream = try client.open(Endpoints.items())
                     #expect(try stream.next(timeout: .seconds(30)) == .bytes(Array("open".utf8)))
                     return stream
                 }
-                let status: WireStatus = try client.ask(.status)
+                let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
                 withExtendedLifetime(streams) {}
             }
@@ -84,10 +85,10 @@ private struct Door: APIHandler {
         limits.streams = 2
         try await whileServing(Door(), limits: limits) { client in
             try await blocking {
-                let streams = try (0..<2).map { _ in try client.open(.items) }
-                let error = #expect(throws: APIError.self) { try client.open(.items) }
+                let streams = try (0..<2).map { _ in try client.open(Endpoints.items()) }
+                let error = #expect(throws: APIError.self) { try client.open(Endpoints.items()) }
                 #expect(error?.code == .tooBusy)
-                let status: WireStatus = try client.ask(.status)
+                let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
                 withExtendedLifetime(streams) {}
             }
@@ -99,8 +100,8 @@ private struct Door: APIHandler {
         limits.streams = 1
         try await whileServing(Door(), limits: limits) { client in
             try await blocking {
-                _ = try client.open(.items)
-                while (try? client.open(.items)) == nil {}
+                _ = try client.open(Endpoints.items())
+                while (try? client.open(Endpoints.items())) == nil {}
             }
         }
     }
@@ -154,7 +155,7 @@ private struct Door: APIHandler {
             // The first one is queued; behind it nobody can connect.
             let queued = try UnixSocket(path: path)
             for _ in 1...2 {
-                let error = #expect(throws: APIError.self) { try client.ask(.status) as WireStatus }
+                let error = #expect(throws: APIError.self) { try client.ask(Endpoints.status()) }
                 #expect(error?.code == .noAnswer && error?.code.row.exitCode == 3)
                 #expect(error?.message.hasPrefix("the daemon on \(path) did not answer") == true)
             }
@@ -168,7 +169,7 @@ private struct Door: APIHandler {
             try await blocking {
                 // It is asked for when half of this is over; the answer has the other half, on a busy machine too.
                 let client = DaemonClient(socket: client.socket, patience: .seconds(8))
-                let status: WireStatus = try client.ask(.status)
+                let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
             }
         }
@@ -177,10 +178,15 @@ private struct Door: APIHandler {
 
 /// Answers status only once somebody has asked whether it is alive.
 private struct Slow: APIHandler {
+    let router = EndpointRouter(Endpoints.all)
     private let asked = AsyncStream.makeStream(of: Never.self)
 
     func respond(to request: APIRequest) async -> APIResponse {
-        if request.route == .healthz { asked.continuation.finish() } else { for await _ in asked.stream {} }
+        if request.row.name == "health" {
+            asked.continuation.finish()
+        } else {
+            for await _ in asked.stream {}
+        }
         return .value(Samples.status)
     }
 }

@@ -7,31 +7,33 @@ import Logging
 import Synchronization
 import TestSupport
 import Testing
+import Tracking
 
 /// Answers with what it was asked; enough to see both ends of the wire.
 private struct Mirror: APIHandler {
+    let router = EndpointRouter(Endpoints.all)
     /// Never yields, and ends with the task that waits for it.
     private let never = AsyncStream.makeStream(of: Never.self)
 
     func respond(to request: APIRequest) async -> APIResponse {
-        switch request.route {
-        case .status: .value(Samples.status)
-        case .addJob: .whole(status: 201, contentType: "application/json", bytes: request.body)
-        case .job(let name): .failure(APIError(.noSuchJob, "no job \"\(name)\"", hint: "Look."))
-        case .resumeJob: .done
-        case .runs: .value(request.query["job"] ?? "none")
-        case .logs:
+        switch request.row.name {
+        case "status": .value(Samples.status)
+        case "addJob": .whole(status: 201, contentType: "application/json", bytes: request.body)
+        case "job": .failure(APIError(.noSuchJob, "no job \"\(request.path[0])\"", hint: "Look."))
+        case "removeJob": .done
+        case "runs": .value([WireRun(job: request.query["job"] ?? "none", state: .queued)])
+        case "logs":
             .stream(contentType: "application/octet-stream") { writer in
                 for part in 0..<1000 {
                     try await writer.write([UInt8](repeating: UInt8(part % 251), count: 1000))
                 }
             }
-        case .items:
+        case "items":
             .stream(contentType: "text/plain") { writer in
                 try await writer.write(Array("waiting".utf8))
                 for await _ in never.stream {}
             }
-        case .live:
+        case "live":
             .stream(contentType: "application/json") { writer in
                 try await writer.write(Array("[".utf8))
                 throw CancellationError()
@@ -45,18 +47,17 @@ private struct Mirror: APIHandler {
     @Test func `carries values both ways`() async throws {
         try await whileServing(Mirror()) { client in
             try await blocking {
-                let status: WireStatus = try client.ask(.status)
+                let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
                 var draft = JobDraft()
                 draft.name = "backup"
                 draft.command = ["/bin/true", "ü"]
-                let mirrored: JobDraft = try client.ask(.addJob, saying: draft)
-                #expect(mirrored == draft)
-                var query = Query()
-                query["job"] = "a b&c"
-                let job: String = try client.ask(.runs, query: query)
-                #expect(job == "a b&c")
-                #expect(try client.bytes(.resumeJob("a")).isEmpty)
+                let mirrored = try client.bytes(Endpoints.addJob(body: draft))
+                #expect(try WireCoding.decode(JobDraft.self, from: mirrored) == draft)
+                var query = RunsQuery()
+                query.job = "a b&c"
+                #expect(try client.ask(Endpoints.runs(query: query)).map(\.job) == ["a b&c"])
+                #expect(try client.bytes(Endpoints.removeJob("a")).isEmpty)
             }
         }
     }
@@ -64,7 +65,7 @@ private struct Mirror: APIHandler {
     @Test func `carries errors of the table`() async throws {
         let error = try await whileServing(Mirror()) { client in
             try await blocking {
-                #expect(throws: APIError.self) { try client.ask(.job("x/y")) as WireJob }
+                #expect(throws: APIError.self) { try client.ask(Endpoints.job("x/y")) }
             }
         }
         #expect(error == APIError(.noSuchJob, "no job \"x/y\"", hint: "Look."))
@@ -72,14 +73,14 @@ private struct Mirror: APIHandler {
 
     @Test func `carries a long answer in parts, whole`() async throws {
         let bytes = try await whileServing(Mirror()) { client in
-            try await blocking { try client.bytes(.logs(job: "a", ordinal: 1)) }
+            try await blocking { try client.bytes(Endpoints.logs(RunName(job: "a", ordinal: 1))) }
         }
         #expect(bytes == (0..<1000).flatMap { [UInt8](repeating: UInt8($0 % 251), count: 1000) })
     }
 
     @Test func `lets a reader see that an answer was cut`() async throws {
         let error = try await whileServing(Mirror()) { client in
-            try await blocking { #expect(throws: APIError.self) { try client.bytes(.live) } }
+            try await blocking { #expect(throws: APIError.self) { try client.bytes(Endpoints.live()) } }
         }
         #expect(error?.code == .connectionLost)
     }
@@ -88,8 +89,9 @@ private struct Mirror: APIHandler {
         let error = try await whileServing(Mirror()) { client in
             try await blocking {
                 #expect(throws: APIError.self) {
-                    try client.bytes(
-                        .addJob, saying: [UInt8](repeating: 32, count: APIListener.bodyLimit + 1))
+                    var draft = JobDraft()
+                    draft.shell = String(repeating: " ", count: APIListener.bodyLimit)
+                    return try client.bytes(Endpoints.addJob(body: draft))
                 }
             }
         }
@@ -109,7 +111,7 @@ private struct Mirror: APIHandler {
     @Test func `stops although an answer would never end`() async throws {
         let stream = try await whileServing(Mirror()) { client in
             try await blocking {
-                let stream = try client.open(.items)
+                let stream = try client.open(Endpoints.items())
                 #expect(try stream.next(timeout: .seconds(10)) == .bytes(Array("waiting".utf8)))
                 return Held(stream)
             }
@@ -155,7 +157,7 @@ private struct Mirror: APIHandler {
             try await whileServing([listener], ready: ready) { _ in
                 #expect(unsafe link(path, kept) == 0)
                 let client = DaemonClient(socket: path)
-                try await blocking { _ = try client.ask(.status) as WireStatus }
+                try await blocking { _ = try client.ask(Endpoints.status()) }
             }
             #expect(unsafe rename(kept, path) == 0)
         }
@@ -189,7 +191,7 @@ private struct Mirror: APIHandler {
                     try? socket.write(bytes)
                     if round % 3 == 0 { _ = try? socket.read(into: &buffer, timeout: .zero) }
                 }
-                let status: WireStatus = try client.ask(.status)
+                let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
             }
         }

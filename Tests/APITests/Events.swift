@@ -9,10 +9,10 @@ import Tracking
 
 @Suite struct `events over the socket` {
     /// The numbers of the events from a position on, up to the one numbered `last`.
-    private static func read(_ client: DaemonClient, since: String, through last: Int64) throws -> [WireEvent]
+    private static func read(_ client: DaemonClient, since: Int64, through last: Int64) throws -> [WireEvent]
     {
-        var query = Query()
-        query["since"] = since
+        var query = EventsQuery()
+        query.since = since
         let feed = try EventFeed(of: client, query: query)
         var events: [WireEvent] = []
         while events.last?.seq != last {
@@ -31,15 +31,15 @@ import Tracking
             }
             let last = try await house.ledger.lastEvent()
             try await blocking {
-                let all = try Self.read(house.client, since: "0", through: last)
+                let all = try Self.read(house.client, since: 0, through: last)
                 #expect(all.map(\.seq) == all.map(\.seq).sorted() && Set(all.map(\.seq)).count == all.count)
                 #expect(all.filter { $0.type == "message.posted" }.count == 3)
-                let rest = try Self.read(house.client, since: "1", through: last)
+                let rest = try Self.read(house.client, since: 1, through: last)
                 #expect(rest.map(\.seq) == all.map(\.seq).filter { $0 > 1 })
                 // A feed without a position hears what comes, and nothing that was.
-                let feed = try EventFeed(of: house.client, query: Query())
+                let feed = try EventFeed(of: house.client, query: EventsQuery())
                 _ = try feed.next(timeout: .seconds(20))
-                let message: WireMessage = try house.client.ask(.notify, saying: NotifyRequest(text: "four"))
+                let message = try house.client.ask(Endpoints.notify(body: NotifyRequest(text: "four")))
                 var subject: String?
                 while subject == nil {
                     guard case .event(let event) = try feed.next(timeout: .seconds(20)) else { continue }
@@ -64,7 +64,7 @@ import Tracking
                 facts.map { .append(NewEvent($0, at: Moment(seconds: 200))) }
             ).lastEvent
             try await blocking {
-                let events = try Self.read(house.client, since: "\(since)", through: last)
+                let events = try Self.read(house.client, since: since, through: last)
                     .filter { $0.job == "backup" }
                 #expect(events.map(\.type) == ["run.started", "run.failed", "run.skipped"])
                 #expect(events.map(\.run) == ["r1", "r1", nil])
@@ -102,7 +102,7 @@ import Tracking
         try await House.whileStanding { house in
             try await blocking {
                 let error = #expect(throws: APIError.self) {
-                    try house.client.open(.events, fields: [("last-event-id", "x")])
+                    try house.client.open(Endpoints.events(), fields: [("last-event-id", "x")])
                 }
                 #expect(error?.code == .badValue)
             }

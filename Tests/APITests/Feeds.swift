@@ -7,10 +7,11 @@ import Testing
 
 /// Tells events 1 to 5, two a connection, from where the reader left off; then heartbeats and the end.
 private final class Teller: APIHandler {
+    let router = EndpointRouter(Endpoints.all)
     let resumes = Mutex<[String?]>([])
 
     func respond(to request: APIRequest) async -> APIResponse {
-        guard request.route == .events else { return .failure(APIError(.noSuchPath)) }
+        guard request.row.name == "events" else { return .failure(APIError(.noSuchPath)) }
         resumes.withLock { $0.append(request.lastEventID) }
         let after = Int(request.lastEventID ?? request.query["since"] ?? "") ?? 0
         return .stream(contentType: "text/event-stream") { writer in
@@ -28,8 +29,8 @@ private final class Teller: APIHandler {
         let teller = Teller()
         let seen = try await whileServing(teller) { client in
             try await blocking {
-                var query = Query()
-                query["since"] = "0"
+                var query = EventsQuery()
+                query.since = 0
                 let feed = try EventFeed(of: client, query: query)
                 var seen: [String] = []
                 var breaks = 0
@@ -51,10 +52,10 @@ private final class Teller: APIHandler {
     @Test func `says that the daemon is gone, and finds the next one`() async throws {
         let folder = try TemporaryFolder()
         let missing = DaemonClient(socket: folder.file("none.sock"))
-        #expect(throws: APIError.self) { try EventFeed(of: missing, query: Query()) }
+        #expect(throws: APIError.self) { try EventFeed(of: missing, query: EventsQuery()) }
         let feed = try await whileServing(Teller()) { client in
             try await blocking {
-                let feed = try EventFeed(of: client, query: Query())
+                let feed = try EventFeed(of: client, query: EventsQuery())
                 var last = ""
                 while last != "2" {
                     if case .event(let event) = try feed.next(timeout: .seconds(10)) { last = event.data }

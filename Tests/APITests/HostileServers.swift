@@ -37,7 +37,7 @@ import Testing
         try await Self.whileAnswering(answers) { client in
             for round in answers.indices {
                 let error = #expect(throws: APIError.self, "answer \(round)") {
-                    try client.ask(.status) as WireStatus
+                    try client.ask(Endpoints.status())
                 }
                 #expect(error?.code == .notBelfry || error?.code == .connectionLost, "answer \(round)")
             }
@@ -47,7 +47,7 @@ import Testing
     @Test func `reports a refusal without a reason by its status`() async throws {
         try await Self.whileAnswering([Array("HTTP/1.1 418 Teapot\r\ncontent-length: 0\r\n\r\n".utf8)]) {
             client in
-            let error = #expect(throws: APIError.self) { try client.ask(.status) as WireStatus }
+            let error = #expect(throws: APIError.self) { try client.ask(Endpoints.status()) }
             #expect(error?.message == "the daemon answered with status 418 and no reason")
         }
     }
@@ -55,7 +55,7 @@ import Testing
     @Test func `does not take another answer for an event stream`() async throws {
         try await Self.whileAnswering([Array("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]".utf8)]) {
             client in
-            let error = #expect(throws: APIError.self) { try EventFeed(of: client, query: Query()) }
+            let error = #expect(throws: APIError.self) { try EventFeed(of: client, query: EventsQuery()) }
             #expect(error?.code == .notBelfry)
         }
     }

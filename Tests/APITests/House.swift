@@ -18,7 +18,11 @@ struct House: Sendable {
     let folder: TemporaryFolder
     let ledger: SQLiteLedger
     let control: Control
+    let handlers: HandlerTable
     let client: DaemonClient
+
+    /// The states in which the outbox stores its entries.
+    static var outboxStates: [String] { OutboxState.allCases.map(\.rawValue) }
 
     /// Runs `body` while the house stands.
     static func whileStanding<Result: Sendable>(
@@ -30,13 +34,13 @@ struct House: Sendable {
         var identity = DaemonIdentity(
             version: "0.0.0-test", pid: getpid(), state: folder.path, places: keepers.places)
         identity.wardenDirectory = folder.file("warden")
+        let handlers = DaemonHandler(control: keepers.control, identity: identity).handlers
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let listener = APIListener(
-            path: socket, access: .owner,
-            handler: DaemonHandler(control: keepers.control, identity: identity),
-            logger: Logger(label: "api"), ready: { opened.yield(0) })
+            path: socket, access: .owner, handler: handlers, logger: Logger(label: "api"),
+            ready: { opened.yield(0) })
         let house = House(
-            folder: folder, ledger: keepers.ledger, control: keepers.control,
+            folder: folder, ledger: keepers.ledger, control: keepers.control, handlers: handlers,
             client: DaemonClient(socket: socket, patience: .seconds(30)))
         return try await whileServing([keepers, listener], ready: ready) { _ in try await body(house) }
     }

@@ -48,21 +48,19 @@ import Testing
     @Test func `are not denied before those of the files are in force`() async throws {
         try await House.whileStanding(loading: Loading(isDone: false, patience: .zero)) { house in
             let client = house.client
-            for route in [Route.job("early"), .jobs, .config, .readyz] {
-                let error = try await blocking { () throws -> APIError? in
-                    do throws(APIError) {
-                        _ = try client.bytes(route)
-                        return nil
-                    } catch {
-                        return error
-                    }
-                }
-                #expect(error?.code == .starting, "\(route)")
+            let refused = try await blocking {
+                [
+                    #expect(throws: APIError.self) { try client.bytes(Endpoints.job("early")) },
+                    #expect(throws: APIError.self) { try client.bytes(Endpoints.jobs()) },
+                    #expect(throws: APIError.self) { try client.bytes(Endpoints.config()) },
+                    #expect(throws: APIError.self) { try client.bytes(Endpoints.readiness()) },
+                ].map { $0?.code }
             }
-            let status: WireStatus = try await blocking { try client.ask(.status) }
+            #expect(refused == [.starting, .starting, .starting, .starting])
+            let status = try await blocking { try client.ask(Endpoints.status()) }
             #expect(status.problems.contains { $0.kind == "starting" })
             _ = try await house.control.takeUpJobs()
-            #expect(try await blocking { try client.ask(.jobs, as: [WireJob].self) }.isEmpty)
+            #expect(try await blocking { try client.ask(Endpoints.jobs()) }.isEmpty)
         }
     }
 

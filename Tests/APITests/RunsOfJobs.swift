@@ -67,15 +67,16 @@ import Tracking
             #expect(busy.status == 5 && busy.errors.contains("long#1"))
             // The output is there while it runs, and follows to the end.
             try await blocking {
-                var query = Query()
-                query["follow"] = "1"
-                let stream = try house.client.open(.logs(job: "long", ordinal: 1), query: query)
+                var query = LogsQuery()
+                query.follow = true
+                let stream = try house.client.open(
+                    Endpoints.logs(RunName(job: "long", ordinal: 1), query: query))
                 var text = ""
                 while !text.hasSuffix("\n"), case .bytes(let bytes) = try stream.next(timeout: .seconds(20)) {
                     text += String(decoding: bytes, as: UTF8.self)
                 }
                 #expect(text == "started\n")
-                _ = try house.client.bytes(.cancelRun(job: "long", ordinal: 1))
+                _ = try house.client.ask(Endpoints.cancelRun(RunName(job: "long", ordinal: 1)))
                 #expect(try stream.next(timeout: .seconds(20)) == .ended)
             }
             let ended = try await house.belfry("run", "show", "long#1", "--json")

@@ -43,20 +43,4 @@ package struct Query: Hashable, Sendable {
             + pairs.map { PercentCoding.encode($0.name) + "=" + PercentCoding.encode($0.value) }
             .joined(separator: "&")
     }
-
-    /// The whole number called `name`, at least `minimum`; nil when absent.
-    ///
-    /// - Throws: ``APIError`` with ``ErrorCode/badValue`` when it is anything else.
-    package func number(_ name: String, atLeast minimum: Int64 = 0) throws(APIError) -> Int64? {
-        guard let text = self[name] else { return nil }
-        guard let number = Int64(text), number >= minimum else {
-            throw APIError(.badValue, "\(name) is not a whole number from \(minimum) up: \"\(text)\"")
-        }
-        return number
-    }
-
-    /// Whether `name` is set to `1` or `true`.
-    package func flag(_ name: String) -> Bool {
-        self[name] == "1" || self[name] == "true"
-    }
 }

@@ -46,3 +46,10 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
         self.createdAt = createdAt
     }
 }
+
+/// The states in which outbox entries are shown; all but ``sending`` are stored.
+package enum WireOutboxState: String, Hashable, Sendable, Codable, CaseIterable {
+    case pending, waiting, delivered, dead, held, suppressed, superseded, expired, discarded
+    /// An attempt is under way; stored as ``pending``.
+    case sending
+}

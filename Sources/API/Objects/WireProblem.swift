@@ -1,7 +1,7 @@
 /// Something that is wrong with the daemon or its state, and a hint.
 package struct WireProblem: Hashable, Sendable, Codable {
     /// How bad it is.
-    package enum Severity: String, Hashable, Sendable, Codable {
+    package enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
         /// Something fails by it.
         case problem
         /// Worth a look; nothing fails by it.

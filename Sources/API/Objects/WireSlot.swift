@@ -14,3 +14,32 @@ package struct WireSlot: Hashable, Sendable, Codable {
         self.note = note
     }
 }
+
+/// The next slots of a job: times, or with `notes` objects.
+package enum WireNextSlots: Hashable, Sendable {
+    /// The slots alone.
+    case times([Timestamp])
+    /// The slots and skipped times, each with what a change of the clock does to it.
+    case slots([WireSlot])
+}
+
+extension WireNextSlots: Codable {
+    /// Reads either array; an empty one is ``times(_:)``.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let times = try? container.decode([Timestamp].self) {
+            self = .times(times)
+        } else {
+            self = .slots(try container.decode([WireSlot].self))
+        }
+    }
+
+    /// Writes the array.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .times(let times): try container.encode(times)
+        case .slots(let slots): try container.encode(slots)
+        }
+    }
+}

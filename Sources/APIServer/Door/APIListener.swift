@@ -142,7 +142,7 @@ package struct APIListener: Service {
     private func read(_ request: Request) async throws(APIError) -> APIRequest {
         let parts = (request.head.path ?? "").split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let route = try Route(method: request.method.rawValue, path: parts.first ?? "")
+        let match = try handler.router.match(method: request.method.rawValue, path: parts.first ?? "")
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: Self.bodyLimit)
@@ -152,7 +152,7 @@ package struct APIListener: Service {
             throw APIError(.badRequest, "the body did not arrive whole")
         }
         return APIRequest(
-            route: route, query: Query(parts.count > 1 ? parts[1] : ""),
+            row: match.row, path: match.path, query: Query(parts.count > 1 ? parts[1] : ""),
             body: Array(body.readableBytesView),
             lastEventID: HTTPField.Name("last-event-id").flatMap { request.headers[$0] })
     }

@@ -1,35 +1,56 @@
 package import API
 
-/// What was asked.
-package struct APIRequest: Hashable, Sendable {
-    /// What it is about.
-    package var route: Route
+/// A request whose endpoint is known.
+package struct APIRequest: Sendable {
+    /// The row of its endpoint.
+    package var row: EndpointRow
+    /// The values of the path's variable parts.
+    package var path: [String]
     /// The part of the target after `?`.
     package var query: Query
     /// The body, whole.
     package var body: [UInt8]
-    /// Where a reader of an event stream wants to go on.
+    /// Where a reader of an event stream resumes.
     package var lastEventID: String?
 
     /// A request without a body unless one is given.
-    package init(route: Route, query: Query = Query(), body: [UInt8] = [], lastEventID: String? = nil) {
-        self.route = route
+    package init(
+        row: EndpointRow, path: [String] = [], query: Query = Query(), body: [UInt8] = [],
+        lastEventID: String? = nil
+    ) {
+        self.row = row
+        self.path = path
         self.query = query
         self.body = body
         self.lastEventID = lastEventID
     }
+}
 
-    /// The value in the body.
+/// What a request to an endpoint says, as values.
+package struct Arguments<Path: Sendable, Query: Sendable, Body: Sendable>: Sendable {
+    /// The variable parts of the path.
+    package let path: Path
+    /// The query.
+    package let query: Query
+    /// The body.
+    package let body: Body
+    /// Where a reader of an event stream resumes.
+    package let lastEventID: String?
+}
+
+extension Endpoint where Body: Decodable {
+    /// What `request` says.
     ///
-    /// - Throws: ``APIError`` with ``ErrorCode/badJSON``.
-    package func value<Value: Decodable>(_ type: Value.Type = Value.self) throws(APIError) -> Value {
-        try WireCoding.decode(type, from: body)
+    /// - Throws: ``APIError`` for a value that is refused.
+    func arguments(of request: APIRequest) throws(APIError) -> Arguments<Path, Query, Body> {
+        guard let path = Path(segments: request.path) else { throw APIError(.noSuchPath) }
+        return Arguments(
+            path: path, query: try Query(request.query), body: try body(of: request),
+            lastEventID: request.lastEventID)
     }
 
-    /// The value in the body, or nil when there is no body.
-    package func valueIfPresent<Value: Decodable>(
-        _ type: Value.Type = Value.self
-    ) throws(APIError) -> Value? {
-        body.isEmpty ? nil : try WireCoding.decode(type, from: body)
+    private func body(of request: APIRequest) throws(APIError) -> Body {
+        if let absentBody, request.body.isEmpty || Body.self == Nothing.self { return absentBody }
+        return try WireCoding.decode(Body.self, from: request.body)
     }
 }

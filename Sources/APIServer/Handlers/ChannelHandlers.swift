@@ -6,13 +6,13 @@ import Ledger
 import Timeline
 
 extension DaemonHandler {
-    func channels() async throws(APIError) -> APIResponse {
+    func channels() -> [WireChannel] {
         let channels = control.switchboard.configuration.channels
-        return .value(channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels)
+        return channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels
     }
 
     /// Sends a test, and waits a while for what becomes of it.
-    func testChannel(_ name: String) async throws(APIError) -> APIResponse {
+    func testChannel(_ name: String) async throws(APIError) -> WireChannelTest {
         let names = control.switchboard.configuration.channels.map(\.name)
         guard let channel = control.switchboard.channel(name) else {
             throw APIError(
@@ -46,7 +46,7 @@ extension DaemonHandler {
                 : "no answer after \(waited); it is sent when its turn comes, see: belfry outbox"
             test.detail = what + last
         }
-        return .value(test)
+        return test
     }
 
     private func isTroubled(_ channel: String) -> Bool {

@@ -6,17 +6,17 @@ import Timeline
 import Tracking
 
 extension DaemonHandler {
-    func live() async -> APIResponse {
+    func live() async -> [WireLive] {
         let now = control.clock.now
-        return .value(await control.board.states().map { WireLive($0, at: now) })
+        return await control.board.states().map { WireLive($0, at: now) }
     }
 
     /// Events from where the reader left off, then as they come; with `live=1` live states in between.
     ///
     /// Live states have no id: they are never said again, only how things are now.
-    func events(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        var after = try request.query.number("since")
-        if let text = request.lastEventID {
+    func events(_ query: EventsQuery, lastEventID: String?) async throws(APIError) -> StreamAnswer {
+        var after = query.since
+        if let text = lastEventID {
             guard let seq = Int64(text), seq >= 0 else {
                 throw APIError(.badValue, "Last-Event-ID is not an event's number: \"\(text)\"")
             }
@@ -26,9 +26,8 @@ extension DaemonHandler {
             try await control.ledger.lastEvent()
         }
         let start = after ?? newest
-        let wantsLive = request.query.flag("live")
-        return .stream(contentType: "text/event-stream") { writer in
-            try await tell(after: start, live: wantsLive, to: &writer)
+        return StreamAnswer { writer in
+            try await tell(after: start, live: query.live, to: &writer)
         }
     }
 

@@ -6,37 +6,22 @@ import Timeline
 
 extension DaemonHandler {
     /// Every job, by name; very many are written as they are read.
-    func jobs() async throws(APIError) -> APIResponse {
+    func jobs() async throws(APIError) -> Pages<WireJob> {
         let first = try await jobs(after: "")
-        guard first.count >= SlotKeeper.page else { return .value(first) }
-        return .stream(contentType: "application/json") { writer in
-            var page = first
-            var mark = "["
-            while let last = page.last {
-                try await writer.write(Array(mark.utf8) + WireCoding.encode(page).dropFirst().dropLast())
-                mark = ","
-                page = try await jobs(after: last.name)
-            }
-            try await writer.write(Array("]".utf8))
-        }
+        guard first.count >= SlotKeeper.page else { return Pages(first) }
+        return Pages(first) { last in try await jobs(after: last.name) }
     }
 
-    func job(_ name: String) async throws(APIError) -> APIResponse {
-        .value(try await shown(name))
-    }
-
-    func addJob(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        let draft: JobDraft = try request.value()
+    func addJob(_ draft: JobDraft) async throws(APIError) -> WireJob {
         let spec = try JobSpec(draft, reading)
         let origin = try Self.origin(draft.origin)
         let record = try await asking { () async throws(EngineError) in
             try await control.add(spec, origin: origin)
         }
-        return .value(try await saved(record.name), status: 201)
+        return try await saved(record.name)
     }
 
-    func editJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
-        let draft: JobDraft = try request.value()
+    func editJob(_ name: String, _ draft: JobDraft) async throws(APIError) -> WireJob {
         if let new = draft.name, new != name {
             throw APIError(
                 .badValue, "a job keeps its name", hint: "Add one of the other name, and remove this one.")
@@ -57,38 +42,33 @@ extension DaemonHandler {
         } catch {
             throw refusal ?? APIError(error)
         }
-        return .value(try await saved(name))
+        return try await saved(name)
     }
 
-    func removeJob(_ name: String) async throws(APIError) -> APIResponse {
+    func removeJob(_ name: String) async throws(APIError) {
         _ = try await entry(name)
         try await asking { () async throws(EngineError) in try await control.remove(name) }
-        return .done
     }
 
-    func pauseJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
-        let note = try request.valueIfPresent(PauseRequest.self)?.note
+    func pauseJob(_ name: String, note: String?) async throws(APIError) -> WireJob {
         _ = try await entry(name)
         _ = try await asking { () async throws(EngineError) in try await control.pause(name, note: note) }
-        return .value(try await shown(name))
+        return try await shown(name)
     }
 
-    func resumeJob(_ name: String) async throws(APIError) -> APIResponse {
+    func resumeJob(_ name: String) async throws(APIError) -> WireJob {
         _ = try await entry(name)
         _ = try await asking { () async throws(EngineError) in try await control.resume(name) }
-        return .value(try await shown(name))
+        return try await shown(name)
     }
 
-    func nextSlots(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
-        let count = Int(clamping: try request.query.number("n", atLeast: 1) ?? 5)
+    func nextSlots(_ name: String, _ query: NextSlotsQuery) async throws(APIError) -> WireNextSlots {
         _ = try await entry(name)
         let lines = try await asking { () async throws(EngineError) in
-            try await control.preview(name, count: min(count, 10_000))
+            try await control.preview(name, count: query.count)
         }
-        guard request.query["notes"] == "true" else {
-            return .value(lines.filter(\.isSlot).map { Timestamp($0.moment) })
-        }
-        return .value(
+        guard query.notes else { return .times(lines.filter(\.isSlot).map { Timestamp($0.moment) }) }
+        return .slots(
             lines.map { WireSlot(at: Timestamp($0.moment), isSkipped: !$0.isSlot, note: $0.noteWords) })
     }
 
@@ -149,7 +129,7 @@ extension DaemonHandler {
         }
     }
 
-    private func shown(_ name: String) async throws(APIError) -> WireJob {
+    func shown(_ name: String) async throws(APIError) -> WireJob {
         let entry = try await entry(name)
         let last = try await reading { () async throws(LedgerError) in
             try await control.ledger.runs(RunFilter(job: name, limit: 1))

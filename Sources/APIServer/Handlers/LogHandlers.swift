@@ -8,40 +8,33 @@ import Tracking
 import WardenProtocol
 
 extension DaemonHandler {
-    /// The name of the field that says how much the run printed before the answer's first byte.
-    static let offsetField = "belfry-offset"
-    /// The name of the field that says which attempt the answer is of.
-    static let attemptField = "belfry-attempt"
-
     /// A stretch of an attempt's output: to the next gap, to its end now, or with `follow` to the attempt's end.
     ///
     /// Without `attempt` it is the newest one that was started. The reader asks again behind the stretch; an empty
     /// answer says that the attempt has no more.
-    func logs(_ job: String, _ ordinal: Int, _ request: APIRequest) async throws(APIError) -> APIResponse {
-        let run = try await record(job, ordinal)
-        let offset = Int(clamping: try request.query.number("offset") ?? 0)
-        let follow = request.query.flag("follow")
+    func logs(_ name: RunName, _ query: LogsQuery) async throws(APIError) -> StreamAnswer {
+        let run = try await record(name)
         var shown = run
-        shown.attempt = try await attempt(request, of: run, follow: follow)
+        shown.attempt = try await attempt(query, of: run)
         let path = identity.places.output(of: run.id, job: run.job, attempt: shown.attempt)
         let log = OutputLog(path: path)
-        guard let first = try await firstSlice(log, offset, of: shown) else {
+        guard let first = try await firstSlice(log, query.offset, of: shown) else {
             let whole = run.attempt == 1 ? run.name : "attempt \(shown.attempt) of \(run.name)"
             throw APIError(.noOutput, "the output of \(whole) is no longer kept")
         }
-        let fields = [Self.offsetField: String(first.offset), Self.attemptField: String(shown.attempt)]
-        return .stream(contentType: "application/octet-stream", fields: fields) { [shown] writer in
+        let fields = [
+            OutputStream.offsetField: String(first.offset), OutputStream.attemptField: String(shown.attempt),
+        ]
+        return StreamAnswer(fields: fields) { [shown] writer in
             try await writer.write(first.bytes)
             try await copy(
-                log, from: first.offset + first.bytes.count, of: shown, follow: follow, to: &writer)
+                log, from: first.offset + first.bytes.count, of: shown, follow: query.follow, to: &writer)
         }
     }
 
-    /// The attempt that is asked for; without a word of it the newest one that was started.
-    private func attempt(
-        _ request: APIRequest, of run: RunRecord, follow: Bool
-    ) async throws(APIError) -> Int {
-        let asked = try request.query.number("attempt", atLeast: 1).map { Int(clamping: $0) }
+    /// The attempt that is asked for, else the newest one that was started.
+    private func attempt(_ query: LogsQuery, of run: RunRecord) async throws(APIError) -> Int {
+        let asked = query.attempt.map { Int(clamping: $0) }
         var newest = run.attempt
         // The next attempt counts from the moment the one before it failed.
         if newest > 1, run.state == .queued || run.state.isEnded {
@@ -57,7 +50,7 @@ extension DaemonHandler {
                 .noSuchAttempt, "\(run.name) has no attempt \(asked)",
                 hint: "It has \(count). See: belfry run show \(run.name)")
         }
-        guard asked < newest || follow && !run.state.isEnded else {
+        guard asked < newest || query.follow && !run.state.isEnded else {
             throw APIError(.noSuchAttempt, "attempt \(asked) of \(run.name) has not started")
         }
         return asked

@@ -7,8 +7,7 @@ import Tracking
 import WardenProtocol
 
 extension DaemonHandler {
-    func runJob(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
-        let asked = try request.valueIfPresent(API.RunRequest.self) ?? API.RunRequest()
+    func runJob(_ name: String, _ asked: API.RunRequest) async throws(APIError) -> WireRun {
         _ = try await entry(name)
         let run: RunRecord
         do throws(EngineError) {
@@ -16,7 +15,7 @@ extension DaemonHandler {
         } catch {
             throw try await named(error)
         }
-        return .value(await shown(run), status: 201)
+        return await shown(run)
     }
 
     /// The refusal, with the names of the runs where the engine knows their ids.
@@ -32,8 +31,7 @@ extension DaemonHandler {
         return APIError(EngineError.busy(job: job, runs: names.sorted()))
     }
 
-    func exec(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        let asked: ExecRequest = try request.value()
+    func exec(_ asked: ExecRequest) async throws(APIError) -> WireRun {
         guard let program = asked.command.first, !program.isEmpty else {
             throw APIError(.badValue, "the command is empty")
         }
@@ -65,22 +63,16 @@ extension DaemonHandler {
         let run = try await asking { () async throws(EngineError) in
             try await control.exec(spec, id: asked.id, isNamed: asked.name != nil, loan)
         }
-        return .value(await shown(run), status: 201)
+        return await shown(run)
     }
 
-    /// Somebody finished a run without us and saw that we are here by now.
-    func takeSpool() async -> APIResponse {
-        await spool.takeIn()
-        return .done
-    }
-
-    func run(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
-        let record = try await record(job, ordinal)
+    func run(_ name: RunName) async throws(APIError) -> WireRun {
+        let record = try await record(name)
         let attempts = try await reading { () async throws(LedgerError) in
             try await control.ledger.attempts(of: record.id)
         }
         let stored = try await reading { () async throws(LedgerError) in
-            try await control.ledger.spec(of: job, revision: record.revision)
+            try await control.ledger.spec(of: name.job, revision: record.revision)
         }
         var run = await shown(record)
         run.attempts = attempts.map(WireAttempt.init)
@@ -88,49 +80,31 @@ extension DaemonHandler {
             run.timeoutMs = spec.timeout?.milliseconds
             run.graceMs = spec.grace.milliseconds
         }
-        return .value(run)
+        return run
     }
 
-    func cancelRun(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
-        let run = try await record(job, ordinal)
+    func cancelRun(_ name: RunName) async throws(APIError) -> WireRun {
+        let run = try await record(name)
         try await asking { () async throws(EngineError) in try await control.cancel(run) }
-        return .value(await shown(try await record(job, ordinal)))
+        return await shown(try await record(name))
     }
 
-    func retryRun(_ job: String, _ ordinal: Int) async throws(APIError) -> APIResponse {
-        let run = try await record(job, ordinal)
+    func retryRun(_ name: RunName) async throws(APIError) -> WireRun {
+        let run = try await record(name)
         let again = try await asking { () async throws(EngineError) in try await control.retry(run) }
-        return .value(await shown(again), status: 201)
+        return await shown(again)
     }
 
-    func runs(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        var states: Set<RunState> = []
-        for word in (request.query["state"] ?? "").split(separator: ",") {
-            guard let state = RunState(rawValue: String(word)) else {
-                throw APIError(.badValue, "no state \"\(word)\"")
-            }
-            states.insert(state)
-        }
-        var since: Moment?
-        if let text = request.query["since"] {
-            do {
-                since = try Moment(iso8601: text)
-            } catch {
-                throw APIError(.badValue, "since: \(error.message)")
-            }
-        }
-        if let job = request.query["job"] { try await knownOnce(job) }
-        let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
-        return .value(
-            try await listed(
-                RunFilter(job: request.query["job"], states: states, since: since, limit: limit)))
+    func runs(_ query: RunsQuery) async throws(APIError) -> [WireRun] {
+        if let job = query.job { try await knownOnce(job) }
+        return try await listed(
+            RunFilter(job: query.job, states: Set(query.states), since: query.since, limit: query.limit))
     }
 
-    func history(_ name: String, _ request: APIRequest) async throws(APIError) -> APIResponse {
+    func history(_ name: String, _ query: HistoryQuery) async throws(APIError) -> [WireRun] {
         try await knownOnce(name)
-        if let at = request.query["at"] { return .value(try await slot(of: name, at: at)) }
-        let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
-        return .value(try await listed(RunFilter(job: name, limit: limit)))
+        if let at = query.at { return try await slot(of: name, at: at) }
+        return try await listed(RunFilter(job: name, limit: query.limit))
     }
 
     /// The run as the API shows it, with where it is now.
@@ -146,22 +120,22 @@ extension DaemonHandler {
     /// The run called `JOB#N`.
     ///
     /// - Throws: ``ErrorCode/noSuchRun`` with the name that was perhaps meant, or the newest one there is.
-    func record(_ job: String, _ ordinal: Int) async throws(APIError) -> RunRecord {
+    func record(_ name: RunName) async throws(APIError) -> RunRecord {
         do throws(EngineError) {
-            return try await control.run(named: job, ordinal)
+            return try await control.run(named: name.job, name.ordinal)
         } catch {
-            guard case .noSuchRun(let name) = error else { throw APIError(error) }
-            throw APIError(.noSuchRun, "no run \"\(name)\"", hint: try await hint(job, ordinal))
+            guard case .noSuchRun = error else { throw APIError(error) }
+            throw APIError(.noSuchRun, "no run \"\(name)\"", hint: try await hint(name))
         }
     }
 
-    private func hint(_ job: String, _ ordinal: Int) async throws(APIError) -> String? {
+    private func hint(_ name: RunName) async throws(APIError) -> String? {
         let newest = try await reading { () async throws(LedgerError) in
-            try await control.ledger.runs(RunFilter(job: job, limit: 1))
+            try await control.ledger.runs(RunFilter(job: name.job, limit: 1))
         }
         if let newest = newest.first { return "The newest is \(newest.name)." }
         let names = await control.slots.names()
-        return NearestName.of(job, among: names).map { "Did you mean \"\($0)#\(ordinal)\"?" }
+        return NearestName.of(name.job, among: names).map { "Did you mean \"\($0)#\(name.ordinal)\"?" }
     }
 
     /// Runs, and spans of slots that did not run, newest first.

@@ -4,17 +4,11 @@ import Ledger
 import Timeline
 
 extension DaemonHandler {
-    /// What became of the slot of a job at a moment: its run, or the span with the reason why there is none.
+    /// What happened to the slot of a job at a moment: its run, or the span with the reason why there is none.
     ///
     /// More than one row where the clock was set back so far that the moment came again; none when the job had
     /// no slot then.
-    func slot(of job: String, at text: String) async throws(APIError) -> [WireRun] {
-        let moment: Moment
-        do {
-            moment = try Moment(iso8601: text)
-        } catch {
-            throw APIError(.badValue, "at: \(error.message)")
-        }
+    func slot(of job: String, at moment: Moment) async throws(APIError) -> [WireRun] {
         var rows: [WireRun] = []
         let newest = try await reading { () async throws(LedgerError) in
             try await control.ledger.watermark()

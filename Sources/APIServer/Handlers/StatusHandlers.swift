@@ -5,7 +5,7 @@ import Ledger
 import Timeline
 
 extension DaemonHandler {
-    func status() async throws(APIError) -> APIResponse {
+    func status() async throws(APIError) -> WireStatus {
         let engine = try await asking { () async throws(EngineError) in try await control.status() }
         var status = WireStatus(
             version: identity.version, pid: identity.pid, since: Timestamp(engine.since),
@@ -29,32 +29,32 @@ extension DaemonHandler {
                 kind: $0.kind, message: $0.message, hint: $0.hint,
                 severity: $0.isWarning ? .warning : .problem)
         }
-        return .value(status)
+        return status
     }
 
-    /// Ready is who has its jobs in force, can read the ledger and reach the warden.
-    func readiness() async throws(APIError) -> APIResponse {
+    /// The daemon is ready when its jobs are loaded, and the ledger and the warden respond.
+    func readiness() async throws(APIError) -> String {
         guard control.loading.isDone else { throw APIError(.starting) }
         _ = try await reading { () async throws(LedgerError) in try await control.ledger.lastEvent() }
         guard await control.runs.wardenProcess != nil, await !control.runs.isWardenSilent else {
             throw APIError(.wardenAway)
         }
-        return .whole(status: 200, contentType: "text/plain", bytes: Array("ready\n".utf8))
+        return "ready\n"
     }
 
-    func configuration() async throws(APIError) -> APIResponse {
+    func configuration() async throws(APIError) -> WireConfig {
         let configuration = control.switchboard.configuration
         var wire = WireConfig(file: configuration.path, zone: configuration.zone)
-        wire.bots = try await allBots()
+        wire.bots = try await bots()
         wire.jobs = try await jobsOfFiles()
         wire.channels = configuration.channels.map { WireChannel($0, control.channels[$0.name]) }
         wire.routes = configuration.routing.routes.map {
             WireRoute(when: $0.when.map(\.rawValue).sorted(), to: $0.to)
         }
-        return .value(wire)
+        return wire
     }
 
-    func reload() async throws(APIError) -> APIResponse {
+    func reload() async throws(APIError) -> API.ReloadDifference {
         let before = control.switchboard.configuration
         let jobs: Engine.ReloadDifference
         do {
@@ -79,7 +79,7 @@ extension DaemonHandler {
                 .map(\.key))
         difference.routes = before.routing != after.routing
         if !jobs.warnings.isEmpty { difference.warnings = jobs.warnings }
-        return .value(difference)
+        return difference
     }
 
     /// Channels of the files that could not be used at the start.

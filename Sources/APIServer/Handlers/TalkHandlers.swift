@@ -5,18 +5,15 @@ import Ledger
 import Timeline
 
 extension DaemonHandler {
-    func messages(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        let query = request.query
-        let limit = Int(clamping: try query.number("limit", atLeast: 1) ?? 100)
+    func messages(_ query: MessagesQuery) async throws(APIError) -> [WireMessage] {
         let records = try await reading { () async throws(LedgerError) in
-            try await control.ledger.messages(bot: query["bot"], search: query["search"], limit: limit)
+            try await control.ledger.messages(bot: query.bot, search: query.search, limit: query.limit)
         }
-        if records.isEmpty, let name = query["bot"] { _ = try await wireBot(name) }
-        return .value(records.map { WireMessage($0) })
+        if records.isEmpty, let name = query.bot { _ = try await bot(name) }
+        return records.map { WireMessage($0) }
     }
 
-    func items(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        let limit = Int(clamping: try request.query.number("limit", atLeast: 1) ?? 100)
+    func items(limit: Int) async throws(APIError) -> [WireItem] {
         let records = try await reading { () async throws(LedgerError) in
             try await control.ledger.items(limit: limit)
         }
@@ -28,11 +25,10 @@ extension DaemonHandler {
             }
             items.append(WireItem(item, messages: last))
         }
-        return .value(items)
+        return items
     }
 
-    func notify(_ request: APIRequest) async throws(APIError) -> APIResponse {
-        let asked: NotifyRequest = try request.value()
+    func notify(_ asked: NotifyRequest) async throws(APIError) -> WireMessage {
         guard !Preview.cut(asked.text, to: 1).isEmpty else {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
@@ -53,23 +49,15 @@ extension DaemonHandler {
                     replaceKey: asked.replace)
             }
         }
-        return .value(WireMessage(record), status: 201)
+        return WireMessage(record)
     }
 
-    func read(_ id: String) async throws(APIError) -> APIResponse {
-        .value(WireMessage(try await asking { () async throws(EngineError) in try await control.read(id) }))
+    func read(_ id: String) async throws(APIError) -> WireMessage {
+        WireMessage(try await asking { () async throws(EngineError) in try await control.read(id) })
     }
 
-    func bots() async throws(APIError) -> APIResponse {
-        .value(try await allBots())
-    }
-
-    func bot(_ name: String) async throws(APIError) -> APIResponse {
-        .value(try await wireBot(name))
-    }
-
-    private func wireBot(_ name: String) async throws(APIError) -> WireBot {
-        let bots = try await allBots()
+    func bot(_ name: String) async throws(APIError) -> WireBot {
+        let bots = try await bots()
         guard let bot = bots.first(where: { $0.name == name }) else {
             throw APIError(
                 .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
@@ -78,7 +66,7 @@ extension DaemonHandler {
     }
 
     /// The bots that are described, and those that jobs or messages name, by name.
-    func allBots() async throws(APIError) -> [WireBot] {
+    func bots() async throws(APIError) -> [WireBot] {
         let unread = try await reading { () async throws(LedgerError) in try await control.ledger.unread() }
         let jobs = await control.slots.countsOfBots()
         let names = Set(control.switchboard.configuration.bots.keys).union(jobs.keys).union(unread.keys)

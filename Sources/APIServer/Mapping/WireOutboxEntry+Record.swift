@@ -7,7 +7,7 @@ extension WireOutboxEntry {
     /// The entry as the API shows it; `sending` is no stored state.
     init(_ record: OutboxRecord, isSending: Bool, wait: OutboxWait?) {
         let isSending = isSending && record.state == .pending
-        let state = isSending ? Self.sending : record.state.rawValue
+        let state = isSending ? WireOutboxState.sending.rawValue : record.state.rawValue
         self.init(
             id: record.id, channel: record.channel, type: record.type, reason: record.reason,
             state: state, createdAt: Timestamp(record.createdAt))
@@ -23,9 +23,6 @@ extension WireOutboxEntry {
         run = record.run
         item = record.item
     }
-
-    /// The state of an entry with an attempt under way.
-    static let sending = "sending"
 }
 
 extension WireEvent {

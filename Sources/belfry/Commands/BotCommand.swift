@@ -19,7 +19,7 @@ struct BotListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let bots: [WireBot] = try common.client().ask(.bots)
+        let bots = try common.client().ask(Endpoints.bots())
         try common.screen.list(bots, asJSON: common.json) { screen in
             var table = TextTable(["BOT", "KIND", "JOBS", "UNREAD"], rightAligned: [2, 3])
             for bot in bots {
@@ -43,7 +43,7 @@ struct BotShowCommand: ParsableCommand {
     var name: String
 
     func run() throws {
-        let bot: WireBot = try common.client().ask(.bot(name))
+        let bot = try common.client().ask(Endpoints.bot(name))
         if common.json {
             StandardOutput.print(try WireCoding.text(bot))
             return

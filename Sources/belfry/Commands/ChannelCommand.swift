@@ -19,7 +19,7 @@ struct ChannelListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let channels: [WireChannel] = try common.client().ask(.channels)
+        let channels = try common.client().ask(Endpoints.channels())
         try common.screen.list(channels, asJSON: common.json) { screen in
             var table = TextTable(["CHANNEL", "KIND", "STATE", "SINCE", "LAST ERROR"])
             for channel in channels {
@@ -49,7 +49,7 @@ struct ChannelTestCommand: ParsableCommand {
     var name: String
 
     func run() throws {
-        let test: WireChannelTest = try common.client().ask(.testChannel(name))
+        let test = try common.client().ask(Endpoints.testChannel(name))
         if common.json {
             StandardOutput.print(try WireCoding.text(test))
         } else {

@@ -52,7 +52,7 @@ struct ConfigShowCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let config: WireConfig = try common.client().ask(.config)
+        let config = try common.client().ask(Endpoints.config())
         if common.json {
             StandardOutput.print(try WireCoding.text(config))
             return

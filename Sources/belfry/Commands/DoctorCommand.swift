@@ -40,7 +40,7 @@ struct DoctorCommand: ParsableCommand {
     /// The daemon's status, or the problem that there is none.
     private func ask() throws -> (WireStatus?, APIError?) {
         do throws(APIError) {
-            return (try common.client().ask(.status), nil)
+            return (try common.client().ask(Endpoints.status()), nil)
         } catch {
             guard error.code.row.exitCode == 3 else { throw error }
             return (nil, error)

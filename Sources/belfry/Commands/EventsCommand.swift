@@ -23,8 +23,8 @@ struct EventsCommand: ParsableCommand {
     }
 
     func run() throws {
-        var query = Query()
-        query["since"] = since.map(String.init)
+        var query = EventsQuery()
+        query.since = since
         let feed = try EventFeed(of: common.client(), query: query)
         let screen = common.screen
         var tail = Reconnection()

@@ -38,7 +38,7 @@ struct JobAddCommand: ParsableCommand {
         if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
         // A command typed here means the folder it was typed in.
         draft.cwd = FilePath.current
-        let job: WireJob = try common.client().ask(.addJob, saying: draft)
+        let job = try common.client().ask(Endpoints.addJob(body: draft))
         try JobText.confirm("Added", job, common)
     }
 }

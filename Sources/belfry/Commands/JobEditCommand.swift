@@ -22,7 +22,7 @@ struct JobEditCommand: ParsableCommand {
         let client = try common.client()
         var draft = try fields.draft()
         if let zone = fields.when.zone, draft.schedule == nil {
-            let current: WireJob = try client.ask(.job(job.name))
+            let current = try client.ask(Endpoints.job(job.name))
             guard ["cron", "calendar"].contains(current.schedule.kind) else {
                 throw APIError(.badValue, "--zone needs --cron: \"\(job.name)\" has no expression")
             }
@@ -32,6 +32,6 @@ struct JobEditCommand: ParsableCommand {
         guard draft != JobDraft() else {
             throw APIError(.badRequest, "nothing to change", hint: "See: belfry job edit --help")
         }
-        try JobText.confirm("Changed", try client.ask(.editJob(job.name), saying: draft), common)
+        try JobText.confirm("Changed", try client.ask(Endpoints.editJob(job.name, body: draft)), common)
     }
 }

@@ -29,10 +29,10 @@ struct JobHistoryCommand: ParsableCommand {
     }
 
     func run() throws {
-        var query = Query()
-        query["limit"] = String(limit)
-        query["at"] = try at.map { try Self.moment($0).iso8601 }
-        let runs: [WireRun] = try common.client().ask(.history(job.name), query: query)
+        var query = HistoryQuery()
+        query.limit = limit
+        query.at = try at.map(Self.moment)
+        let runs = try common.client().ask(Endpoints.history(job.name, query: query))
         try common.screen.list(runs, asJSON: common.json) { screen in
             screen.print(
                 RunText.table(runs, screen),

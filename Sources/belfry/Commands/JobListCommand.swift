@@ -13,7 +13,7 @@ struct JobListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let jobs: [WireJob] = try common.client().ask(.jobs)
+        let jobs = try common.client().ask(Endpoints.jobs())
         try common.screen.list(jobs, asJSON: common.json) { screen in
             screen.print(
                 JobText.table(jobs, screen), empty: "No jobs. Add one: belfry job add NAME --cron EXPR -- CMD"

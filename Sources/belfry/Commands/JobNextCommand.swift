@@ -25,17 +25,17 @@ struct JobNextCommand: ParsableCommand {
 
     func run() throws {
         let client = try common.client()
-        var query = Query()
-        query["n"] = String(count)
+        var query = NextSlotsQuery()
+        query.count = count
+        query.notes = !common.json
+        let answer = try client.ask(Endpoints.nextSlots(job.name, query: query))
         guard !common.json else {
-            let slots: [Timestamp] = try client.ask(.nextSlots(job.name), query: query)
-            StandardOutput.print(try WireCoding.text(slots))
+            StandardOutput.print(try WireCoding.text(answer))
             return
         }
-        query["notes"] = "true"
-        let slots: [WireSlot] = try client.ask(.nextSlots(job.name), query: query)
+        let slots = if case .slots(let slots) = answer { slots } else { [WireSlot]() }
         let screen = common.screen
-        let job: WireJob = try client.ask(.job(job.name))
+        let job = try client.ask(Endpoints.job(job.name))
         let zone = job.schedule.zone.flatMap(Zones.rules) ?? screen.zone
         for slot in slots {
             let distance = slot.isSkipped ? "" : screen.distance(slot.at)

@@ -17,7 +17,8 @@ struct JobPauseCommand: ParsableCommand {
     var note: String?
 
     func run() throws {
-        let job: WireJob = try common.client().ask(.pauseJob(job.name), saying: PauseRequest(note: note))
+        let job = try common.client().ask(
+            Endpoints.pauseJob(job.name, body: PauseRequest(note: note)))
         try JobText.confirm("Paused", job, common)
     }
 }

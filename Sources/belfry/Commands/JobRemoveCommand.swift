@@ -15,7 +15,7 @@ struct JobRemoveCommand: ParsableCommand {
     @OptionGroup var job: JobArgument
 
     func run() throws {
-        _ = try common.client().bytes(.removeJob(job.name))
+        try common.client().ask(Endpoints.removeJob(job.name))
         if !common.json { StandardOutput.print("Removed \(job.name).") }
     }
 }

@@ -15,7 +15,7 @@ struct JobResumeCommand: ParsableCommand {
     @OptionGroup var job: JobArgument
 
     func run() throws {
-        let job: WireJob = try common.client().ask(.resumeJob(job.name))
+        let job = try common.client().ask(Endpoints.resumeJob(job.name))
         try JobText.confirm("Resumed", job, common)
     }
 }

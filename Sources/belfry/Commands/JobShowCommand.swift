@@ -16,7 +16,7 @@ struct JobShowCommand: ParsableCommand {
     @OptionGroup var job: JobArgument
 
     func run() throws {
-        let job: WireJob = try common.client().ask(.job(job.name))
+        let job = try common.client().ask(Endpoints.job(job.name))
         if common.json {
             StandardOutput.print(try WireCoding.text(job))
             return

@@ -24,11 +24,11 @@ struct MessagesCommand: ParsableCommand {
     }
 
     func run() throws {
-        var query = Query()
-        query["bot"] = bot
-        query["search"] = search
-        query["limit"] = String(limit)
-        let messages: [WireMessage] = try common.client().ask(.messages, query: query)
+        var query = MessagesQuery()
+        query.bot = bot
+        query.search = search
+        query.limit = limit
+        let messages = try common.client().ask(Endpoints.messages(query: query))
         try common.screen.list(messages, asJSON: common.json) { screen in
             var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
             for message in messages {

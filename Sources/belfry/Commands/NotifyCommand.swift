@@ -50,7 +50,7 @@ struct NotifyCommand: ParsableCommand {
         request.category = category
         request.replace = replace
         request.expireMs = expire?.milliseconds
-        let message: WireMessage = try common.client().ask(.notify, saying: request)
+        let message: WireMessage = try common.client().ask(Endpoints.notify(body: request))
         if common.json { StandardOutput.print(try WireCoding.text(message)) }
     }
 }

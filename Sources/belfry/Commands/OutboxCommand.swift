@@ -27,10 +27,11 @@ struct OutboxListCommand: ParsableCommand {
     }
 
     func run() throws {
-        var query = Query()
-        query["state"] = state
-        query["limit"] = String(limit)
-        let entries: [WireOutboxEntry] = try common.client().ask(.outbox, query: query)
+        var query = OutboxQuery()
+        query.states = try WireOutboxState.read(
+            (state ?? "").split(separator: ",").map(String.init), parameter: "state")
+        query.limit = limit
+        let entries = try common.client().ask(Endpoints.outbox(query: query))
         try common.screen.list(entries, asJSON: common.json) { screen in
             var table = TextTable(
                 ["CREATED", "STATE", "CHANNEL", "TYPE", "TRIES", "ID", "NOTE"], rightAligned: [4])
@@ -83,7 +84,7 @@ struct OutboxRetryCommand: ParsableCommand {
 
     func run() throws {
         if let channel { return try retry(channel: channel) }
-        let entry: WireOutboxEntry = try common.client().ask(.retryEntry(id ?? ""))
+        let entry = try common.client().ask(Endpoints.retryEntry(id ?? ""))
         if common.json { return StandardOutput.print(try WireCoding.text(entry)) }
         // Its own moment is now, which a channel that is left alone does not know.
         let note = entry.waitsFor == nil ? "" : " " + OutboxNote.text(entry, common.screen.now)
@@ -91,9 +92,9 @@ struct OutboxRetryCommand: ParsableCommand {
     }
 
     private func retry(channel: String) throws {
-        var query = Query()
-        query["from"] = from
-        let retry: WireChannelRetry = try common.client().ask(.retryChannel(channel), query: query)
+        var query = ChannelRetryQuery()
+        query.from = from
+        let retry = try common.client().ask(Endpoints.retryChannel(channel, query: query))
         if common.json { return StandardOutput.print(try WireCoding.text(retry)) }
         func entries(_ count: Int) -> String { count == 1 ? "1 entry" : "\(count) entries" }
         var lines: [String] = []
@@ -123,7 +124,7 @@ struct OutboxDiscardCommand: ParsableCommand {
     var id: String
 
     func run() throws {
-        let entry: WireOutboxEntry = try common.client().ask(.discardEntry(id))
+        let entry = try common.client().ask(Endpoints.discardEntry(id))
         StandardOutput.print(common.json ? try WireCoding.text(entry) : "\(entry.id) is \(entry.state).")
     }
 }

@@ -14,7 +14,7 @@ struct ReadCommand: ParsableCommand {
     var id: String
 
     func run() throws {
-        _ = try common.client().bytes(.read(id))
+        _ = try common.client().ask(Endpoints.read(id))
         if !common.json { StandardOutput.print("Read.") }
     }
 }

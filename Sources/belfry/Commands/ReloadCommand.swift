@@ -15,7 +15,7 @@ struct ReloadCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let difference: ReloadDifference = try common.client().ask(.reload)
+        let difference = try common.client().ask(Endpoints.reload())
         guard !common.json else {
             StandardOutput.print(try WireCoding.text(difference))
             return

@@ -15,8 +15,7 @@ struct RunCancelCommand: ParsableCommand {
     @OptionGroup var target: RunArgument
 
     func run() throws {
-        let run: WireRun = try common.client().ask(
-            .cancelRun(job: target.name.job, ordinal: target.name.ordinal))
+        let run = try common.client().ask(Endpoints.cancelRun(target.name))
         StandardOutput.print(common.json ? try WireCoding.text(run) : "Asked \(target.name) to end.")
     }
 }

@@ -14,8 +14,7 @@ struct RunRetryCommand: ParsableCommand {
     @OptionGroup var target: RunArgument
 
     func run() throws {
-        let run: WireRun = try common.client().ask(
-            .retryRun(job: target.name.job, ordinal: target.name.ordinal))
+        let run = try common.client().ask(Endpoints.retryRun(target.name))
         StandardOutput.print(
             common.json ? try WireCoding.text(run) : "\(run.name ?? "") is \(run.state.rawValue).")
     }

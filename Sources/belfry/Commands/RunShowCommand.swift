@@ -16,7 +16,7 @@ struct RunShowCommand: ParsableCommand {
     @OptionGroup var target: RunArgument
 
     func run() throws {
-        let run: WireRun = try common.client().ask(.run(job: target.name.job, ordinal: target.name.ordinal))
+        let run = try common.client().ask(Endpoints.run(target.name))
         if common.json {
             StandardOutput.print(try WireCoding.text(run))
             return

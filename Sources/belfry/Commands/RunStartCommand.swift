@@ -32,14 +32,14 @@ struct RunStartCommand: ParsableCommand {
         let client = try common.client()
         let request = RunRequest(force: force ? true : nil, key: key)
         guard follow else {
-            let run: WireRun = try client.ask(.runJob(job.name), saying: request)
+            let run = try client.ask(Endpoints.runJob(job.name, body: request))
             StandardOutput.print(
                 common.json ? try WireCoding.text(run) : "\(run.name ?? job.name) is \(run.state.rawValue).")
             return
         }
         // The feed first: a run that ends at once must not end unseen.
         let watcher = try LiveWatcher(client, common, progress)
-        let run: WireRun = try client.ask(.runJob(job.name), saying: request)
+        let run = try client.ask(Endpoints.runJob(job.name, body: request))
         let ended = try watcher.follow(run)
         throw ExitCode(OutcomeCode.of(ended))
     }

@@ -29,17 +29,12 @@ struct RunsCommand: ParsableCommand {
 
     func run() throws {
         guard limit > 0 else { throw APIError(.badValue, "--limit is a number from 1 up") }
-        for state in state where RunState(rawValue: state) == nil {
-            throw APIError(
-                .badValue, "no state \"\(state)\"",
-                hint: "States are \(RunState.allCases.map(\.rawValue).joined(separator: " ")).")
-        }
-        var query = Query()
-        query["job"] = job
-        query["state"] = state.isEmpty ? nil : state.joined(separator: ",")
-        query["limit"] = String(limit)
-        query["since"] = try since.map { try Self.moment($0).iso8601 }
-        let runs: [WireRun] = try common.client().ask(.runs, query: query)
+        var query = RunsQuery()
+        query.job = job
+        query.states = try RunState.read(state, parameter: "state")
+        query.limit = limit
+        query.since = try since.map(Self.moment)
+        let runs = try common.client().ask(Endpoints.runs(query: query))
         try common.screen.list(runs, asJSON: common.json) { screen in
             screen.print(RunText.table(runs, screen), empty: "No runs.")
         }

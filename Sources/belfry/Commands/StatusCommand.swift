@@ -28,10 +28,10 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let client = try client()
         if common.json {
-            StandardOutput.print(String(decoding: try client.bytes(.status), as: UTF8.self))
+            StandardOutput.print(String(decoding: try client.bytes(Endpoints.status()), as: UTF8.self))
             return
         }
-        let status: WireStatus = try client.ask(.status)
+        let status = try client.ask(Endpoints.status())
         let screen = common.screen
         for line in Self.lines(status, screen) { screen.print(line) }
         for line in StatusText.problems(status.problems, screen) { screen.print(line) }
@@ -45,7 +45,7 @@ struct StatusCommand: ParsableCommand {
         while true {
             do throws(APIError) {
                 let client = try common.client()
-                _ = try client.bytes(.status)
+                _ = try client.bytes(Endpoints.status())
                 return client
             } catch {
                 guard Self.mayPass(error), clock.sinceBoot < end else { throw error }

@@ -26,13 +26,13 @@ struct WatchCommand: ParsableCommand {
         let watcher = try LiveWatcher(client, common, progress)
         guard let run = target else {
             let isQuiet = common.json || progress == .json || progress == .quiet
-            if !isQuiet, try client.ask(.live, as: [WireLive].self).isEmpty {
+            if !isQuiet, try client.ask(Endpoints.live()).isEmpty {
                 let intro = "No run is active; runs are shown here when they start. Ctrl-C ends."
                 for line in LiveScreen.wrapped(intro) { StandardError.print(line) }
             }
             return try watcher.watch()
         }
-        let known: WireRun = try client.ask(.run(job: run.job, ordinal: run.ordinal))
+        let known = try client.ask(Endpoints.run(run))
         throw ExitCode(OutcomeCode.of(try watcher.follow(known)))
     }
 }

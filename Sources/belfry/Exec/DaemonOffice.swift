@@ -37,11 +37,11 @@ final class DaemonOffice: ExecOffice {
     /// One that was just started, or whose warden was just lost, has one in a moment; after 3 s it is as it is.
     private static func status(_ client: DaemonClient) throws(APIError) -> WireStatus {
         for _ in 0..<30 {
-            let status: WireStatus = try client.ask(.status)
+            let status: WireStatus = try client.ask(Endpoints.status())
             if status.warden != nil { return status }
             usleep(100_000)
         }
-        return try client.ask(.status)
+        return try client.ask(Endpoints.status())
     }
 
     var name: String { run?.name ?? request.name ?? CommandName.of(request.command.first ?? "") }
@@ -53,7 +53,7 @@ final class DaemonOffice: ExecOffice {
         while run == nil {
             do throws(APIError) {
                 // With one id asking twice makes one run.
-                run = try client.ask(.exec, saying: request, as: WireRun.self)
+                run = try client.ask(Endpoints.exec(body: request))
             } catch {
                 switch error.code {
                 case .connectionLost, .stopping, .starting, .tooBusy: try reconnection.wait()
@@ -98,12 +98,13 @@ final class DaemonOffice: ExecOffice {
     }
 
     func withdraw() -> Bool {
-        guard let name = run?.name.flatMap(RunName.init), let known = refreshed(patience: .seconds(5)) else {
+        guard let name = run?.name.flatMap({ RunName($0) }), let known = refreshed(patience: .seconds(5))
+        else {
             return true
         }
         if wasNeverStarted(known) { return true }
         guard known.state == .queued || known.state == .scheduled else { return false }
-        _ = try? client.bytes(.cancelRun(job: name.job, ordinal: name.ordinal))
+        _ = try? client.ask(Endpoints.cancelRun(name))
         // It may have been started between the two.
         return refreshed(patience: .seconds(5)).map(wasNeverStarted) ?? true
     }
@@ -111,8 +112,8 @@ final class DaemonOffice: ExecOffice {
     private func wasNeverStarted(_ run: WireRun) -> Bool { run.state.isEnded && run.startedAt == nil }
 
     private func refreshed(patience: Duration) -> WireRun? {
-        guard let name = run?.name.flatMap(RunName.init) else { return nil }
+        guard let name = run?.name.flatMap({ RunName($0) }) else { return nil }
         let client = DaemonClient(socket: client.socket, patience: patience, longest: patience)
-        return try? client.ask(.run(job: name.job, ordinal: name.ordinal))
+        return try? client.ask(Endpoints.run(name))
     }
 }

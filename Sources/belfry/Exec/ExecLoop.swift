@@ -144,7 +144,7 @@ final class ExecLoop {
     /// Why output is missing although the command printed it; nil when all of it was written.
     var missing: APIError? {
         guard let fault = output.fault ?? fault else { return nil }
-        let hint = RunName(argument: office.name).map { "Its log has the output: belfry run logs \($0)" }
+        let hint = RunName(office.name).map { "Its log has the output: belfry run logs \($0)" }
         return APIError(
             .outputLost, ExecOutput.sentence(of: fault) + "; the output of \(office.name) is incomplete",
             hint: hint)

@@ -62,7 +62,8 @@ final class Spool {
             StandardError.print("belfry: the outcome of this run can't be recorded: \(error)")
         }
         for socket in Paths.socketsToTry().prefix(1) {
-            _ = try? DaemonClient(socket: socket, patience: .seconds(2), longest: .seconds(2)).bytes(.spool)
+            try? DaemonClient(socket: socket, patience: .seconds(2), longest: .seconds(2)).ask(
+                Endpoints.spool())
         }
     }
 

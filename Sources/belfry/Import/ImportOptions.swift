@@ -49,7 +49,7 @@ struct ImportOptions: ParsableArguments {
             var shown = ImportedJob.Shown(job)
             if job.refusal == nil {
                 do throws(APIError) {
-                    let _: WireJob = try client.ask(.addJob, saying: job.draft(bot: bot))
+                    _ = try client.ask(Endpoints.addJob(body: job.draft(bot: bot)))
                     shown.added = true
                     added.append(job)
                 } catch {

@@ -30,8 +30,8 @@ final class LiveWatcher {
             isTerminal: StandardOutput.isTerminal, environment: Machine.environment)
         screen = LiveScreen(traits)
         signals = TerminalSignals(ownsTerminal: traits.progress == .live)
-        var query = Query()
-        query["live"] = "1"
+        var query = EventsQuery()
+        query.live = true
         feed = try EventFeed(of: client, query: query)
         keys = traits.progress == .live ? LiveKeys() : nil
     }
@@ -79,17 +79,17 @@ final class LiveWatcher {
 
     private func show(_ event: ServerSentEvent) throws {
         let live = try WireCoding.decode(WireLive.self, from: event.data.utf8)
-        guard live.state.isEnded, let name = RunName(argument: live.run) else {
+        guard live.state.isEnded, let name = RunName(live.run) else {
             try screen.show(live)
             return
         }
-        let run: WireRun? = try? client.ask(.run(job: name.job, ordinal: name.ordinal))
+        let run: WireRun? = try? client.ask(Endpoints.run(name))
         try screen.show(live, detail: run.flatMap(RunText.detail))
     }
 
     private func refreshed(_ run: WireRun) throws -> WireRun? {
-        guard let name = run.name.flatMap(RunName.init) else { return nil }
-        return try client.ask(.run(job: name.job, ordinal: name.ordinal), as: WireRun.self)
+        guard let name = run.name.flatMap({ RunName($0) }) else { return nil }
+        return try client.ask(Endpoints.run(name))
     }
 
     private func close() {

@@ -25,7 +25,7 @@ enum Output {
                 // An answer also ends where bytes were not kept; only an empty one says that there are no more.
                 guard place.offset == before else { continue }
                 if !follow || attempt != nil { return }
-                let known: WireRun = try client.ask(.run(job: run.job, ordinal: run.ordinal))
+                let known: WireRun = try client.ask(Endpoints.run(run))
                 if let next = known.attempt, let last = place.attempt, next > last {
                     place = Place(attempt: last + 1, isNext: true)
                 } else if known.state.isEnded {
@@ -51,8 +51,10 @@ enum Output {
 
         /// Goes on where the answer begins, and says what is missing before it.
         mutating func begin(_ head: HTTPAnswerHead) {
-            attempt = head["belfry-attempt"].flatMap { Int($0) } ?? attempt
-            guard let start = head["belfry-offset"].flatMap({ Int($0) }), start > offset else { return }
+            attempt = head[OutputStream.attemptField].flatMap { Int($0) } ?? attempt
+            guard let start = head[OutputStream.offsetField].flatMap({ Int($0) }), start > offset else {
+                return
+            }
             StandardError.print("belfry: \(start - offset) bytes of the output were not kept")
             offset = start
         }
@@ -61,11 +63,11 @@ enum Output {
     private static func open(
         _ run: RunName, _ client: DaemonClient, from place: Place, follow: Bool
     ) throws(APIError) -> AnswerStream {
-        var query = Query()
-        query["offset"] = String(place.offset)
-        query["attempt"] = place.attempt.map { String($0) }
-        if follow { query["follow"] = "1" }
-        return try client.open(.logs(job: run.job, ordinal: run.ordinal), query: query)
+        var query = LogsQuery()
+        query.offset = place.offset
+        query.attempt = place.attempt.map { Int64($0) }
+        query.follow = follow
+        return try client.open(Endpoints.logs(run, query: query))
     }
 
     private static func drain(

@@ -37,7 +37,7 @@ struct CommonOptions: ParsableArguments {
         }
         for socket in sockets {
             let client = DaemonClient(socket: socket)
-            if let status: WireStatus = try? client.ask(.status),
+            if let status = try? client.ask(Endpoints.status()),
                 FilePath.resolved(status.config) == FilePath.resolved(config)
             {
                 return client

@@ -1,21 +1,8 @@
-import API
-import ArgumentParser
+package import API
+package import ArgumentParser
 
-/// `JOB#N`, as the command line takes it.
-struct RunName: ExpressibleByArgument, Hashable, CustomStringConvertible {
-    let job: String
-    let ordinal: Int
+extension RunName: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
 
-    init?(argument: String) {
-        let parts = argument.split(separator: "#", omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, let ordinal = Int(parts[1]), ordinal > 0 else {
-            return nil
-        }
-        job = String(parts[0])
-        self.ordinal = ordinal
-    }
-
-    var description: String { "\(job)#\(ordinal)" }
-
-    static var defaultCompletionKind: CompletionKind { Completions.runs }
+    package static var defaultCompletionKind: CompletionKind { Completions.runs }
 }

@@ -1,0 +1,203 @@
+/// The table of endpoints: a row for each.
+///
+/// The server parses requests and answers them by these rows, the client sends requests by them, and
+/// `GET /v1/openapi.json` describes them. To add an endpoint:
+///
+/// 1. Add a row here, and to ``all``. A query of its own is a struct in `Queries.swift`, which describes each
+///    parameter once; a new object of the wire is a `Codable` struct in `Objects`.
+/// 2. Register a handler for it in `DaemonHandler.handlers`: `table.on(Endpoints.NAME) { ... }`. It gets the path, the
+///    query and the body as values, and returns the row's answer.
+/// 3. Call it: `client.ask(Endpoints.NAME(path, query: query, body: body))`.
+///
+/// A test fails for a row without a handler, for a handler without a row, and for a row that the OpenAPI document can't
+/// describe. In a debug build an error that the row does not list stops the daemon.
+package enum Endpoints {
+    /// Every row, in the order in which a path's methods are named.
+    package static let all: [EndpointRow] = [
+        health.row, readiness.row, openAPI.row, status.row, config.row, reload.row,
+        jobs.row, addJob.row, job.row, editJob.row, removeJob.row, pauseJob.row, resumeJob.row, runJob.row,
+        nextSlots.row, history.row,
+        runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
+        events.row, live.row,
+        messages.row, items.row, notify.row, read.row, bots.row, bot.row,
+        outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row,
+        channels.row, testChannel.row, retryChannel.row,
+    ]
+}
+
+extension Endpoints {
+    package static let health = Endpoint(
+        "health", .get, "/healthz", answers: PlainText.self, "Answers ok while the daemon runs.")
+
+    package static let readiness = Endpoint(
+        "readiness", .get, "/readyz", answers: PlainText.self, errors: [.wardenAway],
+        "Answers ready when the jobs are loaded, and the ledger and the warden respond.")
+
+    package static let openAPI = Endpoint(
+        "openAPI", .get, "/v1/openapi.json", answers: JSONDocument.self,
+        "Describes this API, as OpenAPI 3.1.")
+
+    package static let status = Endpoint(
+        "status", .get, "/v1/status", answers: WireStatus.self, "Shows the health of the daemon.")
+
+    package static let config = Endpoint(
+        "config", .get, "/v1/config", answers: WireConfig.self, needsJobs: true,
+        "Shows the loaded configuration, with defaults and without secrets.")
+
+    package static let reload = Endpoint(
+        "reload", .post, "/v1/reload", answers: ReloadDifference.self, needsJobs: true,
+        errors: [.badConfig, .badValue, .badSchedule, .jobExists],
+        "Reads the configuration again and applies it, or rejects it as a whole.")
+}
+
+// Jobs.
+extension Endpoints {
+    package static let jobs = Endpoint(
+        "jobs", .get, "/v1/jobs", answers: [WireJob].self, needsJobs: true, "Lists every job by name.")
+
+    package static let addJob = Endpoint(
+        "addJob", .post, "/v1/jobs", takes: .json(JobDraft.self), answers: WireJob.self, creates: true,
+        needsJobs: true, errors: [.badName, .badSchedule, .jobExists], "Adds a job.")
+
+    package static let job = Endpoint(
+        "job", .get, "/v1/jobs/{job}", path: String.self, answers: WireJob.self, needsJobs: true,
+        errors: [.noSuchJob], "Shows a job.")
+
+    package static let editJob = Endpoint(
+        "editJob", .patch, "/v1/jobs/{job}", path: String.self, takes: .json(JobDraft.self),
+        answers: WireJob.self,
+        needsJobs: true, errors: [.noSuchJob, .jobFromFile, .badName, .badSchedule],
+        "Changes the fields of a job that the draft names.")
+
+    package static let removeJob = Endpoint(
+        "removeJob", .delete, "/v1/jobs/{job}", path: String.self, needsJobs: true,
+        errors: [.noSuchJob, .jobFromFile], "Removes a job; its runs are kept.")
+
+    package static let pauseJob = Endpoint(
+        "pauseJob", .post, "/v1/jobs/{job}/pause", path: String.self, takes: .optional(PauseRequest()),
+        answers: WireJob.self, needsJobs: true, errors: [.noSuchJob],
+        "Pauses a job: its slots are skipped.")
+
+    package static let resumeJob = Endpoint(
+        "resumeJob", .post, "/v1/jobs/{job}/resume", path: String.self, answers: WireJob.self,
+        needsJobs: true, errors: [.noSuchJob], "Resumes a paused job.")
+
+    package static let runJob = Endpoint(
+        "runJob", .post, "/v1/jobs/{job}/run", path: String.self, takes: .optional(RunRequest()),
+        answers: WireRun.self, creates: true, needsJobs: true,
+        errors: [.noSuchJob, .overlap], "Runs a job now.")
+
+    package static let nextSlots = Endpoint(
+        "nextSlots", .get, "/v1/jobs/{job}/next", path: String.self, query: NextSlotsQuery.self,
+        answers: WireNextSlots.self, needsJobs: true, errors: [.noSuchJob],
+        "Previews the next slots of a job.")
+
+    package static let history = Endpoint(
+        "history", .get, "/v1/jobs/{job}/history", path: String.self, query: HistoryQuery.self,
+        answers: [WireRun].self, needsJobs: true, errors: [.noSuchJob],
+        "Lists the runs of a job, and the slots that did not run, newest first.")
+}
+
+// Runs.
+extension Endpoints {
+    package static let runs = Endpoint(
+        "runs", .get, "/v1/runs", query: RunsQuery.self, answers: [WireRun].self, errors: [.noSuchJob],
+        "Lists runs, and slots that did not run, newest first.")
+
+    package static let run = Endpoint(
+        "run", .get, "/v1/runs/{job}/{number}", path: RunName.self, answers: WireRun.self,
+        errors: [.noSuchRun], "Shows a run with its attempts.")
+
+    package static let logs = Endpoint(
+        "logs", .get, "/v1/runs/{job}/{number}/logs", path: RunName.self, query: LogsQuery.self,
+        answers: OutputStream.self, errors: [.noSuchRun, .noSuchAttempt, .noOutput],
+        "Sends the output of an attempt up to the next gap; an empty answer means that there is no more.")
+
+    package static let cancelRun = Endpoint(
+        "cancelRun", .post, "/v1/runs/{job}/{number}/cancel", path: RunName.self, answers: WireRun.self,
+        errors: [.noSuchRun, .runEnded], "Cancels a run: ends its whole process tree.")
+
+    package static let retryRun = Endpoint(
+        "retryRun", .post, "/v1/runs/{job}/{number}/retry", path: RunName.self, answers: WireRun.self,
+        creates: true, needsJobs: true,
+        errors: [.noSuchRun, .noSuchJob, .runNotEnded, .notRepeatable, .overlap],
+        "Repeats a finished run as a new one.")
+
+    package static let exec = Endpoint(
+        "exec", .post, "/v1/exec", takes: .json(ExecRequest.self), answers: WireRun.self, creates: true,
+        needsJobs: true, errors: [.badName, .jobExists, .noSuchJob, .overlap],
+        "Runs a command with history, progress and notifications.")
+
+    package static let spool = Endpoint(
+        "spool", .post, "/v1/spool", "Records the runs that belfry exec did without a daemon.")
+}
+
+// Streams and live states.
+extension Endpoints {
+    package static let events = Endpoint(
+        "events", .get, "/v1/events", query: EventsQuery.self, answers: EventStream.self, errors: [.badValue],
+        "Streams events as they happen.")
+
+    package static let live = Endpoint(
+        "live", .get, "/v1/live", answers: [WireLive].self, "Lists the live states of the active runs.")
+}
+
+// Messages and bots.
+extension Endpoints {
+    package static let messages = Endpoint(
+        "messages", .get, "/v1/messages", query: MessagesQuery.self, answers: [WireMessage].self,
+        errors: [.noSuchBot], "Lists messages, newest first.")
+
+    package static let items = Endpoint(
+        "items", .get, "/v1/items", query: LimitQuery.self, answers: [WireItem].self,
+        "Lists items as a person sees them.")
+
+    package static let notify = Endpoint(
+        "notify", .post, "/v1/notify", takes: .json(NotifyRequest.self), answers: WireMessage.self,
+        creates: true,
+        "Posts a message.")
+
+    package static let read = Endpoint(
+        "read", .post, "/v1/read/{message}", path: String.self, answers: WireMessage.self,
+        errors: [.noSuchMessage], "Marks a message, and those before it in its thread, as read.")
+
+    package static let bots = Endpoint(
+        "bots", .get, "/v1/bots", answers: [WireBot].self, needsJobs: true, "Lists the bots by name.")
+
+    package static let bot = Endpoint(
+        "bot", .get, "/v1/bots/{bot}", path: String.self, answers: WireBot.self, needsJobs: true,
+        errors: [.noSuchBot], "Shows a bot.")
+}
+
+// The outbox and its channels.
+extension Endpoints {
+    package static let outbox = Endpoint(
+        "outbox", .get, "/v1/outbox", query: OutboxQuery.self, answers: [WireOutboxEntry].self,
+        "Lists outbox entries, newest first.")
+
+    package static let outboxEntry = Endpoint(
+        "outboxEntry", .get, "/v1/outbox/{entry}", path: String.self, answers: WireOutboxEntry.self,
+        errors: [.noSuchOutboxEntry], "Shows an outbox entry.")
+
+    package static let retryEntry = Endpoint(
+        "retryEntry", .post, "/v1/outbox/{entry}/retry", path: String.self, answers: WireOutboxEntry.self,
+        errors: [.noSuchOutboxEntry, .entrySettled], "Retries a dead or pending entry now.")
+
+    package static let discardEntry = Endpoint(
+        "discardEntry", .post, "/v1/outbox/{entry}/discard", path: String.self,
+        answers: WireOutboxEntry.self, errors: [.noSuchOutboxEntry, .entrySettled],
+        "Discards an entry: it is never sent.")
+
+    package static let channels = Endpoint(
+        "channels", .get, "/v1/channels", answers: [WireChannel].self, "Lists the channels with their health."
+    )
+
+    package static let testChannel = Endpoint(
+        "testChannel", .post, "/v1/channels/{channel}/test", path: String.self, answers: WireChannelTest.self,
+        errors: [.noSuchChannel], "Sends a test notice and waits for its outcome.")
+
+    package static let retryChannel = Endpoint(
+        "retryChannel", .post, "/v1/channels/{channel}/retry", path: String.self,
+        query: ChannelRetryQuery.self, answers: WireChannelRetry.self,
+        errors: [.noSuchChannel, .entrySettled], "Retries all undelivered entries of a channel.")
+}

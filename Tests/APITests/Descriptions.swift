@@ -1,0 +1,68 @@
+import API
+import APIClient
+import APIServer
+import Delivery
+import Host
+import TestSupport
+import Testing
+
+@Suite struct `the description of the API` {
+    /// `valid`, or what is wrong.
+    ///
+    /// On a thread of its own: making the environment takes a while.
+    private func check(_ document: [UInt8], samples: String) async throws -> String {
+        try await blocking { try Self.validate(document, samples) }
+    }
+
+    private static func validate(_ document: [UInt8], _ samples: String) throws -> String {
+        let folder = try TemporaryFolder()
+        try SmallFile.replace(folder.file("openapi.json"), with: document)
+        try SmallFile.replace(folder.file("samples.json"), with: Array(samples.utf8))
+        let python = try PythonTools.interpreter()
+        let script = PythonTools.script("check-openapi.py")
+        let code = try Shell.run(
+            "cd '\(folder.path)' && '\(python)' '\(script)' openapi.json samples.json > out 2>&1")
+        let output = String(decoding: try SmallFile.read(folder.file("out"), limit: 1 << 20), as: UTF8.self)
+        return code == 0 ? "valid" : output
+    }
+
+    /// A value of each object, as the API writes it.
+    private func samples() throws -> String {
+        var parts: [String] = []
+        func add(_ name: String, _ value: some Encodable) throws {
+            parts.append("[\"\(name)\",\(try WireCoding.text(value))]")
+        }
+        try add("Status", Samples.status)
+        try add("Job", Samples.job)
+        try add("Run", Samples.run)
+        try add("Attempt", Samples.attempt)
+        try add("Live", Samples.live)
+        try add("Message", Samples.message)
+        try add("Item", Samples.item)
+        try add("OutboxEntry", Samples.entry)
+        try add("Channel", Samples.channel)
+        var unpaused = Samples.job
+        unpaused.paused = .no
+        try add("Job", unpaused)
+        var refused = APIError(.badSchedule, hint: "Write another.")
+        refused.errors = [WireRemark(kind: "range", field: "hour", range: 3..<5, message: "25 is too much")]
+        refused.faults = [WireFault(file: "a", line: 1, column: 2, message: "no", hint: nil)]
+        refused.drawing = "^"
+        try add("Error", refused)
+        return "[\(parts.joined(separator: ","))]"
+    }
+
+    @Test func `is valid OpenAPI, and true of the objects`() async throws {
+        let document = try await House.whileStanding { house in
+            try await blocking { try house.client.bytes(Endpoints.openAPI()) }
+        }
+        #expect(try await check(document, samples: samples()) == "valid")
+    }
+
+    @Test func `that is wrong is found`() async throws {
+        let broken = Array(#"{"openapi":"3.1.0","info":{"title":"x"},"paths":{}}"#.utf8)
+        #expect(try await check(broken, samples: "[]").contains("version"))
+        var rows = OpenAPIDocument(of: [Endpoints.bot.row], version: "1")
+        #expect(try await check(rows.json().bytes, samples: #"[["Bot",{"name":1}]]"#) != "valid")
+    }
+}
