@@ -38,7 +38,7 @@ package struct TurnReads: Hashable, Sendable {
     package var itemsToWake = 0
     /// Runs, by id.
     package var runs: [String] = []
-    /// Messages, by id. The thread of each counts as named in ``items`` and in ``threads``.
+    /// Messages, by id; the thread of each counts as named in ``items`` and in ``threads``.
     package var messages: [String] = []
     package var items: [ItemKey] = []
     /// Threads whose pinned messages and untried entries on ``channels`` are read; none without channels.
