@@ -29,7 +29,7 @@ struct ModelLedger: Sendable {
     var cursors: [String: Int64] = [:]
     /// The runs that the last list passed over.
     var passedOver: Set<String> = []
-    /// What was given once is not given again, also when the row is gone.
+    /// What was given once is not given again, also when the row was removed.
     var lastNumber: Int64 = 0
     var lastOrdinals: [String: Int] = [:]
 
