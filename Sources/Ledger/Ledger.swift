@@ -1,7 +1,7 @@
 /// The durable store: one list of changes is one transaction, everything else is a read.
 ///
-/// A station fetches what it needs, decides, and commits the changes together with the events that
-/// tell of them. Nothing is written any other way.
+/// A station fetches what it needs, decides, and commits the changes together with their events. Nothing is
+/// written any other way.
 package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading,
     HistoryReading
 {
@@ -12,11 +12,11 @@ package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, Outbo
     /// of their calls.
     /// - Throws: ``LedgerError/full`` also for what would fit while the store is ``StoreCondition/short``, when
     ///   a change takes on work; ``LedgerError/fenced(index:change:)`` when a guard fails: somebody else moved the row
-    ///   first, nothing of the list was written, and the caller reads again before it decides anew.
+    ///   first, nothing of the list was written, and the caller reads before it decides again.
     @discardableResult
     func commit(_ changes: [Change]) async throws(LedgerError) -> Commit
 
-    /// Makes what `turn` decides true, durably, or none of it; what it decides by is read in the same transaction.
+    /// Makes what `turn` decides true, durably, or none of it; what it asks for is read in the same transaction.
     @discardableResult
     func commit(_ turn: any Turn) async throws(LedgerError) -> Commit
 
@@ -24,14 +24,14 @@ package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, Outbo
     /// stations costs one sync. When its list is refused, only that is undone.
     func follow(_ turn: any Turn & AnyObject)
 
-    /// Lets it decide no more.
+    /// Stops asking `turn` to decide.
     func unfollow(_ turn: any Turn & AnyObject)
 
-    /// Tells of every commit from now on, conflated: a slow listener sees the stations touched since it
-    /// last looked, once. Ends when the ledger is closed.
+    /// The stations that each commit from now on touches, conflated: a slow listener sees those touched since
+    /// it last asked, once. Ends when the ledger is closed.
     func commits() -> AsyncStream<Set<Station>>
 
-    /// How the store is now.
+    /// The state of the store now.
     var condition: StoreCondition { get }
 
     /// ``condition`` at once, then each change of it, conflated. Ends when the ledger is closed.
@@ -55,7 +55,7 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
     case events
 }
 
-/// What a commit brought about.
+/// The result of a commit.
 package struct Commit: Hashable, Sendable {
     /// The number of the newest event in the ledger after this commit; 0 when there is none.
     package var lastEvent: Int64

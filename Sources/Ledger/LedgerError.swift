@@ -1,6 +1,6 @@
-/// Why the ledger refused.
+/// Why the ledger refused a list, a read or to be opened.
 package enum LedgerError: Error, Hashable, Sendable {
-    /// The guard of change `index` failed: the row is no longer as the caller believed.
+    /// The guard of change `index` failed: the row is not what the caller expected.
     case fenced(index: Int, change: String)
     /// The disk is full; nothing was written.
     case full
@@ -16,12 +16,12 @@ package enum LedgerError: Error, Hashable, Sendable {
     case syncFailed(detail: String)
     /// The ledger was closed.
     case closed
-    /// Anything else the store said; `code` is its own number.
+    /// Any other failure of the store; `code` is its own number.
     case storage(code: Int, detail: String)
 }
 
 extension LedgerError: CustomStringConvertible {
-    /// One sentence, and a hint where there is one.
+    /// One sentence, with the fix where there is one.
     package var description: String {
         switch self {
         case .fenced(let index, let change):

@@ -55,7 +55,7 @@ struct Backup: AsyncParsableCommand {
     }
 
     private func copy() throws {
-        let ledger = places.paths.state + "/ledger.sqlite"
+        let ledger = LedgerChoice(state: places.paths.state).path
         guard unsafe access(ledger, F_OK) == 0 else {
             throw Failure(
                 "belfryd backup: there is no ledger in \(places.paths.state)",

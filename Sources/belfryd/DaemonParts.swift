@@ -5,7 +5,6 @@ import FoundationEssentials
 import Glibc
 import Host
 import Ledger
-import LedgerSQLite
 import Logging
 import ServiceLifecycle
 import Settings
@@ -15,7 +14,7 @@ import WardenProtocol
 /// The parts of a running daemon, made in the order in which they need each other.
 struct DaemonParts {
     let control: Control
-    private let ledger: SQLiteLedger
+    private let ledger: any Ledger
     private let items: ItemKeeper
     private let house: HouseKeeper
     private let pump: OutboxPump
@@ -64,8 +63,9 @@ struct DaemonParts {
             throw Failure(refusal.description, code: 2)
         }
 
-        let ledger = try SQLiteLedger(path: paths.state + "/ledger.sqlite")
-        let place = StatePlace(ledger: paths.state + "/ledger.sqlite", logger: logger)
+        let choice = LedgerChoice(state: paths.state)
+        let ledger = try choice.open()
+        let place = StatePlace(ledger: choice.path, logger: logger)
         let incarnation = try await Self.nextIncarnation(ledger)
         let census = RunCensus()
         let channelBoard = ChannelBoard()

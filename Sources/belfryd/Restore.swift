@@ -37,7 +37,7 @@ struct Restore: AsyncParsableCommand {
         do {
             let summary = try LedgerFile(path: file).check()
             let kept = try replace(paths.state)
-            StandardOutput.print("\(paths.state)/ledger.sqlite: restored; \(summary.text)")
+            StandardOutput.print("\(LedgerChoice(state: paths.state).path): restored; \(summary.text)")
             if let kept { StandardOutput.print("\(kept): what was there before") }
         } catch let error as LedgerError {
             throw Failure(copy: file, error, of: "restore")
@@ -48,7 +48,7 @@ struct Restore: AsyncParsableCommand {
 
     /// Puts the copy in place; where what was there before is now.
     private func replace(_ state: String) throws -> String? {
-        let ledger = state + "/ledger.sqlite"
+        let ledger = LedgerChoice(state: state).path
         let draft = ledger + ".restored"
         try LedgerFile(path: file).copy(to: draft)
         var kept: String?

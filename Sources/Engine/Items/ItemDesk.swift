@@ -7,8 +7,8 @@ import Tracking
 
 /// The items that are awake, and how far the events were read: what turns of the items work on.
 ///
-/// Its turns are made on the ledger's own thread, inside the transactions that append events. What a turn made of
-/// the items counts once its transaction is on the disk; when it is refused, all is read anew.
+/// Its turns decide inside the transactions that append events. What a turn made of the items counts once its
+/// transaction is on the disk; when it is refused, all is read again.
 final class ItemDesk: Turn {
     /// The cursor's name.
     static let consumer = "items"
@@ -72,6 +72,7 @@ final class ItemDesk: Turn {
     private let state = Mutex(State())
     private let tools: ItemTurn.Tools
     private let switchboard: Switchboard
+    private var inHand: EntriesInHand { switchboard.inHand }
     private let clock: any WallClock
     /// Rung when the next moment has changed, or everything must be read anew.
     private let alarm: Alarm
@@ -127,32 +128,77 @@ final class ItemDesk: Turn {
 
     // MARK: Turns
 
-    /// Takes in the events that this transaction appended.
-    func decide(by ledger: any TurnReading) throws(LedgerError) -> [Change] {
+    /// The events that this transaction appended.
+    func opening() -> TurnReads? {
         let cursor = state.withLock { $0.isBlank ? nil : $0.addition?.cursor ?? $0.cursor }
-        guard let cursor else { return [] }
-        return try follow(from: cursor, by: ledger)
+        return cursor.map { TurnReads(events: .after($0, limit: Self.batch)) }
     }
 
-    /// Does something that no event asks for.
-    func decide(_ errand: ItemErrand.Kind, by ledger: any TurnReading) throws(LedgerError) -> [Change] {
+    func reads(by input: TurnInput) -> TurnReads {
+        ItemTurn.reads(of: input.events, switchboard.configuration, isAwake: isAwake)
+    }
+
+    /// The same after ``ItemErrand/Kind/load``, which replaces what is kept.
+    fileprivate func readsWhenLoading(by input: TurnInput) -> TurnReads {
+        ItemTurn.reads(of: input.events, switchboard.configuration, isAwake: { _ in false })
+    }
+
+    func decide(_ input: TurnInput) throws(LedgerError) -> [Change] {
+        guard let last = input.events.last else { return [] }
+        let cursor = state.withLock { $0.addition?.cursor ?? $0.cursor }
+        return try turn(by: input, on: ItemTurn.keys(of: input.events, input), to: last.seq) { turn in
+            for event in input.events {
+                if let fault = event.fault {
+                    tools.logger.warning(
+                        "an event can't be read whole",
+                        metadata: ["event.seq": "\(event.seq)", "reason": "\(fault)"])
+                }
+                turn.take(event)
+            }
+            turn.changes.append(.moveConsumer(name: Self.consumer, from: cursor, to: last.seq))
+        }
+    }
+
+    /// What is read to do something that no event asks for.
+    fileprivate func opening(of errand: ItemErrand.Kind) -> TurnReads? {
         switch errand {
         case .load:
-            let cursor = try load(by: ledger)
-            return try follow(from: cursor, by: ledger)
-        case .wake:
-            return try turn(by: ledger) { turn throws(LedgerError) in
-                for key in due(at: turn.now) { try turn.wake(key) }
+            return TurnReads(events: .of(consumer: Self.consumer, limit: Self.batch), itemsToWake: .max)
+        case .wake(let keys):
+            return ItemTurn.reads(waking: keys, switchboard.configuration, isAwake: isAwake)
+        case .report(let states):
+            let policy = ItemTurn.jobPolicy(switchboard.configuration)
+            guard policy.hears.contains(.progress), !states.isEmpty else { return nil }
+            var reads = TurnReads()
+            reads.runs = states.map(\.task.id)
+            reads.items = states.map(\.itemKey).filter { !isAwake($0) }
+            return reads
+        }
+    }
+
+    fileprivate func decide(
+        _ errand: ItemErrand.Kind, _ input: TurnInput
+    ) throws(LedgerError) -> [Change] {
+        switch errand {
+        case .load:
+            var awake = AwakeItems()
+            for record in input.itemsToWake {
+                awake.set(KeptItem(record, bot: "belfry"), for: record.key)
             }
-        case .tell(let states):
-            return try turn(by: ledger) { turn throws(LedgerError) in
-                guard turn.jobPolicy.hears.contains(.progress) else { return }
-                for live in states where live.state == .running && live.progress != nil {
-                    try turn.take(live)
-                }
+            state.withLock { $0.addition = Addition(loaded: awake, cursor: input.cursor) }
+            return try decide(input)
+        case .wake(let keys):
+            return try turn(by: input, on: Set(keys)) { turn in
+                for key in keys { turn.wake(key) }
+            }
+        case .report(let states):
+            return try turn(by: input, on: Set(states.map(\.itemKey))) { turn in
+                for live in states { turn.take(live) }
             }
         }
     }
+
+    private func isAwake(_ key: ItemKey) -> Bool { state.withLock { $0.item(key) != nil } }
 
     func settle(_ isKept: Bool) {
         let (rewritten, isNews) = state.withLock { state in
@@ -163,54 +209,28 @@ final class ItemDesk: Turn {
             state.addition = nil
             return (rewritten, state.kept?.nextFlush != before || (state.kept == nil) != wasBlank)
         }
-        tools.inHand.endRewriting(rewritten)
+        inHand.endRewriting(rewritten)
         if isNews { alarm.ring() }
-    }
-
-    /// Reads all that is awake, and returns how far the events were read.
-    private func load(by ledger: any TurnReading) throws(LedgerError) -> Int64 {
-        var awake = AwakeItems()
-        for record in try ledger.itemsToWake(limit: .max) {
-            awake.set(KeptItem(record, bot: "belfry"), for: record.key)
-        }
-        let cursor = try ledger.cursor(of: Self.consumer)
-        state.withLock { $0.addition = Addition(loaded: awake, cursor: cursor) }
-        return cursor
-    }
-
-    private func follow(from cursor: Int64, by ledger: any TurnReading) throws(LedgerError) -> [Change] {
-        let events = try ledger.events(after: cursor, limit: Self.batch)
-        guard let last = events.last else { return [] }
-        return try turn(by: ledger, to: last.seq) { turn throws(LedgerError) in
-            for event in events {
-                if let fault = event.fault {
-                    tools.logger.warning(
-                        "an event can't be read whole",
-                        metadata: ["event.seq": "\(event.seq)", "reason": "\(fault)"])
-                }
-                try turn.take(event)
-            }
-            turn.changes.append(.moveConsumer(name: Self.consumer, from: cursor, to: last.seq))
-        }
     }
 
     /// One turn on what is known by now, with what it adds.
     private func turn(
-        by ledger: any TurnReading, to cursor: Int64? = nil,
-        _ body: (inout ItemTurn) throws(LedgerError) -> Void
+        by input: TurnInput, on keys: Set<ItemKey>, to cursor: Int64? = nil, _ body: (inout ItemTurn) -> Void
     ) throws(LedgerError) -> [Change] {
-        let known = state.withLock { $0.isBlank ? nil : $0.rewritten }
+        let known = state.withLock { state -> [ItemKey: KeptItem]? in
+            if state.isBlank { return nil }
+            var known: [ItemKey: KeptItem] = [:]
+            for key in keys { known[key] = state.item(key) }
+            return known
+        }
         guard let known else { return [] }
         let configuration = switchboard.configuration
         var turn = ItemTurn(
-            tools, by: ledger, configuration: configuration,
-            awake: { [self] key in state.withLock { $0.item(key) } }, now: clock.now)
-        turn.rewritten = known
-        defer { state.withLock { $0.rewritten = turn.rewritten } }
-        try body(&turn)
+            tools, by: input, configuration: configuration, keys: keys, awake: known, now: clock.now)
+        body(&turn)
         let changes: [Change]
         do {
-            changes = try turn.transaction()
+            changes = try turn.transaction(rewriting: mayRewrite)
         } catch {
             throw .storage(code: 0, detail: "an item can't be encoded: \(error)")
         }
@@ -230,10 +250,17 @@ final class ItemDesk: Turn {
         return changes
     }
 
-    /// The items to wake, those that wait for too long among them.
-    ///
-    /// Of what is kept: nothing else is decided in the transaction that wakes.
-    private func due(at now: Moment) -> [ItemKey] {
+    /// Whether an entry may be rewritten; it is not sent then before this transaction has ended.
+    private func mayRewrite(_ id: String) -> Bool {
+        state.withLock { state in
+            guard state.rewritten.contains(id) || inHand.beginRewriting(id) else { return false }
+            state.rewritten.insert(id)
+            return true
+        }
+    }
+
+    /// The items to wake now, the earliest first, and those that wait for too long.
+    func due(at now: Moment) -> [ItemKey] {
         let configuration = switchboard.configuration
         return state.withLock { state in
             let due = state.kept?.due(at: now, limit: Self.wakes) ?? []
@@ -241,4 +268,35 @@ final class ItemDesk: Turn {
             return due + Self.ahead(state.kept, at: now, configuration, limit: Self.wakes)
         }
     }
+}
+
+/// A turn of the items that no event asks for.
+struct ItemErrand: Turn {
+    enum Kind: Sendable {
+        /// Reads all that is awake, and events from where the last daemon stopped.
+        case load
+        /// Wakes these items: their moment has come.
+        case wake([ItemKey])
+        /// Shows where these runs are.
+        case report([LiveState])
+    }
+
+    let kind: Kind
+    let desk: ItemDesk
+
+    func opening() -> TurnReads? { desk.opening(of: kind) }
+
+    func reads(by input: TurnInput) -> TurnReads {
+        guard case .load = kind else { return TurnReads() }
+        return desk.readsWhenLoading(by: input)
+    }
+
+    func decide(_ input: TurnInput) throws(LedgerError) -> [Change] { try desk.decide(kind, input) }
+
+    func settle(_ isKept: Bool) { desk.settle(isKept) }
+}
+
+extension LiveState {
+    /// The item that shows it.
+    var itemKey: ItemKey { .job(task.name) }
 }

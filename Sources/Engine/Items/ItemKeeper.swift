@@ -1,12 +1,13 @@
 package import Ledger
 package import Logging
 package import Timeline
+import Tracking
 
 /// Turns events into what people see: items, and for each channel the surface or the outbox entry that follows.
 ///
 /// Decides inside the very transactions that append events, so that an event and what is made of it cost one sync,
-/// and no event is told twice or not at all. The keeper itself looks after what no event asks for: the start,
-/// timers, and the progress of runs.
+/// and no event is handled twice or not at all. The keeper itself does what no event asks for: the start, timers,
+/// and the progress of runs.
 package actor ItemKeeper {
     /// The cursor's name.
     package static let consumer = ItemDesk.consumer
@@ -31,8 +32,7 @@ package actor ItemKeeper {
         self.clock = clock
         self.board = board
         self.desk = ItemDesk(
-            tools: ItemTurn.Tools(
-                inHand: switchboard.inHand, makeID: makeID, since: clock.now, logger: logger),
+            tools: ItemTurn.Tools(makeID: makeID, since: clock.now, logger: logger),
             switchboard: switchboard, clock: clock, alarm: alarm)
         self.logger = logger
     }
@@ -70,7 +70,8 @@ package actor ItemKeeper {
             do throws(LedgerError) {
                 if desk.isBlank { try await load() }
                 try await followBoard()
-                if desk.isDue(at: clock.now) { try await run(.wake) }
+                let now = clock.now
+                if desk.isDue(at: now) { try await run(.wake(desk.due(at: now))) }
                 failures = 0
             } catch {
                 guard error.mayPass else { throw error }
@@ -85,14 +86,14 @@ package actor ItemKeeper {
         }
     }
 
-    /// Takes in all that happened before this daemon, or while turns were refused.
+    /// Reads what happened before this daemon started, or while turns were refused.
     private func load() async throws(LedgerError) {
-        var last: Int64
-        var reached: Int64
-        repeat {
+        var last = try await run(.load)
+        var reached: Int64 = 0
+        while desk.cursor < last, desk.cursor > reached {
             reached = desk.cursor
-            last = try await run(.load)
-        } while desk.cursor < last && desk.cursor > reached
+            last = try await ledger.commit(desk).lastEvent
+        }
     }
 
     @discardableResult
@@ -122,6 +123,7 @@ package actor ItemKeeper {
         boardLookedAt = clock.sinceBoot
         let (version, states, _) = await board.changes(after: seenOnBoard)
         seenOnBoard = version
-        try await run(.tell(states))
+        let shown = states.filter { $0.state == .running && $0.progress != nil }
+        if !shown.isEmpty { try await run(.report(shown)) }
     }
 }

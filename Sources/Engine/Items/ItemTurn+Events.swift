@@ -8,24 +8,24 @@ import Tracking
 
 extension ItemTurn {
     /// Takes in an event: tells webhooks of it, and lets the item it is about decide.
-    mutating func take(_ record: EventRecord) throws(LedgerError) {
+    mutating func take(_ record: EventRecord) {
         switch record.event.fact {
-        case .messagePosted(let post): try takeMessage(post)
-        case .messageRead(let reading): try takeRead(reading)
-        case .itemDismissed(let dismissal): try takeDismissal(dismissal)
+        case .messagePosted(let post): takeMessage(post)
+        case .messageRead(let reading): takeRead(reading)
+        case .itemDismissed(let dismissal): takeDismissal(dismissal)
         case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost, .runSkipped:
-            try takeRun(record)
-        case .runRecovered(let recovery): try takeRecovery(recovery, record)
-        case .runMissed(let slots): try takeSlots(slots, .missed, record)
-        case .slotsSkipped(let slots): try takeSlots(slots, .skipped, record)
-        case .test(let channel?): try takeTest(of: channel, record)
-        case .channelFailing(let channel): try takeChannelNews(.failing, of: channel, record)
-        case .channelDisabled(let channel): try takeChannelNews(.disabled, of: channel, record)
-        case .channelRestored(let channel): try takeChannelNews(.restored, of: channel, record)
+            takeRun(record)
+        case .runRecovered(let recovery): takeRecovery(recovery, record)
+        case .runMissed(let slots): takeSlots(slots, .missed, record)
+        case .slotsSkipped(let slots): takeSlots(slots, .skipped, record)
+        case .test(let channel?): takeTest(of: channel, record)
+        case .channelFailing(let channel): takeChannelNews(.failing, of: channel, record)
+        case .channelDisabled(let channel): takeChannelNews(.disabled, of: channel, record)
+        case .channelRestored(let channel): takeChannelNews(.restored, of: channel, record)
         case .configReloaded: tell(record, [])
-        case .configPartial(let leftOut), .jobLeftOut(let leftOut): try takeLeftOut(leftOut, record)
-        case .ledgerFull, .ledgerRestored: try takeLedgerNews(record)
-        case .clockBack(let back): try takeClockNews(back, record)
+        case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
+        case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
+        case .clockBack(let back): takeClockNews(back, record)
         case .itemActed, .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
             .questionAsked, .questionAnswered, .test, .unknown:
             return
@@ -33,30 +33,30 @@ extension ItemTurn {
     }
 
     /// Takes in where a run is right now.
-    mutating func take(_ live: LiveState) throws(LedgerError) {
-        let audience = Audience(of: try reads.run(id: live.task.id), configuration.routing)
+    mutating func take(_ live: LiveState) {
+        let audience = Audience(of: input.runs[live.task.id], configuration.routing)
         let (now, fact) = (now, JobFact(live))
         let policies = jobPolicies.heard(by: audience)
         guard !audience.isNobody, policies.all.hears.contains(.progress) else { return }
-        try update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
+        update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
             item.receive(fact, at: now, policies: policies)
         }
     }
 
     // MARK: Talk
 
-    private mutating func takeMessage(_ post: Fact.Post) throws(LedgerError) {
-        guard let message = try reads.message(id: post.message)?.message else { return }
+    private mutating func takeMessage(_ post: Fact.Post) {
+        guard let message = input.messages[post.message]?.message else { return }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
-        try update(message.itemKey, bot: message.bot) { item in
+        update(message.itemKey, bot: message.bot) { item in
             item.receive(message, at: now, policy: policy)
         }
     }
 
-    private mutating func takeRead(_ reading: Fact.Reading) throws(LedgerError) {
+    private mutating func takeRead(_ reading: Fact.Reading) {
         guard let key = ItemKey(reading.item) else { return }
         let now = now
-        try update(key, bot: reading.bot) { item in
+        update(key, bot: reading.bot) { item in
             // Somebody read an old message: what was said since is still news.
             if let through = reading.through, case .thread(let thread) = item.decider,
                 let last = thread.last.last,
@@ -68,24 +68,24 @@ extension ItemTurn {
         }
     }
 
-    private mutating func takeDismissal(_ dismissal: Fact.Dismissal) throws(LedgerError) {
+    private mutating func takeDismissal(_ dismissal: Fact.Dismissal) {
         guard let key = ItemKey(dismissal.item) else { return }
         let now = now
-        if case .thread(let bot, let thread) = key, let shown = try item(key, bot: bot).shown,
+        if case .thread(let bot, let thread) = key, let shown = item(key, bot: bot).shown,
             shown.revision == dismissal.revision, case .messages(_, let last) = shown.content,
             let newest = last.last
         {
             changes.append(.markRead(bot: bot, thread: thread, through: newest.at))
         }
-        try update(key, bot: "belfry") {
+        update(key, bot: "belfry") {
             $0.seen(revision: dismissal.revision, on: dismissal.channel, at: now)
         }
     }
 
     // MARK: Runs
 
-    private mutating func takeRun(_ record: EventRecord) throws(LedgerError) {
-        guard let id = record.event.fact.columns.run, let run = try reads.run(id: id) else { return }
+    private mutating func takeRun(_ record: EventRecord) {
+        guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
         let audience = Audience(of: run, configuration.routing)
         guard !audience.isNobody else { return }
         if audience.hears(record.event.type) {
@@ -96,7 +96,7 @@ extension ItemTurn {
         let policies = jobPolicies.heard(by: audience, only: only)
         let fact = JobFact(record.event, of: run)
         var wasFailingSince: Moment?
-        try update(.job(run.job), bot: run.bot) { item in
+        update(.job(run.job), bot: run.bot) { item in
             item.only = only
             if case .job(let job) = item.decider { wasFailingSince = job.failingSince }
             return item.receive(fact, at: now, policies: policies)
@@ -110,8 +110,8 @@ extension ItemTurn {
 
     private mutating func takeRecovery(
         _ recovery: Fact.Recovery, _ record: EventRecord
-    ) throws(LedgerError) {
-        guard let run = try reads.run(id: recovery.run.id) else { return }
+    ) {
+        guard let run = input.runs[recovery.run.id] else { return }
         tell(
             record,
             [JSON.Member("run", JSON(run))]
@@ -120,13 +120,13 @@ extension ItemTurn {
 
     private mutating func takeSlots(
         _ slots: Fact.Slots, _ state: RunState, _ record: EventRecord
-    ) throws(LedgerError) {
+    ) {
         guard let span = slots.span else { return }
         tell(record, [JSON.Member("run", JSON(slots, span, state: state))])
         let fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         let (now, policies) = (now, jobPolicies)
-        try update(.job(slots.job), bot: slots.bot) { item in
+        update(.job(slots.job), bot: slots.bot) { item in
             item.receive(fact, at: now, policies: policies)
         }
     }
@@ -134,19 +134,19 @@ extension ItemTurn {
     // MARK: Channels
 
     /// A test goes to the one channel it names: as an entry, or as a message that only this surface shows.
-    private mutating func takeTest(of name: String, _ record: EventRecord) throws(LedgerError) {
+    private mutating func takeTest(of name: String, _ record: EventRecord) {
         guard let channel = configuration.channels.first(where: { $0.name == name }) else { return }
         guard channel.kind.isLevel else {
             let told = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
             return tell(record, [JSON.Member("channel", told)], only: [name])
         }
-        try say("This is a test of the channel \"\(name)\".", in: "test \(name)", on: [name])
+        say("This is a test of the channel \"\(name)\".", in: .test(name), on: [name])
     }
 
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
     private mutating func takeChannelNews(
         _ news: CircuitNews, of channel: Fact.Channel, _ record: EventRecord
-    ) throws(LedgerError) {
+    ) {
         let event = record.event
         tell(record, [JSON.Member("channel", self.channel(channel, after: news, at: event.at))])
         let told = configuration.routing.channels(for: event.type.rawValue, about: channel.name)
@@ -159,7 +159,7 @@ extension ItemTurn {
             } else {
                 news.words(of: channel.name, why, reason: channel.reason)
             }
-        try say(text, in: "channel \(channel.name)", on: told)
+        say(text, in: .channel(channel.name), on: told)
     }
 
     /// The channel as the event left it.
@@ -178,7 +178,7 @@ extension ItemTurn {
     }
 
     /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.
-    private mutating func takeLedgerNews(_ record: EventRecord) throws(LedgerError) {
+    private mutating func takeLedgerNews(_ record: EventRecord) {
         tell(record, [])
         let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
         guard !told.isEmpty else { return }
@@ -187,26 +187,26 @@ extension ItemTurn {
             ? "The disk is full. No job starts before there is room; what is missed is caught up then."
             : "There is room on the disk again; jobs start as planned."
         // Also when it was full a moment ago: that there is room is what the reader waits for.
-        try say(text, in: "ledger", on: told, ringAgainAfter: .zero)
+        say(text, in: .ledger, on: told, ringAgainAfter: .zero)
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.
     private mutating func takeClockNews(
         _ back: Fact.ClockBack, _ record: EventRecord
-    ) throws(LedgerError) {
+    ) {
         tell(record, [])
         let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
         guard !told.isEmpty else { return }
         let far = back.backSeconds.map { " by \(Duration.seconds($0).text)" } ?? ""
-        try say(
-            "The clock went back\(far). Jobs follow it: times that come again run again.", in: "clock",
+        say(
+            "The clock went back\(far). Jobs follow it: times that come again run again.", in: .clock,
             on: told)
     }
 
     /// What the daemon left out at its start is missed by somebody.
     private mutating func takeLeftOut(
         _ leftOut: Fact.LeftOut, _ record: EventRecord
-    ) throws(LedgerError) {
+    ) {
         func named(_ name: String) -> JSON {
             .object([
                 "name": .string(name), "state": .string("leftOut"),
@@ -222,17 +222,18 @@ extension ItemTurn {
         let told = configuration.routing.channels(for: record.event.type.rawValue, about: leftOut.channel)
             .filter(levels.contains)
         guard !told.isEmpty, let message = leftOut.message else { return }
-        try say("The \(message).", in: "config", on: told)
+        say("The \(message).", in: .configuration, on: told)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.
     private mutating func say(
-        _ text: String, in thread: String, on channels: [String],
+        _ text: String, in thread: OwnThread, on channels: [String],
         ringAgainAfter: Duration = ThreadPolicy().ringAgainAfter
-    ) throws(LedgerError) {
-        let message = Message(id: tools.makeID(), bot: "belfry", thread: thread, text: text, at: now)
+    ) {
+        let message = Message(
+            id: tools.makeID(), bot: OwnThread.bot, thread: thread.name, text: text, at: now)
         let now = now
-        try update(message.itemKey, bot: "belfry") { item in
+        update(message.itemKey, bot: "belfry") { item in
             item.only = channels
             return item.receive(
                 message, at: now, policy: ThreadPolicy(wait: .zero, ringAgainAfter: ringAgainAfter))

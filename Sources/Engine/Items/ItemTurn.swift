@@ -7,11 +7,10 @@ import Tracking
 
 /// One turn of the items: events in, items touched and the changes of the channels out.
 ///
-/// Reads what it needs in the transaction that it becomes part of; see ``ItemDesk``.
+/// Works on values: what it must know was read before, in the transaction that it becomes part of; see ``ItemDesk``.
 struct ItemTurn {
     /// What a turn works with.
     struct Tools {
-        let inHand: EntriesInHand
         let makeID: @Sendable () -> String
         /// When this daemon began: entries that are older may have been sent without a trace.
         let since: Moment
@@ -19,25 +18,26 @@ struct ItemTurn {
     }
 
     let tools: Tools
-    let reads: any TurnReading
+    let input: TurnInput
     let configuration: EngineConfiguration
     let now: Moment
-    /// The items that are awake.
-    private let awake: (ItemKey) -> KeptItem?
+    /// The items that it may touch, and those of them that are awake.
+    private let (keys, awake): (Set<ItemKey>, [ItemKey: KeptItem])
     private(set) var items: [ItemKey: KeptItem] = [:]
     /// The items whose state must be stored.
     private(set) var written: Set<ItemKey> = []
     var changes: [Change] = []
-    /// The outbox entries that this turn and those before it in its transaction rewrite.
-    var rewritten: Set<String> = []
+    /// Which of ``changes`` insert an entry that may take the place of one that surely nobody has seen: its id.
+    private(set) var successors: [(change: Int, of: String)] = []
 
     init(
-        _ tools: Tools, by reads: any TurnReading, configuration: EngineConfiguration,
-        awake: @escaping (ItemKey) -> KeptItem?, now: Moment
+        _ tools: Tools, by input: TurnInput, configuration: EngineConfiguration, keys: Set<ItemKey>,
+        awake: [ItemKey: KeptItem], now: Moment
     ) {
         self.tools = tools
-        self.reads = reads
+        self.input = input
         self.configuration = configuration
+        self.keys = keys
         self.awake = awake
         self.now = now
     }
@@ -57,21 +57,30 @@ struct ItemTurn {
         JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))
     }
 
-    private static func levels(_ configuration: EngineConfiguration) -> [String] {
+    static func levels(_ configuration: EngineConfiguration) -> [String] {
         configuration.channels.filter(\.kind.isLevel).map(\.name)
     }
 
     /// The whole transaction; empty when there is nothing to write.
-    func transaction() throws -> [Change] {
-        try written.compactMap { try items[$0]?.change(at: now) } + changes
+    ///
+    /// An entry that `mayRewrite` allows is rewritten instead of followed by a new one.
+    func transaction(rewriting mayRewrite: (String) -> Bool) throws -> [Change] {
+        var changes = changes
+        for (index, last) in successors {
+            guard case .insertOutbox(let entry) = changes[index], mayRewrite(last) else { continue }
+            changes[index] = .rewriteOutbox(
+                id: last, reason: entry.reason, body: entry.body, item: entry.item, nextAt: now)
+        }
+        return try written.compactMap { try items[$0]?.change(at: now) } + changes
     }
 
     // MARK: Items
 
     /// The item as this turn left it, or as it is stored, or a new one.
-    func item(_ key: ItemKey, bot: String) throws(LedgerError) -> KeptItem {
-        if let item = items[key] ?? awake(key) { return item }
-        if let record = try reads.item(key) { return KeptItem(record, bot: bot) }
+    func item(_ key: ItemKey, bot: String) -> KeptItem {
+        assert(keys.contains(key), "\(key) was not read")
+        if let item = items[key] ?? awake[key] { return item }
+        if let record = input.items[key] { return KeptItem(record, bot: bot) }
         return KeptItem(key, bot: bot)
     }
 
@@ -80,8 +89,8 @@ struct ItemTurn {
     /// Of a `tick` that shows nothing new yet no row is written: the board tells it again after a crash.
     mutating func update(
         _ key: ItemKey, bot: String, isTick: Bool = false, _ decide: (inout KeptItem) -> [KeptItem.Decision]
-    ) throws(LedgerError) {
-        var item = try item(key, bot: bot)
+    ) {
+        var item = item(key, bot: bot)
         let before = (item.decider, item.views)
         var isShown = false
         for decision in decide(&item) {
@@ -89,7 +98,7 @@ struct ItemTurn {
             case .wakeAt: continue
             case .flush(let snapshot):
                 item.keep(snapshot, on: decision.channel)
-                try show(snapshot, of: item, on: decision.channel)
+                show(snapshot, of: item, on: decision.channel)
             case .resolve(let revision):
                 item.keep(nil, on: decision.channel)
                 resolve(item, revision: revision, on: decision.channel)
@@ -101,15 +110,15 @@ struct ItemTurn {
     }
 
     /// Wakes an item whose moment has come.
-    mutating func wake(_ key: ItemKey) throws(LedgerError) {
+    mutating func wake(_ key: ItemKey) {
         let now = now
         switch key {
         case .thread(let bot, _):
             let policy = configuration.bot(bot).policy
-            try update(key, bot: "belfry") { $0.wake(at: now, policy: policy) }
+            update(key, bot: "belfry") { $0.wake(at: now, policy: policy) }
         case .job:
             let policies = jobPolicies
-            try update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
+            update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
         }
     }
 
@@ -118,7 +127,7 @@ struct ItemTurn {
     /// Makes the channel show this version, or every one the item is routed to that has no view of its own.
     private mutating func show(
         _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String?
-    ) throws(LedgerError) {
+    ) {
         let shared = (item.only ?? channels(for: snapshot)).filter { item.views[$0] == nil }
         for name in channel.map({ [$0] }) ?? shared {
             if levels.contains(name) {
@@ -130,7 +139,7 @@ struct ItemTurn {
                         ring: snapshot.reason.rings, at: now))
                 changes.append(.dismissSurface(channel: name, item: "\(item.key)", false))
             } else if case .messages = snapshot.content {
-                try group(snapshot, of: item, on: name)
+                group(snapshot, of: item, on: name)
             }
         }
     }
@@ -152,33 +161,14 @@ struct ItemTurn {
         }
     }
 
-    /// The ids of the messages it shows that a person pinned.
-    private func pinned(of snapshot: ItemSnapshot) throws(LedgerError) -> Set<String> {
-        guard case .messages(_, let last) = snapshot.content else { return [] }
-        var pinned: Set<String> = []
-        for message in last where try reads.message(id: message.id)?.pinned == true {
-            pinned.insert(message.id)
-        }
-        return pinned
-    }
-
-    /// Makes an outbox entry of the group, or rewrites the last one that surely nobody has seen.
-    private mutating func group(
-        _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String
-    ) throws(LedgerError) {
+    /// Makes an outbox entry of the group, which may replace the last one while surely nobody has seen that.
+    private mutating func group(_ snapshot: ItemSnapshot, of item: KeptItem, on channel: String) {
         let reason = snapshot.reason.rawValue
         let body = WebhookBody(
             type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: reason,
-            objects: [JSON.Member("item", JSON(snapshot, pinned: try pinned(of: snapshot)))])
-        let last = try reads.untriedOutbox(channel: channel, item: "\(item.key)")
-        if let last, last.createdAt >= tools.since,
-            rewritten.contains(last.id) || tools.inHand.beginRewriting(last.id)
-        {
-            rewritten.insert(last.id)
-            changes.append(
-                .rewriteOutbox(
-                    id: last.id, reason: reason, body: body.bytes, item: "\(item.key)", nextAt: now))
-            return
+            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))])
+        if let last = input.untried[item.key]?[channel], last.createdAt >= tools.since {
+            successors.append((changes.count, last.id))
         }
         changes.append(
             .insertOutbox(
@@ -187,5 +177,11 @@ struct ItemTurn {
                     cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
                     type: EventType.messageGroup.rawValue, reason: reason, createdAt: now, nextAt: now,
                     item: "\(item.key)", body: body.bytes)))
+    }
+
+    /// The ids of the messages it shows that a person pinned.
+    private func pinned(of snapshot: ItemSnapshot) -> Set<String> {
+        guard case .messages(_, let last) = snapshot.content else { return [] }
+        return input.pinned.intersection(last.map(\.id))
     }
 }

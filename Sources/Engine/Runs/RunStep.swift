@@ -40,7 +40,7 @@ struct RunStep: Sendable {
     /// The run after the step.
     var after: RunRecord {
         changes.reduce(into: run) { run, change in
-            if case .moveRun(let move) = change, move.run == run.id { run.take(move) }
+            if case .moveRun(let move) = change, move.run == run.id { run.apply(move) }
         }
     }
 }

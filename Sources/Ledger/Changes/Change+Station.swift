@@ -2,7 +2,7 @@ import Delivery
 import Grouping
 import Tracking
 
-// A table: who reads what a change touched, and what the change is called when it is refused.
+// Tables: who reads what a change touched, whether it begins something, and its name in a refusal.
 
 extension Change {
     /// Whose rows it touches; nil for what nobody waits for: the watermark, the facts, and history that goes.
@@ -16,6 +16,18 @@ extension Change {
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
             .outbox
         case .append, .moveConsumer: .events
+        }
+    }
+
+    /// Whether it begins something: refused while the disk is full, so that what began can still be ended.
+    package var takesOnWork: Bool {
+        switch self {
+        case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
+        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .markRead,
+            .pinMessage, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
+            .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
+            .putChannel, .append, .moveConsumer, .setFact, .removeRun, .removeHistory:
+            false
         }
     }
 

@@ -22,7 +22,7 @@ package indirect enum Change: Sendable {
 
     // MARK: Slots
 
-    /// Moves the watermark. Guard: it is `from` now; a new ledger has none and takes the first for good.
+    /// Moves the watermark. Guard: it is `from` now; a new ledger has none and accepts the first.
     case moveWatermark(from: Watermark, to: Watermark)
     /// Records slots that did not run. Joins the span of the same job, era, state and reason whose last slot is
     /// `follows`; else a new row. A span that begins at the same slot is there already: ignored.
@@ -40,7 +40,7 @@ package indirect enum Change: Sendable {
     /// Ends a run that waits and was never started as skipped, superseded by a newer one, and appends the event
     /// of it. One that was started, or has ended: left as it is, and nothing is appended.
     case passOver(run: String, NewEvent)
-    /// Somebody wants the run ended; who said so first stays. One that has ended: ignored.
+    /// Asks for the run's end; the first reason stays. One that has ended: ignored.
     case askEnd(run: String, RunReason)
     /// Inserts or replaces the attempt (run, n). Guard: the run exists.
     case putAttempt(AttemptRecord)
@@ -70,10 +70,10 @@ package indirect enum Change: Sendable {
     case parkOutbox(OutboxPark)
     /// Replaces type, reason and body of an entry that was never tried. Guard: it is pending with 0 attempts.
     case rewriteOutbox(id: String, reason: String, body: [UInt8], item: String?, nextAt: Moment)
-    /// Says what a channel should show for an item. The row is made when absent.
+    /// Sets what a channel should show for an item. The row is made when absent.
     /// A ring that was not shown yet outlives a silent revision after it; a new ring ends a dismissal.
     case wantSurface(channel: String, item: String, revision: Int64, ring: Bool, at: Moment)
-    /// Says what a channel shows now (nil remote: nothing), and that every ring up to that revision is done.
+    /// Records what a channel shows now (nil remote: nothing), and that every ring up to that revision is done.
     /// Ends a refusal.
     /// Guard: the row exists.
     case showSurface(channel: String, item: String, revision: Int64, remote: RemoteID?, at: Moment)
@@ -83,7 +83,7 @@ package indirect enum Change: Sendable {
     /// The far end refused this revision for good, for this reason; it is not behind again before another revision
     /// is wanted. Revision 0 without a reason forgets a refusal. Guard: the row exists.
     case refuseSurface(channel: String, item: String, revision: Int64, reason: String?)
-    /// Forgets every remote id of a channel whose server went away, or came back as another generation:
+    /// Forgets every remote id of a channel whose server closed the connection, or came back as another generation:
     /// what it showed counts as not shown, without a new ring.
     case forgetRemotes(channel: String)
     /// Records what is known of a delivery.
@@ -100,7 +100,7 @@ package indirect enum Change: Sendable {
 
     // MARK: History
 
-    /// Removes a run with its attempts; its ordinal is not given again. One that is gone is ignored.
+    /// Removes a run with its attempts; its ordinal is not given again. One that does not exist is ignored.
     /// Guard: it has ended.
     case removeRun(id: String)
     /// Removes up to `limit` each of: events that every consumer has read, settled entries, receipts, and spans

@@ -1,7 +1,7 @@
 package import Delivery
 package import Timeline
 
-/// An outbox entry's step, after an attempt or by a person's word.
+/// An outbox entry's step, after an attempt or at a person's request.
 ///
 /// A nil ``lastError`` or ``status`` leaves what was known; ``nextAt`` and ``settledAt`` are set or cleared
 /// by every move.

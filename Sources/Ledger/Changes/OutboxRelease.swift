@@ -25,7 +25,7 @@ package struct OutboxRelease: Hashable, Sendable {
     }
 }
 
-/// Makes the pending entries of a channel that is missing wait, and lets those go that have waited too long.
+/// Makes the pending entries of a channel that is missing wait, and expires those that have waited too long.
 package struct OutboxPark: Hashable, Sendable {
     package var channel: String
     /// Entries made before this expire.

@@ -18,7 +18,7 @@ package struct RunMove: Hashable, Sendable {
     package var reason: RunReason?
     /// The attempt it is at afterwards, when another one begins.
     package var nextAttempt: Int?
-    /// Its token afterwards, when another owner takes it up.
+    /// Its token afterwards, when it gets another owner.
     package var nextToken: Int?
     /// Set with `.queued` for a retry: not before this moment.
     package var notBefore: Moment?
@@ -31,10 +31,10 @@ package struct RunMove: Hashable, Sendable {
     package var cpu: Duration?
     package var maxRssKb: Int64?
     package var survivors: [LeftProcess]?
-    /// The process that does it, as the warden said.
+    /// The process that does it, as the warden reported.
     package var process: ProcessMark?
 
-    /// A step of a run that nobody has taken up yet, unless `token` says otherwise.
+    /// A step of a run that has no owner yet, unless `token` is another one's.
     package init(
         run: String, from: Set<RunState>, attempt: Int, token: Int = 0, to: RunState,
         reason: RunReason? = nil
@@ -71,7 +71,7 @@ package struct RunMove: Hashable, Sendable {
     }
 }
 
-/// A process, told apart from a later one with the same number.
+/// A process, distinguished from a later one with the same number.
 package struct ProcessMark: Hashable, Sendable, Codable {
     package var pid: Int32
     /// Clock ticks after boot at which it started.

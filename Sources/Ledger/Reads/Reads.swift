@@ -62,7 +62,7 @@ package struct RunFilter: Hashable, Sendable {
     package var since: Moment?
     package var limit: Int
 
-    /// Every run of every job when nothing is said; no `states` means any.
+    /// Every run of every job by default; no `states` means any.
     package init(job: String? = nil, states: Set<RunState> = [], since: Moment? = nil, limit: Int = .max) {
         self.job = job
         self.states = states
@@ -92,7 +92,7 @@ package protocol OutboxReading: Sendable {
     func outbox(cause: String) async throws(LedgerError) -> OutboxRecord?
     /// Entries, newest first; of some states when named.
     func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord]
-    /// Pending entries of a channel, earliest due first; of those that tell of one item, or else of one run,
+    /// Pending entries of a channel, earliest due first; of those about one item, or else about one run,
     /// only the one that was made first: the others come after it.
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// The pending, never tried entry of a channel for an item, if there is one: it may be rewritten.
@@ -123,7 +123,7 @@ package protocol EventReading: Sendable {
     func cursor(of consumer: String) async throws(LedgerError) -> Int64
 }
 
-/// What is read by who removes history.
+/// What is read to remove history.
 package protocol HistoryReading: Sendable {
     /// Up to `limit` names after `job`, in their order, that have ended runs; also of jobs that were removed.
     func jobsWithHistory(after job: String, limit: Int) async throws(LedgerError) -> [String]

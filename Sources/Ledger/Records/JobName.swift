@@ -1,6 +1,6 @@
 /// The rule for names of jobs and bots.
 package enum JobName {
-    /// Words that `belfry run` takes as its own; no job may be called so.
+    /// Subcommands of `belfry run`; no job may have such a name.
     package static let reserved: Set<String> = ["show", "logs", "cancel", "retry"]
 
     /// What is wrong with `name`, as the end of a sentence; nil when it is a good name.

@@ -24,7 +24,7 @@ package struct JobSpec: Hashable, Sendable, Codable {
     ///
     /// 1 or more.
     package var attempts: Int
-    /// Whether a run is also tried again when nobody can say how it ended.
+    /// Whether a run is also tried again when its outcome is unknown.
     package var retriesLost: Bool
     /// The longest wait before the second attempt; doubled for each one after it.
     package var backoff: Duration
@@ -34,7 +34,7 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var priority: Int
     /// What else runs that bear the same key let it wait for; nil: nothing.
     package var concurrency: ConcurrencyKey?
-    /// When the person is told of a wrapped command; nil: as the routes say.
+    /// When a wrapped command notifies its user; nil: by the routes.
     package var notify: NotifyWish?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
@@ -61,7 +61,7 @@ package struct JobSpec: Hashable, Sendable, Codable {
 
     /// From the last to be served to the first.
     package static let priorities = -100...100
-    /// The longest wait before the second attempt unless the job says otherwise.
+    /// The longest wait before the second attempt unless the job sets another.
     package static let standardBackoff: Duration = .seconds(10)
 }
 
@@ -102,7 +102,7 @@ package enum JobAction: Hashable, Sendable, Codable {
     /// Runs a text by `/bin/sh -c`.
     case shell(String)
 
-    /// The word for it in the API: `command` or `shell`.
+    /// Its name in the API: `command` or `shell`.
     package var kind: String {
         switch self {
         case .command: "command"

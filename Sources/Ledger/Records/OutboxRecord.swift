@@ -10,7 +10,7 @@ package struct OutboxRecord: Hashable, Sendable {
     ///
     /// `event:SEQ:CHANNEL` or `item:KEY:REVISION:CHANNEL`.
     package var cause: String
-    /// The event type it tells of.
+    /// The event type it is about.
     package var type: String
     /// Why it rang.
     package var reason: String
@@ -21,9 +21,9 @@ package struct OutboxRecord: Hashable, Sendable {
     package var status: Int?
     package var createdAt: Moment
     package var settledAt: Moment?
-    /// The id of the run it tells of.
+    /// The id of the run it is about.
     package var run: String?
-    /// The text form of the item's key it tells of.
+    /// The text form of the key of the item it is about.
     package var item: String?
     /// The very bytes that are signed and sent.
     package var body: [UInt8]

@@ -23,11 +23,11 @@ package struct RunRecord: Hashable, Sendable {
     package var reason: RunReason?
     /// The attempt it is at; 1 for the first.
     package var attempt: Int
-    /// The run this one repeats by a person's word.
+    /// The run that this one repeats at a person's request.
     package var retryOf: String?
-    /// Whose the run is: each owner that takes it up, to start it or after a restart, has a higher one.
+    /// The owner of the run: each that starts it, or adopts it after a restart, has a higher one.
     ///
-    /// Every step of a run bears its owner's; what an owner says that was replaced is refused.
+    /// Every step of a run carries its owner's; a step of an owner that was replaced is refused.
     package var token: Int
     /// Whether it was asked for in spite of the job's other runs.
     package var isForced: Bool
@@ -48,13 +48,13 @@ package struct RunRecord: Hashable, Sendable {
     package var maxRssKb: Int64?
     /// What it left behind; nil: nothing.
     package var survivors: [LeftProcess]?
-    @Apart package var process: ProcessMark?
+    @Boxed package var process: ProcessMark?
     /// The job's revision it executes.
     package var revision: Int
     /// The spec itself, for a run that belongs to no stored job (`belfry exec`).
-    @Apart package var spec: JobSpec?
+    @Boxed package var spec: JobSpec?
     /// Where it was when last saved.
-    @Apart package var live: LiveState?
+    @Boxed package var live: LiveState?
 
     package init(
         id: String, job: String, bot: String, kind: RunKind, cause: String, slot: Moment? = nil,
@@ -101,4 +101,58 @@ package enum RunCause {
     package static func boot(_ id: String) -> String { "boot:\(id)" }
     /// The end of the run before.
     package static func after(_ run: String) -> String { "after:\(run)" }
+}
+
+extension RunRecord {
+    /// Applies a step as the ledger will, without its guard.
+    package mutating func apply(_ move: RunMove) {
+        state = move.to
+        reason = move.reason
+        notBefore = move.notBefore
+        attempt = move.nextAttempt ?? attempt
+        token = move.nextToken ?? token
+        startedAt = move.startedAt ?? startedAt
+        endedAt = move.endedAt ?? endedAt
+        exitCode = move.exitCode ?? exitCode
+        signal = move.signal ?? signal
+        queueDelay = move.queueDelay ?? queueDelay
+        outputBytes = move.outputBytes ?? outputBytes
+        cpu = move.cpu ?? cpu
+        maxRssKb = move.maxRssKb ?? maxRssKb
+        survivors = move.survivors ?? survivors
+        process = move.process ?? process
+    }
+}
+
+/// A process that a run left behind: it still ran when the run had ended.
+package struct LeftProcess: Hashable, Sendable, Codable {
+    package var pid: Int32
+    /// What the kernel calls it.
+    package var name: String
+
+    package init(pid: Int32, name: String) {
+        self.pid = pid
+        self.name = name
+    }
+}
+
+/// A value that most rows lack, kept in memory of its own, so that a row without it is small to pass on.
+@propertyWrapper
+package struct Boxed<Value: Hashable & Sendable>: Hashable, Sendable {
+    private indirect enum Place: Hashable {
+        case none
+        case there(Value)
+    }
+
+    private var place = Place.none
+
+    package init() {}
+
+    /// Whether there is one; asked without a copy of it.
+    package var projectedValue: Bool { if case .there = place { true } else { false } }
+
+    package var wrappedValue: Value? {
+        get { if case .there(let value) = place { value } else { nil } }
+        set { place = newValue.map { .there($0) } ?? .none }
+    }
 }

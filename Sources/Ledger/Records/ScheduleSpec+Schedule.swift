@@ -8,7 +8,7 @@ extension ScheduleSpec {
     ///   - seed: what `H` is computed from: the job's name.
     ///   - since: the anchor of a grid that has none, not even of its making.
     ///   - zones: the rules of a zone, nil where there is no such zone; without it every zone passes.
-    /// - Returns: the schedule it says.
+    /// - Returns: the schedule it describes.
     /// - Throws: every fault in ``text``, with its place.
     package func schedule(
         seed: String, since: Moment = Moment(seconds: 0), zones: ((String) -> ZoneRules?)? = nil
@@ -42,7 +42,7 @@ extension ScheduleSpec {
         }
     }
 
-    /// What says `schedule`, whatever it was read from.
+    /// The description of `schedule`, whatever it was read from.
     ///
     /// - Parameters:
     ///   - schedule: its grid has no anchor of its own when it begins at `now`, or on the first day after it.

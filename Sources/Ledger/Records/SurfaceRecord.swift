@@ -14,7 +14,7 @@ package struct SurfaceRecord: Hashable, Sendable {
     /// The revision it shows; 0: none yet.
     package var shown: Int64
     package var remote: RemoteID?
-    /// A person closed it: it stays closed until the item rings anew.
+    /// A person closed it: it stays closed until the item rings again.
     package var dismissed: Bool
     /// The revision that the far end refused for good, as long as nothing newer was shown; 0: none.
     package var refused: Int64

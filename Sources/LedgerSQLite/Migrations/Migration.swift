@@ -7,7 +7,9 @@ struct Migration {
     let sql: String
 
     /// Every step, in order.
-    static let all = [first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput]
+    static let all = [
+        first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
+    ]
 
     /// The schema this version of Belfry writes.
     static var newest: Int { all.last?.version ?? 0 }

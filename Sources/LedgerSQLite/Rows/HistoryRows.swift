@@ -43,7 +43,7 @@ extension HistoryRows {
         var selection: String
     }
 
-    /// Of tables in the order of time only the oldest rows are looked at, ten times as many as may go: a look
+    /// Of tables in the order of time only the oldest rows are considered, ten times as many as may go: it
     /// costs the same however long the table is.
     private static let kinds = [
         // What a consumer has not read stays.
@@ -73,7 +73,7 @@ extension HistoryRows {
                 """),
     ]
 
-    /// How many rows ``remove(before:limit:)`` would take now.
+    /// How many rows ``remove(before:limit:)`` would remove now.
     static func count(before moment: Moment, limit: Int, in database: Database) throws(StoreFailure) -> Int {
         var count = 0
         for kind in kinds {
@@ -108,7 +108,7 @@ extension HistoryRows {
         of job: String, by retention: Retention, boot: String, at now: Moment, limit: Int,
         in database: Database
     ) throws(StoreFailure) -> [ExpiredRun] {
-        // What stays in any case stands among the oldest: the look goes that much further.
+        // What stays in any case is among the oldest: as many more are considered.
         let window = limit + retention.failures + retention.completions
         let oldest = try Prepared(
             """

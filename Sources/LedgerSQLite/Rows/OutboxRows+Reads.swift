@@ -1,5 +1,6 @@
 import Delivery
 import GRDB
+import Grouping
 import Ledger
 import Timeline
 
@@ -52,19 +53,39 @@ extension OutboxRows {
             }, record)
     }
 
+    private static let untriedQuery =
+        query
+        + " WHERE channel = ? AND item = ? AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1"
+
     static func untried(
         channel: String, item: String, in database: Database
     ) throws(StoreFailure) -> OutboxRecord? {
-        try Prepared(
-            query
-                + " WHERE channel = ? AND item = ? AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1",
-            in: database
-        )
-        .first(
+        try Prepared(untriedQuery, in: database).first(
             {
                 $0.put(channel)
                 $0.put(item)
             }, record)
+    }
+
+    /// The same for each of these items on each channel.
+    static func untried(
+        of items: some Collection<ItemKey>, channels: [String], in database: Database
+    ) throws(StoreFailure) -> [(item: ItemKey, entry: OutboxRecord)] {
+        guard !items.isEmpty, !channels.isEmpty else { return [] }
+        let statement = try Prepared(untriedQuery, in: database)
+        var found: [(ItemKey, OutboxRecord)] = []
+        for item in items {
+            let key = item.description
+            for channel in channels {
+                let entry = try statement.first(
+                    {
+                        $0.put(channel)
+                        $0.put(key)
+                    }, record)
+                if let entry { found.append((item, entry)) }
+            }
+        }
+        return found
     }
 
     static func counts(

@@ -17,7 +17,7 @@ enum SlotJobRows {
 
     static func jobs(after name: String, limit: Int, in database: Database) throws(StoreFailure) -> [SlotJob]
     {
-        // Most jobs say the same here; it is decoded once.
+        // Most jobs have the same here; it is decoded once.
         var known: [String: SlotPolicies] = [:]
         return try Prepared(query, in: database).all({
             $0.put(name)

@@ -140,6 +140,47 @@ extension TalkRows {
         return Dictionary(uniqueKeysWithValues: counts)
     }
 
+    static func messages(
+        ids: some Collection<String>, in database: Database
+    ) throws(StoreFailure) -> [MessageRecord] {
+        guard !ids.isEmpty else { return [] }
+        let statement = try Prepared(messageQuery + " WHERE id = ?", in: database)
+        var found: [MessageRecord] = []
+        for id in ids {
+            if let message = try statement.first({ $0.put(id) }, message) { found.append(message) }
+        }
+        return found
+    }
+
+    /// The ids of the pinned messages of these threads.
+    static func pinned(
+        in threads: some Collection<ItemKey>, _ database: Database
+    ) throws(StoreFailure) -> [String] {
+        guard !threads.isEmpty else { return [] }
+        let statement = try Prepared(
+            "SELECT id FROM message WHERE bot = ? AND thread = ? AND pinned = 1", in: database)
+        var pinned: [String] = []
+        for case .thread(let bot, let thread) in threads {
+            pinned += try statement.all({
+                $0.put(bot)
+                $0.put(thread)
+            }) { row in row.text() }
+        }
+        return pinned
+    }
+
+    static func items(
+        of keys: some Collection<ItemKey>, in database: Database
+    ) throws(StoreFailure) -> [ItemRecord] {
+        guard !keys.isEmpty else { return [] }
+        let statement = try Prepared(itemQuery + " WHERE key = ?", in: database)
+        var found: [ItemRecord] = []
+        for key in keys {
+            if let item = try statement.first({ $0.put(key.description) }, item) { found.append(item) }
+        }
+        return found
+    }
+
     static func item(_ key: ItemKey, in database: Database) throws(StoreFailure) -> ItemRecord? {
         try Prepared(itemQuery + " WHERE key = ?", in: database).first({ $0.put(key.description) }, item)
     }

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Glibc
 package import Ledger
 
-/// A ledger's file, looked at or copied by who does not keep it: also while a daemon writes to it.
+/// A ledger's file, checked or copied from outside, also while a daemon writes to it.
 package struct LedgerFile: Sendable {
     /// What a ledger holds, in numbers.
     package struct Summary: Hashable, Sendable {
@@ -63,7 +63,7 @@ package struct LedgerFile: Sendable {
     static func copy(_ database: Database, of path: String, to target: String) throws(LedgerError) {
         let draft = target + ".new"
         unsafe unlink(draft)
-        // Made first, for its mode: SQLite takes a file that is empty.
+        // Made first, for its mode: SQLite accepts an empty file.
         let file = unsafe open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StoreFile.error(errno, path: draft) }
         defer { close(file) }
@@ -91,7 +91,7 @@ package struct LedgerFile: Sendable {
     private func work<Value>(
         _ body: (Database) throws(LedgerError) -> Value
     ) throws(LedgerError) -> Value {
-        try StoreFile.look(at: path)
+        try StoreFile.refuseStranger(at: path)
         var configuration = Configuration()
         configuration.label = "ledger file"
         configuration.busyMode = .timeout(10)

@@ -10,13 +10,13 @@ struct LogUpkeep {
     private static let idlePages = 1000
     /// Pages after which it is moved in any case, so that a busy day can't grow it without end.
     private static let mostPages = 16_000
-    /// The same while the disk is full: the log must not grow, or the reserve is gone before all is told.
+    /// The same while the disk is full: the log must not grow, or it uses up the reserve.
     private static let shortPages = 32
 
-    /// Looks after a commit whether it is time.
+    /// Moves the log when it is time; called after each commit.
     ///
-    /// - Returns: the failure of a sync, after which nothing may be written; any other one is met again.
-    mutating func look(after database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
+    /// - Returns: the failure of a sync, after which nothing may be written; any other one comes back.
+    mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
         pages += Self.takePagesWritten(database)
         let most = isShort ? Self.shortPages : isIdle ? Self.idlePages : Self.mostPages
         guard pages >= most else { return nil }

@@ -3,7 +3,7 @@ import GRDB
 /// The next ordinal of every job, without a row that would have to be written for each run.
 ///
 /// A job's runs count themselves: those that ended by the index of history, the open ones in memory. Belongs
-/// to the writer; what a refused list was given is taken back.
+/// to the writer; what a refused list was given is undone.
 final class Ordinals {
     private let ended: Prepared
     private let open: Prepared
@@ -65,7 +65,7 @@ final class Ordinals {
     /// How many were given in this transaction, for ``undo(to:)``.
     var given: Int { journal.count }
 
-    /// Takes back all but the first `count` of this transaction.
+    /// Undoes all but the first `count` of this transaction.
     func undo(to count: Int) {
         while journal.count > count, let last = journal.popLast() { next[last.job] = last.before }
     }

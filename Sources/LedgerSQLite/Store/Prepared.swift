@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Timeline
 
 /// One prepared statement: values go in by position, rows come out by column.
 ///
@@ -13,7 +14,7 @@ import GRDBSQLite
     /// Room for the short texts of one row; see ``Binder``.
     private let shelf: UnsafeMutableRawBufferPointer
 
-    /// Compiles `sql`, or takes what the connection compiled before.
+    /// Compiles `sql`, or reuses what the connection compiled before.
     init(_ sql: String, in database: Database) throws(StoreFailure) {
         do { statement = try database.cachedStatement(sql: sql) } catch { throw StoreFailure(error) }
         unsafe handle = statement.sqliteStatement
@@ -87,3 +88,145 @@ import GRDBSQLite
 }
 
 @available(*, unavailable) extension Prepared: Sendable {}
+
+/// Puts values into the places of a statement, one after the other.
+///
+/// A place that is not reached stays NULL.
+@safe struct Binder {
+    private let handle: OpaquePointer
+    private var place: Int32 = 0
+    /// Where short texts stand until the statement has run, so that the library need not copy each one.
+    private var shelf: UnsafeMutableRawBufferPointer
+
+    init(of handle: OpaquePointer, shelf: UnsafeMutableRawBufferPointer) {
+        unsafe self.handle = handle
+        unsafe self.shelf = shelf
+    }
+
+    mutating func put(_ value: Int64?) {
+        place += 1
+        guard let value else { return }
+        unsafe sqlite3_bind_int64(handle, place, value)
+    }
+
+    mutating func put(_ value: Int?) {
+        put(value.map(Int64.init))
+    }
+
+    mutating func put(_ value: Bool) {
+        put(value ? 1 : 0)
+    }
+
+    mutating func put(_ value: Moment?) {
+        put(value?.microseconds)
+    }
+
+    mutating func put(_ value: Duration?) {
+        put(value?.microseconds)
+    }
+
+    mutating func put(_ value: String?) {
+        place += 1
+        guard var value else { return }
+        value.withUTF8 { bytes in
+            guard unsafe bytes.count <= shelf.count else { return unsafe bind(bytes, copied) }
+            let text = unsafe UnsafeMutableRawBufferPointer(rebasing: shelf[..<bytes.count])
+            unsafe text.copyMemory(from: UnsafeRawBufferPointer(bytes))
+            unsafe shelf = UnsafeMutableRawBufferPointer(rebasing: shelf[bytes.count...])
+            unsafe bind(UnsafeBufferPointer(text.assumingMemoryBound(to: UInt8.self)), nil)
+        }
+    }
+
+    private func bind(_ text: UnsafeBufferPointer<UInt8>, _ owner: sqlite3_destructor_type?) {
+        unsafe text.withMemoryRebound(to: CChar.self) { characters in
+            _ = unsafe sqlite3_bind_text(
+                handle, place, characters.baseAddress, Int32(characters.count), owner)
+        }
+    }
+
+    mutating func put(_ value: [UInt8]) {
+        place += 1
+        // An empty array has no address, and without an address the value would be NULL.
+        if value.isEmpty { unsafe sqlite3_bind_zeroblob(handle, place, 0) }
+        unsafe value.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe sqlite3_bind_blob(handle, place, start, Int32(bytes.count), copied)
+        }
+    }
+
+    mutating func put<Word: RawRepresentable<String>>(_ value: Word?) {
+        put(value?.rawValue)
+    }
+}
+
+/// Makes the C library copy what it is given: SQLITE_TRANSIENT, a macro Swift does not import.
+private let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+/// Reads the values of a row, one column after the other, in the order they were selected.
+@safe struct Columns {
+    private let handle: OpaquePointer
+    private var column: Int32 = -1
+
+    init(of handle: OpaquePointer) {
+        unsafe self.handle = handle
+    }
+
+    mutating func integer() -> Int64 {
+        column += 1
+        return unsafe sqlite3_column_int64(handle, column)
+    }
+
+    mutating func optionalInteger() -> Int64? {
+        column += 1
+        guard unsafe sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
+        return unsafe sqlite3_column_int64(handle, column)
+    }
+
+    mutating func int() -> Int { Int(integer()) }
+
+    mutating func optionalInt() -> Int? { optionalInteger().map(Int.init) }
+
+    mutating func bool() -> Bool { integer() != 0 }
+
+    mutating func moment() -> Moment { Moment(microseconds: integer()) }
+
+    mutating func optionalMoment() -> Moment? { optionalInteger().map(Moment.init(microseconds:)) }
+
+    mutating func optionalDuration() -> Duration? { optionalInteger().map { .microseconds($0) } }
+
+    mutating func text() -> String { optionalText() ?? "" }
+
+    mutating func optionalText() -> String? {
+        column += 1
+        guard let start = unsafe sqlite3_column_text(handle, column) else { return nil }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    mutating func bytes() -> [UInt8] {
+        column += 1
+        guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// A case that this version must know, by its text.
+    mutating func word<Word: RawRepresentable<String>>(_: Word.Type = Word.self) throws(StoreFailure) -> Word
+    {
+        let text = text()
+        guard let word = Word(rawValue: text) else {
+            throw .unreadable("\"\(text)\" is no \(Word.self)")
+        }
+        return word
+    }
+
+    mutating func optionalWord<Word: RawRepresentable<String>>(
+        _: Word.Type = Word.self
+    ) throws(StoreFailure) -> Word? {
+        guard let text = optionalText() else { return nil }
+        guard let word = Word(rawValue: text) else {
+            throw .unreadable("\"\(text)\" is no \(Word.self)")
+        }
+        return word
+    }
+}

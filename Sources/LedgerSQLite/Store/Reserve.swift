@@ -1,8 +1,8 @@
 import Glibc
 
-/// A file of nothing beside the ledger, given up when the disk is full: what must be told then still fits.
+/// An empty file beside the ledger, removed when the disk is full, so that the changes that end old work still fit.
 struct Reserve {
-    /// Room for some hundred commits of what tells of old work: a log is moved and begun anew within it.
+    /// Room for some hundred such commits: the log is moved and restarted within it.
     static let bytes = 2 << 20
 
     private let path: String
@@ -17,7 +17,7 @@ struct Reserve {
 
     /// Makes the file, when the disk has room for twice as much.
     ///
-    /// Twice, so that it is not given up again by the next commit.
+    /// Twice, so that the next commit does not remove it again.
     mutating func make() {
         guard !isThere else { return }
         let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -40,10 +40,8 @@ struct Reserve {
         }
     }
 
-    /// Removes the file.
-    ///
-    /// Returns false when there was none: then nothing was won.
-    mutating func giveUp() -> Bool {
+    /// Removes the file; false when there was none.
+    mutating func free() -> Bool {
         guard isThere else { return false }
         isThere = false
         return unsafe unlink(path) == 0

@@ -23,7 +23,7 @@ struct StationRows {
         history = try HistoryRows(in: database)
     }
 
-    /// Makes one change, and says in `commit` what it brought about.
+    /// Makes one change, and adds its result to `commit`.
     func apply(_ change: Change, to commit: inout Commit) throws(StoreFailure) {
         switch change {
         case .putJob(let job, let old): try jobs.put(job, replacing: old)

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Glibc
 import Ledger
 
-/// What can go wrong below the ledger's own words.
+/// What can go wrong in SQLite, before it is a `LedgerError`.
 enum StoreFailure: Error {
     /// A guard failed: the list it belongs to is refused.
     case fenced
@@ -12,7 +12,7 @@ enum StoreFailure: Error {
     /// A stored value is none that this version knows.
     case unreadable(String)
 
-    /// What GRDB threw, in our words; `system` is the errno behind it, where the connection still knows it.
+    /// What GRDB threw; `system` is the errno behind it, where the connection still knows it.
     init(_ error: any Error, system: Int32 = 0) {
         switch error {
         case let failure as StoreFailure: self = failure
@@ -38,14 +38,14 @@ enum StoreFailure: Error {
         return false
     }
 
-    /// A sync failed: nobody can say what of the file is on the disk, and asking again proves nothing.
+    /// A sync failed: it is not known what is on the disk, and trying again proves nothing.
     var isSyncFailure: Bool {
         guard case .sqlite(let code, _, _) = self else { return false }
         return code == DatabaseError.SQLITE_IOERR_FSYNC.rawValue
             || code == DatabaseError.SQLITE_IOERR_DIR_FSYNC.rawValue
     }
 
-    /// This failure in the ledger's words, of the store at `path`.
+    /// This failure as the ledger's error, of the store at `path`.
     ///
     /// - Source: the list of result codes, sqlite.org/rescode.html.
     func error(path: String) -> LedgerError {

@@ -2,7 +2,7 @@ import Glibc
 import Ledger
 import Synchronization
 
-/// The ledger's file before SQLite opens it: locked for this process, created private, and looked at.
+/// The ledger's file before SQLite opens it: locked for this process, created private, and checked.
 final class StoreFile: Sendable {
     private let lock: Mutex<Int32?>
 
@@ -27,15 +27,15 @@ final class StoreFile: Sendable {
 
     deinit { release() }
 
-    /// Looks whether there is a ledger at `path`, or another program's file; before SQLite opens it.
-    static func look(at path: String) throws(LedgerError) {
+    /// Refuses another program's file at `path`; before SQLite opens it.
+    static func refuseStranger(at path: String) throws(LedgerError) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw error(errno, path: path) }
         defer { close(file) }
         try refuseStranger(file, path: path)
     }
 
-    /// Gives the lock up.
+    /// Releases the lock.
     ///
     /// Only when SQLite has closed the file.
     func release() {
@@ -49,7 +49,7 @@ final class StoreFile: Sendable {
         }
     }
 
-    /// Looks at the first hundred bytes, before anything could be written to a file of somebody else.
+    /// Checks the first hundred bytes, before anything could be written to another program's file.
     ///
     /// - Source: sqlite.org/fileformat2.html, "The Database Header".
     private static func refuseStranger(_ file: Int32, path: String) throws(LedgerError) {

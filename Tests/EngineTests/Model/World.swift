@@ -170,7 +170,7 @@ extension World {
             guard move.from.contains(run.state), !run.state.isEnded, move.attempt == run.attempt,
                 move.token == run.token, move.to != .starting || run.endAsked == nil
             else { return false }
-            run.take(move)
+            run.apply(move)
         }
         self.run = run
         for change in step.changes {

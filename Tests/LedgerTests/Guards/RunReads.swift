@@ -41,7 +41,7 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `tell the newest of each job, whether it ended or not`(_ backend: LedgerBackend) async throws {
+    func `include the newest of each job, whether it ended or not`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             #expect(try await ledger.lastRuns(of: ["a"]).isEmpty)
             try await ledger.commit([

@@ -50,7 +50,7 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `stays closed when dismissed, until it rings anew`(_ backend: LedgerBackend) async throws {
+    func `stays closed when dismissed, until it rings again`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             await expectFenced(ledger, [.dismissSurface(channel: "desk", item: item, true)])
             await expectFenced(ledger, [show(1, here)])
@@ -115,8 +115,8 @@ import Timeline
         try await backend.withNew { ledger in
             try await ledger.commit([
                 want(1, ring: true), show(1, here),
-                .wantSurface(channel: "desk", item: "job:gone", revision: 1, ring: false, at: at(0)),
-                .showSurface(channel: "desk", item: "job:gone", revision: 1, remote: nil, at: at(0)),
+                .wantSurface(channel: "desk", item: "job:none", revision: 1, ring: false, at: at(0)),
+                .showSurface(channel: "desk", item: "job:none", revision: 1, remote: nil, at: at(0)),
                 .wantSurface(channel: "other", item: item, revision: 1, ring: false, at: at(0)),
                 .showSurface(channel: "other", item: item, revision: 1, remote: here, at: at(0)),
                 .forgetRemotes(channel: "desk"),

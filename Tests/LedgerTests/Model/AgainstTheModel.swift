@@ -26,7 +26,7 @@ import Testing
             }
             let depth = step % 50 == 49 ? 9999 : 6
             let differences = try await Snapshot(of: ledger, asking: model, depth: depth)
-                .differences(from: Snapshot(of: model, depth: depth))
+                .differences(from: Snapshot(of: model, asking: model, depth: depth))
             #expect(differences == [], "seed \(seed), list \(step): \(list)")
             if outcome != expected || !differences.isEmpty { break }
         }

@@ -32,11 +32,11 @@ extension ModelLedger {
     }
 
     mutating func insert(_ run: RunRecord, orIgnore: Bool) throws(Refused) -> RunRecord? {
-        if runs.contains(where: { $0.job == run.job && $0.cause == run.cause }) {
+        if runs.like(run) != nil {
             try require(orIgnore)
             return nil
         }
-        try require(!runs.contains { $0.id == run.id })
+        try require(runs[run.id] == nil)
         var run = run
         run.ordinal = lastOrdinals[run.job, default: 0] + 1
         lastOrdinals[run.job] = run.ordinal
@@ -45,8 +45,7 @@ extension ModelLedger {
     }
 
     mutating func move(_ move: RunMove) throws(Refused) {
-        guard let index = runs.firstIndex(where: { $0.id == move.run }) else { throw Refused() }
-        var run = runs[index]
+        guard var run = runs[move.run] else { throw Refused() }
         try require(move.from.contains(run.state) && !run.state.isEnded)
         try require(run.attempt == move.attempt && run.token == move.token)
         try require(move.to != .starting || run.endAsked == nil)
@@ -65,20 +64,18 @@ extension ModelLedger {
         run.maxRssKb = move.maxRssKb ?? run.maxRssKb
         run.survivors = move.survivors ?? run.survivors
         run.process = move.process ?? run.process
-        runs[index] = run
+        runs[move.run] = run
     }
 
     mutating func passOver(_ id: String, _ event: NewEvent) {
-        guard let index = runs.firstIndex(where: { $0.id == id }) else { return }
-        let run = runs[index]
+        guard var run = runs[id] else { return }
         let waits = run.state == .scheduled || run.state == .queued
         guard waits, run.attempt == 1, run.startedAt == nil else { return }
-        runs[index].state = .skipped
-        runs[index].reason = .superseded
-        runs[index].endedAt = event.at
+        (run.state, run.reason, run.endedAt) = (.skipped, .superseded, event.at)
+        runs[id] = run
         passedOver.insert(id)
-        lastEvent += 1
-        events.append(EventRecord(seq: lastEvent, event: event))
+        lastNumber += 1
+        events.append(EventRecord(seq: lastNumber, event: event))
     }
 
     mutating func move(_ move: OutboxMove) throws(Refused) {
@@ -120,23 +117,29 @@ extension ModelLedger {
     }
 
     mutating func removeHistory(before moment: Moment, limit: Int) {
+        let old = history(before: moment, limit: limit)
+        events.removeAll { old.events.contains($0.seq) }
+        outbox.removeAll { old.entries.contains($0.id) }
+        for index in old.receipts.reversed() { receipts.remove(at: index) }
+        spans.removeAll { old.spans.contains($0) }
+    }
+
+    /// What ``removeHistory(before:limit:)`` removes; receipts by their place.
+    func history(
+        before moment: Moment, limit: Int
+    ) -> (events: [Int64], entries: [String], receipts: [Int], spans: [SlotSpan]) {
         let read = cursors.values.min() ?? 0
         let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }
-            .prefix(limit).map(\.seq)
-        events.removeAll { oldEvents.contains($0.seq) }
         let oldEntries = outbox.prefix(limit * 10).filter {
             $0.state.isSettled && ($0.settledAt.map { $0 < moment } ?? false)
-        }.prefix(limit).map(\.id)
-        outbox.removeAll { oldEntries.contains($0.id) }
-        for _ in receipts.prefix(limit * 10).filter({ $0.receipt.at < moment }).prefix(limit) {
-            if let index = receipts.firstIndex(where: { $0.receipt.at < moment }) {
-                receipts.remove(at: index)
-            }
         }
+        let oldReceipts = receipts.indices.prefix(limit * 10).filter { receipts[$0].receipt.at < moment }
         let oldSpans = spans.filter { $0.last < moment }
             .sorted { ($0.era, $0.last, $0.job, $0.first) < ($1.era, $1.last, $1.job, $1.first) }
-            .prefix(limit)
-        spans.removeAll { oldSpans.contains($0) }
+        return (
+            oldEvents.prefix(limit).map(\.seq), oldEntries.prefix(limit).map(\.id),
+            Array(oldReceipts.prefix(limit)), Array(oldSpans.prefix(limit))
+        )
     }
 
     func surfaceIndex(_ channel: String, _ item: String) -> Int? {

@@ -7,17 +7,17 @@ import Tracking
 // A state machine: the whole change language once more, over arrays, as slow and plain as can be.
 
 /// What a ledger must be, in memory: the store is compared with it after every list.
-struct ModelLedger {
+struct ModelLedger: Sendable {
     /// Why a change was refused; nothing else is known about it.
     struct Refused: Error {}
 
     var jobs: [String: JobRecord] = [:]
     var specs: [String: [Int: JobSpec]] = [:]
     var facts: [String: String] = [:]
-    var watermark: Watermark?
+    var mark: Watermark?
     var spans: [SlotSpan] = []
     /// In the order they were inserted, as are messages and entries.
-    var runs: [RunRecord] = []
+    var runs = ModelRuns()
     var attempts: [AttemptRecord] = []
     var messages: [MessageRecord] = []
     var items: [ItemKey: ItemRecord] = [:]
@@ -29,14 +29,14 @@ struct ModelLedger {
     var cursors: [String: Int64] = [:]
     /// The runs that the last list passed over.
     var passedOver: Set<String> = []
-    /// What was given once is not given again, also when the row is gone.
-    var lastEvent: Int64 = 0
+    /// What was given once is not given again, also when the row was removed.
+    var lastNumber: Int64 = 0
     var lastOrdinals: [String: Int] = [:]
 
     /// The outcome of a list: the commit, or the place of the change that was refused.
     mutating func commit(_ changes: [Change]) -> Result<Commit, RefusedAt> {
         var next = self
-        var commit = Commit(lastEvent: lastEvent)
+        var commit = Commit(lastEvent: lastNumber)
         next.passedOver = []
         for (index, change) in changes.enumerated() {
             do {
@@ -49,7 +49,7 @@ struct ModelLedger {
         }
         self = next
         commit.passedOver = passedOver
-        commit.lastEvent = lastEvent
+        commit.lastEvent = lastNumber
         return .success(commit)
     }
 
@@ -68,28 +68,22 @@ struct ModelLedger {
             try require(jobs[name] != nil)
             jobs[name]?.pause = pause
         case .moveWatermark(let old, let new):
-            try require(watermark == nil || watermark == old)
-            watermark = new
+            try require(mark == nil || mark == old)
+            mark = new
         case .recordSpan(let span, let follows): record(span, follows: follows)
         case .insertRun(let run, let orIgnore): return try insert(run, orIgnore: orIgnore)
         case .moveRun(let move): try self.move(move)
         case .passOver(let id, let event): passOver(id, event)
         case .askEnd(let id, let reason):
-            guard let index = runs.firstIndex(where: { $0.id == id }), !runs[index].state.isEnded else {
-                break
-            }
-            runs[index].endAsked = runs[index].endAsked ?? reason
+            guard let run = runs[id], !run.state.isEnded else { break }
+            runs[id]?.endAsked = run.endAsked ?? reason
         case .putAttempt(let attempt):
-            try require(runs.contains { $0.id == attempt.run })
+            try require(runs[attempt.run] != nil)
             attempts.removeAll { $0.run == attempt.run && $0.n == attempt.n }
             attempts.append(attempt)
         case .saveLive(let id, let live):
-            for index in runs.indices where runs[index].id == id {
-                if let stored = runs[index].live, (stored.attempt, stored.seq) > (live.attempt, live.seq) {
-                    break
-                }
-                runs[index].live = live
-            }
+            if let stored = runs[id]?.live, (stored.attempt, stored.seq) > (live.attempt, live.seq) { break }
+            runs[id]?.live = live
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }
         case .markRead(let bot, let thread, let moment):
@@ -139,14 +133,14 @@ struct ModelLedger {
         case .insertReceipt(let receipt): receipts.append(receipt)
         case .putChannel(let channel): channels[channel.name] = channel
         case .append(let event):
-            lastEvent += 1
-            events.append(EventRecord(seq: lastEvent, event: event))
+            lastNumber += 1
+            events.append(EventRecord(seq: lastNumber, event: event))
         case .moveConsumer(let name, let old, let new):
             try require(cursors[name, default: 0] == old)
             cursors[name] = new
         case .removeRun(let id):
-            try require(runs.first { $0.id == id }?.state.isEnded ?? true)
-            runs.removeAll { $0.id == id }
+            try require(runs[id]?.state.isEnded ?? true)
+            runs[id] = nil
             attempts.removeAll { $0.run == id }
         case .removeHistory(let moment, let limit): removeHistory(before: moment, limit: limit)
         case .setFact(let name, let value): facts[name] = value
@@ -157,4 +151,38 @@ struct ModelLedger {
     func require(_ isTrue: Bool) throws(Refused) {
         if !isTrue { throw Refused() }
     }
+}
+
+/// Runs by id, and in the order they were inserted.
+struct ModelRuns {
+    private var runs: [String: (number: Int, run: RunRecord)] = [:]
+    /// The run of each job and cause.
+    private var ids: [String: String] = [:]
+    private var last = 0
+
+    /// A run that changes; nil removes it.
+    subscript(id: String) -> RunRecord? {
+        get { runs[id]?.run }
+        set {
+            if let newValue {
+                runs[id]?.run = newValue
+            } else if let old = runs.removeValue(forKey: id) {
+                ids[Self.cause(old.run)] = nil
+            }
+        }
+    }
+
+    mutating func append(_ run: RunRecord) {
+        last += 1
+        runs[run.id] = (last, run)
+        ids[Self.cause(run)] = run.id
+    }
+
+    /// The run of the same job and cause.
+    func like(_ run: RunRecord) -> RunRecord? { ids[Self.cause(run)].flatMap { self[$0] } }
+
+    /// All of them, in the order they were inserted.
+    var all: [RunRecord] { runs.values.sorted { $0.number < $1.number }.map(\.run) }
+
+    private static func cause(_ run: RunRecord) -> String { "\(run.job) \(run.cause)" }
 }

@@ -57,7 +57,7 @@ struct RandomChanges {
             return .append(NewEvent(Fact(pick(EventType.allCases), columns), at: moment()))
         case 24:
             if flip() {
-                let ids = model.runs.map(\.id)
+                let ids = model.runs.all.map(\.id)
                 return .removeRun(id: pick(ids.isEmpty ? ["none"] : ids))
             }
             // One row of each kind: which of two spans of one moment goes first is left open.
@@ -85,7 +85,7 @@ struct RandomChanges {
     private mutating func moveWatermark(_ model: ModelLedger) -> Change {
         let other = Watermark(decidedUntil: at(1), era: 9)
         let next = Watermark(decidedUntil: moment(), era: Int.random(in: 0...1, using: &numbers))
-        return .moveWatermark(from: mostly(model.watermark ?? other, or: other), to: next)
+        return .moveWatermark(from: mostly(model.mark ?? other, or: other), to: next)
     }
 
     private mutating func recordSpan(_ model: ModelLedger) -> Change {
@@ -113,7 +113,7 @@ struct RandomChanges {
     }
 
     private mutating func moveRun(_ model: ModelLedger) -> Change {
-        let run = pick(model.runs + [.sample("none")])
+        let run = pick(model.runs.all + [.sample("none")])
         var move = RunMove(
             run: run.id, from: mostly([run.state], or: [.running, .completed]),
             attempt: mostly(run.attempt, or: 7), token: mostly(run.token, or: 5), to: pick(RunState.allCases),
@@ -135,7 +135,7 @@ struct RandomChanges {
     }
 
     private mutating func word(_ model: ModelLedger) -> Change {
-        let run = pick(model.runs.map(\.id) + ["none"])
+        let run = pick(model.runs.all.map(\.id) + ["none"])
         if flip() { return .askEnd(run: run, pick([.canceled, .replaced])) }
         let end = Fact.End(Fact.Run(job: "a", id: run, bot: "ops"), message: "\(made)")
         return .passOver(run: run, NewEvent(.runSkipped(end), at: moment()))
@@ -143,7 +143,7 @@ struct RandomChanges {
 
     private mutating func putAttempt(_ model: ModelLedger) -> Change {
         var attempt = AttemptRecord(
-            run: pick(model.runs.map(\.id) + ["none"]), n: Int.random(in: 1...3, using: &numbers),
+            run: pick(model.runs.all.map(\.id) + ["none"]), n: Int.random(in: 1...3, using: &numbers),
             state: pick(RunState.allCases))
         attempt.reason = maybe { $0.pick(RunReason.allCases) }
         attempt.startedAt = maybe { $0.moment() }
@@ -153,7 +153,7 @@ struct RandomChanges {
     }
 
     private mutating func saveLive(_ model: ModelLedger) -> Change {
-        let id = pick(model.runs.map(\.id) + ["none"])
+        let id = pick(model.runs.all.map(\.id) + ["none"])
         var live = LiveState.sample(
             id, attempt: Int.random(in: 1...2, using: &numbers), seq: Int64.random(in: 1...5, using: &numbers)
         )

@@ -7,8 +7,7 @@ import Testing
 /// Disks of their own, which only root can mount; elsewhere these say that they were skipped.
 @Suite struct `a ledger on a bad disk` {
     @Test(.enabled("needs the right to mount a file system") { await Disk.mayMount() })
-    func `refuses new work, tells of the old from its reserve, and goes on when there is room`() async throws
-    {
+    func `refuses new work, ends the old from its reserve, and goes on when there is room`() async throws {
         try await Disk.withNew(megabytes: 8) { disk in
             let ledger = try SQLiteLedger(path: disk.file("ledger.db"))
             let text = String(repeating: "x", count: 50_000)
@@ -26,9 +25,9 @@ import Testing
             #expect(kept > 0)
             #expect(ledger.condition == .short)
             #expect(!FileManager.default.fileExists(atPath: disk.file("ledger.db-reserve")))
-            // Many more commits than the reserve has pages fit, as long as they tell of what is there.
+            // Many more commits than the reserve has pages fit, as long as they begin nothing.
             for number in 1...2000 {
-                try await ledger.commit([.setFact(name: "told", value: "\(number)")])
+                try await ledger.commit([.setFact(name: "noted", value: "\(number)")])
             }
             try await ledger.commit([.event()])
             kept += 1

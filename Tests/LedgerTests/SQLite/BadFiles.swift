@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `is taken when the one before it is gone, also where a child is about to exec`(
+    func `opens when the one before it was closed or released, also while a child is about to exec`(
         isClosed: Bool
     ) async throws {
         let folder = try TemporaryFolder()

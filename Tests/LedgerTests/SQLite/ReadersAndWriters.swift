@@ -73,8 +73,16 @@ import Testing
             "INDEX outbox_line (channel=? AND <expr>=? AND rowid<?)"
         ),
         (
+            "SELECT * FROM outbox WHERE channel = 'x' AND item = 'y' AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1",
+            "INDEX outbox_untried (channel=? AND item=?)"
+        ),
+        (
             "SELECT * FROM message WHERE bot = 'x' AND thread = 'y' AND at <= 1 AND read = 0",
             "INDEX message_unread"
+        ),
+        (
+            "SELECT id FROM message WHERE bot = 'x' AND thread = 'y' AND pinned = 1",
+            "INDEX message_pinned (bot=? AND thread=?)"
         ),
     ])
     func `find what the stations ask for by an index`(query: String, index: String) async throws {

@@ -91,7 +91,7 @@ import Tracking
         try await backend.withNew { ledger in
             try await ledger.commit([.run("open", slot: 1)])
             await expectFenced(ledger, [.removeRun(id: "open")])
-            try await ledger.commit([.removeRun(id: "gone")])
+            try await ledger.commit([.removeRun(id: "removed")])
         }
     }
 

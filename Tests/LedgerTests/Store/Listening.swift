@@ -25,7 +25,7 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `tells a slow listener once, of everything since`(_ backend: LedgerBackend) async throws {
+    func `reaches a slow listener once, with everything since`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             var slow = ledger.commits().makeAsyncIterator()
             try await ledger.commit([.event()])
@@ -41,7 +41,7 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `ends when the ledger is closed, after the last word`(_ backend: LedgerBackend) async throws {
+    func `ends when the ledger is closed, after the last commit`(_ backend: LedgerBackend) async throws {
         let folder = try TemporaryFolder()
         let ledger = try backend.open(in: folder)
         var touched = ledger.commits().makeAsyncIterator()

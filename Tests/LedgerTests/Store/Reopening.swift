@@ -58,7 +58,7 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `keeps counting for a job whose runs are gone`(_ backend: LedgerBackend) async throws {
+    func `keeps counting for a job whose runs were removed`(_ backend: LedgerBackend) async throws {
         let folder = try TemporaryFolder()
         let first = try backend.open(in: folder)
         try await first.commit([

@@ -1,22 +1,67 @@
+import Grouping
 import Ledger
 import Synchronization
 import TestSupport
 import Testing
+import Timeline
 
 @Suite struct `a turn` {
     @Test(arguments: LedgerBackend.available)
-    func `decides by what its transaction holds, and is told that it is kept`(
+    func `decides by what its transaction holds, and learns that it is kept`(
         _ backend: LedgerBackend
     ) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([.event()])
-            let turn = Decision { reads throws(LedgerError) in
-                let last = try reads.events(after: 0, limit: 9).count
-                return [.setFact(name: "seen", value: "\(last)")]
+            let turn = Decision(TurnReads(events: .after(0, limit: 9))) { input in
+                [.setFact(name: "seen", value: "\(input.events.count)")]
             }
             try await ledger.commit(turn)
             #expect(try await ledger.fact(named: "seen") == "1")
             #expect(turn.settled == [true])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `is given what the events it reads first name, and nothing else`(
+        _ backend: LedgerBackend
+    ) async throws {
+        let thread = ItemKey.thread(bot: "ops", thread: "main")
+        let item = ItemRecord(key: thread, revision: 1, state: [1], flushAt: at(5), updatedAt: at(1))
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                .run("r1", job: "a"), .run("r2", job: "b"), .insertMessage(.sample("m1")),
+                .insertMessage(.sample("m2")), .insertMessage(.sample("m3", thread: "other")),
+                .pinMessage(id: "m2", true), .pinMessage(id: "m3", true),
+                .putItem(item, replacing: nil), .putItem(.sample("a"), replacing: nil),
+                .putItem(.sample("b"), replacing: nil),
+                .insertOutbox(.sample("o1", item: "\(thread)")),
+                .insertOutbox(.sample("o2", channel: "other", item: "\(thread)")),
+                .insertOutbox(.sample("o3", item: "job:a")), .event(), .event(), .event(),
+                .moveConsumer(name: "tail", from: 0, to: 1),
+            ])
+            var named = TurnReads()
+            named.runs = ["r1", "none"]
+            named.messages = ["m1", "none"]
+            named.items = [.job("a"), .job("none")]
+            named.channels = ["hook"]
+            let seen = Mutex<TurnInput?>(nil)
+            let turn = Decision(
+                TurnReads(events: .of(consumer: "tail", limit: 1), itemsToWake: 9), then: named
+            ) { input in
+                seen.withLock { $0 = input }
+                return []
+            }
+            try await ledger.commit(turn)
+            let kept = seen.withLock { $0 }
+            let input = try #require(kept)
+            #expect(input.cursor == 1)
+            #expect(input.events.map(\.seq) == [2])
+            #expect(input.itemsToWake == [item])
+            #expect(input.runs.mapValues(\.job) == ["r1": "a"])
+            #expect(input.messages.mapValues(\.message.thread) == ["m1": "main"])
+            #expect(input.items == [.job("a"): .sample("a"), thread: item])
+            #expect(input.untried.mapValues { $0.mapValues(\.id) } == [thread: ["hook": "o1"]])
+            #expect(input.pinned == ["m2"])
         }
     }
 
@@ -41,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `that follows is asked again for the events it makes itself`(_ backend: LedgerBackend) async throws {
+    func `that follows decides again for the events it makes itself`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             let turn = follower { $0 < 4 ? [.event()] : [] }
             ledger.follow(turn)
@@ -54,7 +99,7 @@ import Testing
     @Test(arguments: LedgerBackend.available)
     func `that is refused takes only its own changes with it`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
-            let turn = Decision { _ in
+            let turn = Decision(TurnReads()) { _ in
                 [.setFact(name: "half", value: "done"), .moveConsumer(name: "tail", from: 77, to: 78)]
             }
             ledger.follow(turn)
@@ -81,30 +126,38 @@ import Testing
             #expect(try await ledger.cursor(of: "tail") == 1)
         }
     }
-
-    /// Moves its cursor behind every event, and adds what `also` says by the newest one's number.
-    private func follower(also: @escaping @Sendable (Int64) -> [Change] = { _ in [] }) -> Decision {
-        Decision { reads throws(LedgerError) in
-            let cursor = try reads.cursor(of: "tail")
-            guard let last = try reads.events(after: cursor, limit: 99).last?.seq else { return [] }
-            return [.moveConsumer(name: "tail", from: cursor, to: last)] + also(last)
-        }
-    }
 }
 
-/// A turn that decides by a closure, and remembers what it was told.
+/// A turn that decides by a closure, and remembers how it was settled.
 private final class Decision: Turn {
-    private let decision: @Sendable (any TurnReading) throws(LedgerError) -> [Change]
-    private let told = Mutex<[Bool]>([])
+    private let first: TurnReads?
+    private let second: TurnReads
+    private let decision: @Sendable (TurnInput) -> [Change]
+    private let kept = Mutex<[Bool]>([])
 
-    init(_ decision: @escaping @Sendable (any TurnReading) throws(LedgerError) -> [Change]) {
-        self.decision = decision
+    init(
+        _ first: TurnReads?, then second: TurnReads = TurnReads(),
+        _ decision: @escaping @Sendable (TurnInput) -> [Change]
+    ) {
+        (self.first, self.second, self.decision) = (first, second, decision)
     }
 
-    /// What it was told, in order.
-    var settled: [Bool] { told.withLock(\.self) }
+    /// What `settle` was called with, in order.
+    var settled: [Bool] { kept.withLock(\.self) }
 
-    func decide(by ledger: any TurnReading) throws(LedgerError) -> [Change] { try decision(ledger) }
+    func opening() -> TurnReads? { first }
 
-    func settle(_ isKept: Bool) { told.withLock { $0.append(isKept) } }
+    func reads(by input: TurnInput) -> TurnReads { second }
+
+    func decide(_ input: TurnInput) -> [Change] { decision(input) }
+
+    func settle(_ isKept: Bool) { kept.withLock { $0.append(isKept) } }
+}
+
+/// A turn that moves its cursor past every event, and adds what `also` returns for the newest one's number.
+private func follower(also: @escaping @Sendable (Int64) -> [Change] = { _ in [] }) -> Decision {
+    Decision(TurnReads(events: .of(consumer: "tail", limit: 99))) { input in
+        guard let last = input.events.last?.seq else { return [] }
+        return [.moveConsumer(name: "tail", from: input.cursor, to: last)] + also(last)
+    }
 }

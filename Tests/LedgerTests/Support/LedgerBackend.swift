@@ -4,25 +4,27 @@ import TestSupport
 
 /// A store that must pass the contract.
 ///
-/// A new one is done when it passes unchanged.
+/// A new one is done when it passes unchanged: every suite outside the folder `SQLite`, which holds what only a
+/// file on a disk can suffer (damage, a full or failing disk, other processes, older schemas).
 enum LedgerBackend: String, CaseIterable, Sendable {
     case sqlite
+    /// The model behind the same commits as any store: the smallest example of one.
+    case memory
 
     /// Those that this machine can run.
     static var available: [LedgerBackend] { allCases }
 
     /// Opens the ledger in `folder`, or makes a new one there.
-    func open(in folder: TemporaryFolder) throws(LedgerError) -> any Ledger {
+    func open(in folder: TemporaryFolder) throws(LedgerError) -> any CommittingLedger {
         switch self {
         case .sqlite: try SQLiteLedger(path: folder.file("ledger.db"))
+        case .memory: MemoryLedger(path: folder.path)
         }
     }
 
     /// How many transactions an open ledger has made.
     func transactions(of ledger: any Ledger) -> Int {
-        switch self {
-        case .sqlite: (ledger as? SQLiteLedger)?.transactions ?? 0
-        }
+        (ledger as? any CommittingLedger)?.transactions ?? 0
     }
 
     /// Runs `body` on a new, empty ledger and closes it.

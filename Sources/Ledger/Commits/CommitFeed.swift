@@ -1,9 +1,8 @@
-import Ledger
 import Synchronization
 
-/// Tells listeners which stations were touched.
+/// Publishes which stations were touched.
 ///
-/// A slow one is told of many commits at once.
+/// A slow listener gets those of many commits at once.
 final class CommitFeed: Sendable {
     private struct State {
         var listeners: [WeakListener] = []
@@ -31,7 +30,7 @@ final class CommitFeed: Sendable {
 
     func publish(_ stations: Set<Station>) {
         if stations.isEmpty { return }
-        for listener in listeners() { listener.tell(stations) }
+        for listener in listeners() { listener.publish(stations) }
     }
 
     /// Ends every stream, after what was published before.
@@ -53,7 +52,7 @@ private struct WeakListener {
     weak let listener: Listener?
 }
 
-/// One stream's side: what it has not seen yet, or that it waits.
+/// One stream's side: the stations it has not seen yet, or the reader that waits for them.
 private final class Listener: Sendable {
     private struct State {
         var unseen: Set<Station> = []
@@ -63,7 +62,7 @@ private final class Listener: Sendable {
 
     private let state = Mutex(State())
 
-    func tell(_ stations: Set<Station>) {
+    func publish(_ stations: Set<Station>) {
         let waiting = state.withLock { state -> CheckedContinuation<Set<Station>?, Never>? in
             guard let waiting = state.waiting else {
                 state.unseen.formUnion(stations)

@@ -1,7 +1,17 @@
-import Ledger
 import Synchronization
 
-/// How the store is, and those who want to be told when that changes.
+/// The state of the store between the commits.
+package enum StoreCondition: Hashable, Sendable {
+    /// It accepts everything. Becomes any other.
+    case sound
+    /// The disk is full, and the reserve is freed: new work is refused, changes that end old work are not.
+    /// Becomes `.sound` when the space could be reserved again.
+    case short
+    /// The last commit failed for this reason. Becomes `.sound` by the next one that does not.
+    case refusing(LedgerError)
+}
+
+/// The store's condition, published when it changes.
 final class StoreHealth: Sendable {
     private struct State {
         var condition = StoreCondition.sound

@@ -1,6 +1,22 @@
 package import Grouping
 package import Timeline
 
+/// A message as stored.
+package struct MessageRecord: Hashable, Sendable {
+    package var message: Message
+    package var read: Bool
+    package var pinned: Bool
+    /// The id of the run that posted it.
+    package var run: String?
+
+    package init(message: Message, read: Bool = false, pinned: Bool = false, run: String? = nil) {
+        self.message = message
+        self.read = read
+        self.pinned = pinned
+        self.run = run
+    }
+}
+
 /// An item as stored: its decider's state between two events, and its timer.
 package struct ItemRecord: Hashable, Sendable {
     package var key: ItemKey

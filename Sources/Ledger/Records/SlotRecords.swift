@@ -1,4 +1,47 @@
 package import Timeline
+package import Tracking
+
+/// Up to where every slot of every job is decided.
+///
+/// There is one, not one a job.
+package struct Watermark: Hashable, Sendable, Codable {
+    /// Every slot at or before this moment has a row.
+    package var decidedUntil: Moment
+    /// Rises when the clock went back so far that wall time may repeat; slots of two eras are different slots.
+    package var era: Int
+
+    package init(decidedUntil: Moment, era: Int) {
+        self.decidedUntil = decidedUntil
+        self.era = era
+    }
+}
+
+/// Consecutive slots of a job that did not run, for one reason.
+package struct SlotSpan: Hashable, Sendable, Codable {
+    package var job: String
+    package var era: Int
+    /// The first and the last slot; equal when there is one.
+    package var first: Moment
+    package var last: Moment
+    /// How many slots, 1 or more.
+    package var count: Int
+    /// ``RunState/skipped`` or ``RunState/missed``.
+    package var state: RunState
+    package var reason: RunReason
+
+    package init(
+        job: String, era: Int, first: Moment, last: Moment, count: Int, state: RunState,
+        reason: RunReason
+    ) {
+        self.job = job
+        self.era = era
+        self.first = first
+        self.last = last
+        self.count = count
+        self.state = state
+        self.reason = reason
+    }
+}
 
 /// What a job's slots are decided by, which is less than all of it.
 package struct SlotJob: Hashable, Sendable {

@@ -1,10 +1,9 @@
-import Ledger
 import Synchronization
 
-/// Lists on their way to the writer, in the order they came; and the door that is shut at the end.
+/// Lists on their way to the writer, in the order they came, and whether the ledger is closed.
 ///
 /// Batching is natural: there is no timer and no size to wait for. A list that finds the writer idle starts
-/// it; lists that find it busy are taken together when it comes back.
+/// it; lists that find it busy are committed together afterwards.
 final class CommitQueue: Sendable {
     private struct State {
         var waiting: [WaitingList] = []
@@ -38,7 +37,7 @@ final class CommitQueue: Sendable {
         return mustStart
     }
 
-    /// The next lists for the writer; empty when it may rest, which it then does.
+    /// The next lists for the writer; empty when there are none, and the writer then counts as idle.
     func next() -> [WaitingList] {
         let (lists, closer) = state.withLock { state -> ([WaitingList], CheckedContinuation<Void, Never>?) in
             let lists = Self.take(from: &state, room: Self.mostChanges)
@@ -68,7 +67,7 @@ final class CommitQueue: Sendable {
         for list in waiting { list.answer.resume(returning: .failure(failure)) }
     }
 
-    /// A reader goes in, unless the door is shut.
+    /// Counts a read that begins, unless the ledger is closed.
     func enter() throws(LedgerError) {
         let isClosed = state.withLock { state in
             if !state.isClosed { state.readers += 1 }
@@ -77,7 +76,7 @@ final class CommitQueue: Sendable {
         if isClosed { throw .closed }
     }
 
-    /// A reader comes out.
+    /// Counts a read that ended.
     func leave() {
         let closer = state.withLock { state in
             state.readers -= 1
@@ -86,9 +85,9 @@ final class CommitQueue: Sendable {
         closer?.resume()
     }
 
-    /// Shuts the door: whoever comes from now on is told that the ledger is closed.
+    /// Refuses lists and reads from now on: the ledger is closed.
     ///
-    /// - Returns: false when somebody shut it before.
+    /// - Returns: false when it was closed before.
     func shut() -> Bool {
         state.withLock { state in
             defer { state.isClosed = true }
@@ -96,7 +95,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Waits until the last list is written and the last reader is out.
+    /// Waits until the last list is written and the last read has ended.
     ///
     /// Called once, after ``shut()``.
     func drain() async {

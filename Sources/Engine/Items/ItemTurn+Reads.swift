@@ -1,0 +1,103 @@
+import Delivery
+import Grouping
+import Ledger
+import Tracking
+
+// What a turn must know before it decides, by the events it takes in.
+
+extension ItemTurn {
+    /// The runs, messages, items and untried entries that these events name, without the items that are awake.
+    static func reads(
+        of events: [EventRecord], _ configuration: EngineConfiguration, isAwake: (ItemKey) -> Bool
+    ) -> TurnReads {
+        var reads = TurnReads()
+        reads.messages = events.compactMap(\.event.fact.message)
+        reads.runs = Array(Set(events.compactMap(\.event.fact.shownRun)))
+        let keys = keys(of: events, TurnInput())
+        reads.items = keys.filter { !isAwake($0) }
+        reads.threads = Array(keys)
+        reads.channels = groupChannels(configuration)
+        return reads
+    }
+
+    /// What it takes to wake these items.
+    static func reads(
+        waking keys: [ItemKey], _ configuration: EngineConfiguration, isAwake: (ItemKey) -> Bool
+    ) -> TurnReads {
+        var reads = TurnReads()
+        reads.items = keys.filter { !isAwake($0) }
+        reads.threads = keys
+        reads.channels = groupChannels(configuration)
+        return reads
+    }
+
+    /// The items that these events are about; those of messages and runs once they are read.
+    static func keys(of events: [EventRecord], _ input: TurnInput) -> Set<ItemKey> {
+        var keys: Set<ItemKey> = []
+        for record in events {
+            if let key = record.event.fact.itemKey { keys.insert(key) }
+            if let id = record.event.fact.message, let message = input.messages[id]?.message {
+                keys.insert(message.itemKey)
+            }
+        }
+        return keys
+    }
+
+    /// The channels that get groups of messages as outbox entries.
+    private static func groupChannels(_ configuration: EngineConfiguration) -> [String] {
+        let levels = Self.levels(configuration)
+        return configuration.routing.channels(for: EventType.messageGroup.rawValue)
+            .filter { !levels.contains($0) }
+    }
+}
+
+/// The threads in which Belfry itself says something.
+enum OwnThread {
+    case channel(String)
+    case test(String)
+    case configuration
+    case ledger
+    case clock
+
+    static let bot = "belfry"
+
+    var name: String {
+        switch self {
+        case .channel(let name): "channel \(name)"
+        case .test(let name): "test \(name)"
+        case .configuration: "config"
+        case .ledger: "ledger"
+        case .clock: "clock"
+        }
+    }
+
+    var key: ItemKey { .thread(bot: Self.bot, thread: name) }
+}
+
+extension Fact {
+    /// The id of the message that an item takes in.
+    fileprivate var message: String? { if case .messagePosted(let post) = self { post.message } else { nil } }
+
+    /// The id of the run that an item, or a webhook, is to show.
+    fileprivate var shownRun: String? { if case .job? = itemKey { columns.run } else { nil } }
+
+    /// The item it is about, as far as the fact alone says it.
+    fileprivate var itemKey: ItemKey? {
+        switch self {
+        case .messageRead(let reading): ItemKey(reading.item)
+        case .itemDismissed(let dismissal): ItemKey(dismissal.item)
+        case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost, .runRecovered,
+            .runSkipped, .runMissed, .slotsSkipped:
+            columns.job.map(ItemKey.job)
+        case .test(let channel): channel.map { OwnThread.test($0).key }
+        case .channelFailing(let channel), .channelDisabled(let channel), .channelRestored(let channel):
+            OwnThread.channel(channel.name).key
+        case .configPartial, .jobLeftOut: OwnThread.configuration.key
+        case .ledgerFull, .ledgerRestored: OwnThread.ledger.key
+        case .clockBack: OwnThread.clock.key
+        case .messagePosted, .configReloaded, .itemActed, .messageGroup, .runProgress, .runLate, .runSlow,
+            .runStuck, .runFlapping, .questionAsked, .questionAnswered, .unknown:
+            nil
+        }
+    }
+}

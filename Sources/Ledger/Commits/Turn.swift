@@ -1,0 +1,92 @@
+package import Grouping
+
+/// A decision that is made inside the transaction it becomes part of, so that it costs no sync of its own.
+///
+/// It names what it reads, is given the values, and returns changes; it never calls the store. All calls come
+/// from the thread that writes, one after the other; none may wait for anything.
+package protocol Turn: Sendable {
+    /// What it reads first: usually the events after its cursor. Nil: it has nothing to decide.
+    func opening() -> TurnReads?
+
+    /// What it reads besides, by what the first reads found; empty: nothing.
+    func reads(by input: TurnInput) -> TurnReads
+
+    /// What is to be done; nothing is an answer, too.
+    ///
+    /// May be called again before ``settle(_:)``: what was decided before is in the ledger then.
+    func decide(_ input: TurnInput) throws(LedgerError) -> [Change]
+
+    /// Whether everything decided since the last time is on the disk, or was refused and never happened.
+    func settle(_ isKept: Bool)
+}
+
+extension Turn {
+    package func reads(by input: TurnInput) -> TurnReads { TurnReads() }
+}
+
+/// What a turn asks for in one round; what does not exist is absent from the answer.
+package struct TurnReads: Hashable, Sendable {
+    /// Which events to read, oldest first.
+    package enum Events: Hashable, Sendable {
+        case after(Int64, limit: Int)
+        /// Those after the cursor of a consumer, and the cursor.
+        case of(consumer: String, limit: Int)
+    }
+
+    package var events: Events?
+    /// How many of the items whose timer is set to read, earliest first.
+    package var itemsToWake = 0
+    /// Runs, by id.
+    package var runs: [String] = []
+    /// Messages, by id; the thread of each counts as named in ``items`` and in ``threads``.
+    package var messages: [String] = []
+    package var items: [ItemKey] = []
+    /// Threads whose pinned messages and untried entries on ``channels`` are read; none without channels.
+    package var threads: [ItemKey] = []
+    package var channels: [String] = []
+
+    package init() {}
+
+    package init(events: Events, itemsToWake: Int = 0) {
+        self.events = events
+        self.itemsToWake = itemsToWake
+    }
+
+    /// Whether it asks for nothing.
+    package var isEmpty: Bool {
+        events == nil && itemsToWake == 0 && runs.isEmpty && messages.isEmpty && items.isEmpty
+            && (threads.isEmpty || channels.isEmpty)
+    }
+}
+
+/// What a turn decides by: everything it asked for, as its transaction holds it so far.
+package struct TurnInput: Sendable {
+    /// Where the consumer's cursor stands; 0 when it never read.
+    package var cursor: Int64 = 0
+    package var events: [EventRecord] = []
+    package var itemsToWake: [ItemRecord] = []
+    package var runs: [String: RunRecord] = [:]
+    package var messages: [String: MessageRecord] = [:]
+    package var items: [ItemKey: ItemRecord] = [:]
+    /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
+    package var untried: [ItemKey: [String: OutboxRecord]] = [:]
+    /// The ids of the pinned messages of the threads.
+    package var pinned: Set<String> = []
+
+    package init() {}
+
+    /// The items that `reads` names, once its messages are in ``messages``; for a store's `read`.
+    package func items(of reads: TurnReads) -> Set<ItemKey> {
+        Set(reads.items).union(threads(ofMessages: reads.messages))
+    }
+
+    /// The threads that `reads` names, once its messages are in ``messages``; for a store's `read`.
+    package func threads(of reads: TurnReads) -> Set<ItemKey> {
+        if reads.channels.isEmpty { return [] }
+        return Set(reads.threads).union(threads(ofMessages: reads.messages))
+    }
+
+    private func threads(ofMessages ids: [String]) -> some Sequence<ItemKey> {
+        ids.lazy.compactMap { messages[$0]?.message.itemKey }
+    }
+}

@@ -1,0 +1,197 @@
+import Synchronization
+
+/// Takes lists from the queue, commits them together, and answers those who wait.
+final class Writer<Store: Transaction>: @unchecked Sendable {
+    // SAFE: `store` and `hasGivenUp` are touched by `work` and `finish` only, which run on the store's thread; the
+    // rest is constant and locks itself.
+    private let store: Store
+    private let queue: CommitQueue
+    private let feed: CommitFeed
+    private let followers: Followers
+    private let health: StoreHealth
+    private let counter: TransactionCounter
+    private var hasGivenUp = false
+
+    /// How often a follower decides in one transaction; what is left then waits for the next one.
+    private static var mostRounds: Int { 64 }
+
+    init(
+        _ store: Store, queue: CommitQueue, feed: CommitFeed, followers: Followers, health: StoreHealth,
+        counter: TransactionCounter
+    ) {
+        self.store = store
+        self.queue = queue
+        self.feed = feed
+        self.followers = followers
+        self.health = health
+        self.counter = counter
+    }
+
+    /// Writes until nothing waits any more.
+    func work() {
+        while true {
+            let lists = queue.next()
+            if lists.isEmpty { return }
+            refillReserve()
+            write(admit(lists))
+        }
+    }
+
+    /// Lets the store prepare to be closed.
+    func finish() {
+        store.finish(isSynced: !hasGivenUp)
+    }
+
+    /// Commits the lists; once more without new work when the disk turns out to be full.
+    private func write(_ lists: [WaitingList]) {
+        guard !lists.isEmpty else { return }
+        let (batch, failure) = transact(lists)
+        if failure == .full, store.freeReserve() {
+            health.note(.short)
+            return write(admit(batch.lists))
+        }
+        note(failure)
+        if case .syncFailed = failure { giveUp(failure) }
+        batch.answer()
+        feed.publish(batch.touched)
+        guard failure == nil else { return }
+        do throws(LedgerError) {
+            try store.maintain(isIdle: queue.isIdle, isShort: health.condition == .short)
+        } catch {
+            giveUp(error)
+        }
+    }
+
+    // MARK: A full disk
+
+    /// Reserves space again as soon as there is room: then the store accepts new work again.
+    private func refillReserve() {
+        guard health.condition == .short else { return }
+        store.makeReserve()
+        if store.hasReserve { health.note(.sound) }
+    }
+
+    /// The lists that may be written; while the disk is full, those that take on work are refused.
+    private func admit(_ lists: [WaitingList]) -> [WaitingList] {
+        guard health.condition == .short else { return lists }
+        var admitted: [WaitingList] = []
+        for list in lists {
+            if case .changes(let changes) = list.work, changes.contains(where: \.takesOnWork) {
+                list.answer.resume(returning: .failure(.full))
+            } else {
+                admitted.append(list)
+            }
+        }
+        return admitted
+    }
+
+    private func note(_ failure: LedgerError?) {
+        switch failure {
+        case nil: health.note(store.hasReserve ? .sound : .short)
+        case .full?: health.note(.short)
+        case let failure?: health.note(.refusing(failure))
+        }
+    }
+
+    /// A sync failed: what is on the disk is not known, and trying again would prove nothing.
+    private func giveUp(_ failure: LedgerError?) {
+        hasGivenUp = true
+        note(failure)
+        if let failure { queue.fail(failure) }
+    }
+
+    // MARK: One transaction
+
+    /// One transaction of `lists` and of those that join while it is filled.
+    private func transact(_ lists: [WaitingList]) -> (Batch, LedgerError?) {
+        var batch = Batch()
+        // Before anything can fail: whoever waits is answered in any case.
+        batch.add(lists)
+        var lists = lists
+        var turns: [any Turn] = []
+        do throws(LedgerError) {
+            try store.begin()
+            let before = store.lastEvent
+            while !lists.isEmpty {
+                for list in lists {
+                    if case .turn(let turn) = list.work { turns.append(turn) }
+                    let (outcome, changes) = try apply(list.work)
+                    batch.note(outcome, of: changes)
+                }
+                lists = admit(queue.join(after: batch.changes))
+                batch.add(lists)
+            }
+            if store.lastEvent > before {
+                for turn in followers.all {
+                    turns.append(turn)
+                    try follow(turn, &batch)
+                }
+            }
+            try store.commit()
+            counter.count.add(1, ordering: .relaxed)
+            for turn in turns { turn.settle(true) }
+            return (batch, nil)
+        } catch {
+            store.rollback()
+            for turn in turns { turn.settle(false) }
+            batch.fail(error)
+            return (batch, error)
+        }
+    }
+
+    /// The outcome of a list or of a turn, and its changes; a turn whose changes are refused is settled at once.
+    private func apply(
+        _ work: WaitingList.Work
+    ) throws(LedgerError) -> (Result<Commit, LedgerError>, [Change]) {
+        switch work {
+        case .changes(let changes):
+            return (try apply(changes), changes)
+        case .turn(let turn):
+            let changes: [Change]
+            do throws(LedgerError) {
+                changes = try decide(turn)
+            } catch {
+                turn.settle(false)
+                return (.failure(error), [])
+            }
+            // What it wants is known only now.
+            if health.condition == .short, changes.contains(where: \.takesOnWork) {
+                turn.settle(false)
+                return (.failure(.full), [])
+            }
+            let outcome = try apply(changes)
+            if case .failure = outcome { turn.settle(false) }
+            return (outcome, changes)
+        }
+    }
+
+    private func apply(_ changes: [Change]) throws(LedgerError) -> Result<Commit, LedgerError> {
+        do throws(TransactionFailure) {
+            return .success(try store.apply(changes))
+        } catch {
+            switch error {
+            case .refused(let error): return .failure(error)
+            case .lost(let error): throw error
+            }
+        }
+    }
+
+    /// Reads what the turn asks for, in two rounds at most, and lets it decide.
+    private func decide(_ turn: any Turn) throws(LedgerError) -> [Change] {
+        guard let opening = turn.opening() else { return [] }
+        var input = TurnInput()
+        try store.read(opening, into: &input)
+        let reads = turn.reads(by: input)
+        if !reads.isEmpty { try store.read(reads, into: &input) }
+        return try turn.decide(input)
+    }
+
+    /// Lets a follower decide until it has nothing more to do.
+    private func follow(_ turn: any Turn, _ batch: inout Batch) throws(LedgerError) {
+        for _ in 0..<Self.mostRounds {
+            let (outcome, changes) = try apply(.turn(turn))
+            guard case .success = outcome, !changes.isEmpty else { return }
+            batch.touch(changes)
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import GRDB
+import GRDBSQLite
+import Grouping
+import Ledger
+
+/// The writing connection, and its transaction.
+///
+/// Used on the connection's own queue only.
+final class SQLiteTransaction: Transaction {
+    /// Compiled once; released before the connection is closed.
+    private struct Statements {
+        let database: Database
+        let rows: StationRows
+        let ordinals: Ordinals
+        let open: Prepared
+        let release: Prepared
+        let undo: Prepared
+    }
+
+    private let path: String
+    private var statements: Statements?
+    private var reserve: Reserve
+    private var log = LogUpkeep()
+    private(set) var lastEvent: Int64
+    /// What ``lastEvent`` was before the transaction.
+    private var committedEvent: Int64
+    /// Whether the transaction holds a list already.
+    private var isUsed = false
+
+    /// Compiles every statement, and reserves space beside the file.
+    init(path: String, in database: Database) throws(StoreFailure) {
+        self.path = path
+        reserve = Reserve(of: path)
+        let ordinals = try Ordinals(in: database)
+        statements = Statements(
+            database: database, rows: try StationRows(in: database, ordinals: ordinals),
+            ordinals: ordinals, open: try Prepared("SAVEPOINT list", in: database),
+            release: try Prepared("RELEASE list", in: database),
+            undo: try Prepared("ROLLBACK TO list", in: database))
+        lastEvent = try EventRows.last(in: database)
+        committedEvent = lastEvent
+    }
+
+    func begin() throws(LedgerError) {
+        guard let statements else { throw .closed }
+        do throws(StoreFailure) { try begin(statements) } catch { throw error.error(path: path) }
+    }
+
+    func commit() throws(LedgerError) {
+        guard let statements else { throw .closed }
+        do { try statements.database.commit() } catch {
+            throw failure(error, statements.database).error(path: path)
+        }
+        committedEvent = lastEvent
+        statements.ordinals.keep()
+    }
+
+    func rollback() {
+        guard let statements else { return }
+        // Some failures end the transaction by themselves; then there is nothing to roll back.
+        try? statements.database.rollback()
+        lastEvent = committedEvent
+        statements.ordinals.undo(to: 0)
+    }
+
+    private func begin(_ statements: Statements) throws(StoreFailure) {
+        isUsed = false
+        do { try statements.database.beginTransaction(.immediate) } catch {
+            throw failure(error, statements.database)
+        }
+    }
+
+    /// The corresponding C function is `sqlite3_system_errno`.
+    private func failure(_ error: any Error, _ database: Database) -> StoreFailure {
+        StoreFailure(error, system: unsafe sqlite3_system_errno(database.sqliteConnection))
+    }
+
+    // MARK: Changes
+
+    func apply(_ changes: [Change]) throws(TransactionFailure) -> Commit {
+        guard let statements else { throw .lost(.closed) }
+        let outcome: Result<Commit, LedgerError>
+        do throws(StoreFailure) {
+            outcome = try apply(changes, statements)
+        } catch {
+            throw .lost(error.error(path: path))
+        }
+        do throws(LedgerError) { return try outcome.get() } catch { throw .refused(error) }
+    }
+
+    /// One list, whole or not at all.
+    ///
+    /// The first of a transaction needs no savepoint: when it is refused, the transaction begins again.
+    private func apply(
+        _ changes: [Change], _ statements: Statements
+    ) throws(StoreFailure) -> Result<Commit, LedgerError> {
+        let (rows, ordinals) = (statements.rows, statements.ordinals)
+        var commit = Commit(lastEvent: lastEvent)
+        let given = ordinals.given
+        if changes.count > 64 {
+            commit.inserted.reserveCapacity(changes.count)
+            ordinals.expect(changes.count)
+        }
+        let isFirst = !isUsed
+        isUsed = true
+        if !isFirst { try statements.open.run() }
+        var index = 0
+        do {
+            while index < changes.count {
+                try rows.apply(changes[index], to: &commit)
+                index += 1
+            }
+        } catch {
+            guard error.concernsOneList else { throw error }
+            ordinals.undo(to: given)
+            if isFirst {
+                try? statements.database.rollback()
+                try begin(statements)
+            } else {
+                try statements.undo.run()
+                try statements.release.run()
+            }
+            return .failure(refusal(error, of: changes[index], at: index))
+        }
+        if !isFirst { try statements.release.run() }
+        lastEvent = commit.lastEvent
+        return .success(commit)
+    }
+
+    private func refusal(_ failure: StoreFailure, of change: Change, at index: Int) -> LedgerError {
+        if case .fenced = failure { return .fenced(index: index, change: change.label) }
+        if failure.isConstraint { return .fenced(index: index, change: change.label) }
+        return failure.error(path: path)
+    }
+
+    // MARK: What turns read
+
+    func read(_ reads: TurnReads, into input: inout TurnInput) throws(LedgerError) {
+        guard let database = statements?.database else { throw .closed }
+        do throws(StoreFailure) {
+            try read(reads, into: &input, in: database)
+        } catch {
+            throw error.error(path: path)
+        }
+    }
+
+    private func read(
+        _ reads: TurnReads, into input: inout TurnInput, in database: Database
+    ) throws(StoreFailure) {
+        switch reads.events {
+        case nil: break
+        case .after(let seq, let limit)?:
+            input.events = try EventRows.events(after: seq, limit: limit, in: database)
+        case .of(let consumer, let limit)?:
+            input.cursor = try EventRows.cursor(of: consumer, in: database)
+            input.events = try EventRows.events(after: input.cursor, limit: limit, in: database)
+        }
+        if reads.itemsToWake > 0 {
+            input.itemsToWake = try TalkRows.itemsToWake(limit: reads.itemsToWake, in: database)
+        }
+        if !reads.runs.isEmpty {
+            for run in try RunRows.runs(ids: reads.runs, in: database) { input.runs[run.id] = run }
+        }
+        for message in try TalkRows.messages(ids: reads.messages, in: database) {
+            input.messages[message.message.id] = message
+        }
+        for item in try TalkRows.items(of: input.items(of: reads), in: database) {
+            input.items[item.key] = item
+        }
+        let threads = input.threads(of: reads)
+        input.pinned.formUnion(try TalkRows.pinned(in: threads, database))
+        for (thread, entry) in try OutboxRows.untried(of: threads, channels: reads.channels, in: database) {
+            input.untried[thread, default: [:]][entry.channel] = entry
+        }
+    }
+
+    // MARK: Between transactions
+
+    var hasReserve: Bool { reserve.isThere }
+
+    func makeReserve() { reserve.make() }
+
+    func freeReserve() -> Bool { reserve.free() }
+
+    func maintain(isIdle: Bool, isShort: Bool) throws(LedgerError) {
+        guard let database = statements?.database else { return }
+        let failure = log.maintain(database, isIdle: isIdle, isShort: isShort)
+        if let failure { throw failure.error(path: path) }
+    }
+
+    /// Closing syncs: a disk that failed to sync is not asked again.
+    func finish(isSynced: Bool) {
+        if isSynced, let database = statements?.database { LogUpkeep.truncate(database) }
+        statements = nil
+    }
+}

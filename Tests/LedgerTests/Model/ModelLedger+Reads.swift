@@ -1,0 +1,197 @@
+import Delivery
+import Grouping
+import Ledger
+import Timeline
+import Tracking
+
+// Every read over the model's arrays: of lists the newest are the last.
+
+extension ModelLedger: JobReading, SlotReading {
+    func jobs(after name: String, limit: Int) -> [JobRecord] {
+        Array(jobs.values.filter { $0.name > name }.sorted { $0.name < $1.name }.prefix(limit))
+    }
+
+    func slotJobs(after name: String, limit: Int) -> [SlotJob] {
+        jobs(after: name, limit: limit).map { SlotJob($0) }
+    }
+
+    func jobs(named names: some Sequence<String> & Sendable) -> [JobRecord] { names.compactMap { jobs[$0] } }
+
+    func job(named name: String) -> JobRecord? { jobs[name] }
+
+    func spec(of job: String, revision: Int) -> JobSpec? { specs[job]?[revision] }
+
+    func lastRevision(of job: String) -> Int { specs[job]?.keys.max() ?? 0 }
+
+    func fact(named name: String) -> String? { facts[name] }
+
+    func watermark() -> Watermark? { mark }
+
+    func spans(of job: String?, limit: Int) -> [SlotSpan] {
+        let named = spans.filter { job == nil || $0.job == job }
+        return Array(named.sorted { ($0.era, $0.last) > ($1.era, $1.last) }.prefix(limit))
+    }
+}
+
+extension ModelLedger: RunReading, HistoryReading {
+    func run(id: String) -> RunRecord? { runs[id] }
+
+    func run(job: String, ordinal: Int) -> RunRecord? {
+        runs.all.first { $0.job == job && $0.ordinal == ordinal }
+    }
+
+    func run(job: String, cause: String) -> RunRecord? {
+        runs.all.first { $0.job == job && $0.cause == cause }
+    }
+
+    func run(cause: String) -> RunRecord? { runs.all.first { $0.cause == cause } }
+
+    func activeRuns() -> [RunRecord] { runs.all.filter { !$0.state.isEnded } }
+
+    func runs(ids: some Sequence<String> & Sendable) -> [RunRecord] {
+        let ids = Set(ids)
+        return runs.all.filter { ids.contains($0.id) }
+    }
+
+    func runs(_ filter: RunFilter) -> [RunRecord] {
+        let found = runs.all.reversed().filter { run in
+            (filter.job == nil || run.job == filter.job)
+                && (filter.states.isEmpty || filter.states.contains(run.state))
+                && (filter.since.map { run.queuedAt >= $0 } ?? true)
+        }
+        return Array(found.prefix(filter.limit))
+    }
+
+    func lastRuns(of jobs: some Sequence<String> & Sendable) -> [RunRecord] {
+        jobs.compactMap { job in runs.all.last { $0.job == job } }
+    }
+
+    func attempts(of run: String) -> [AttemptRecord] {
+        attempts.filter { $0.run == run }.sorted { $0.n < $1.n }
+    }
+
+    func jobsWithHistory(after job: String, limit: Int) -> [String] {
+        let names = Set(runs.all.filter { $0.state.isEnded && $0.job > job }.map(\.job))
+        return Array(names.sorted().prefix(limit))
+    }
+
+    func expiredRuns(
+        of job: String, by retention: Retention, boot: String, at now: Moment, limit: Int
+    ) -> [ExpiredRun] {
+        let ended = runs.all.filter { $0.job == job && $0.state.isEnded }
+        let failed = ended.filter { [.failed, .timedOut, .lost].contains($0.state) }
+        let completed = ended.filter { $0.state == .completed }
+        let kept = Set(
+            (failed.suffix(retention.failures) + completed.suffix(retention.completions)).map(\.id))
+        let newest = Set(ended.suffix(retention.runs).map(\.id))
+        let expired = ended.filter { run in
+            let isOld = run.endedAt.map { now - $0 > retention.age } ?? false
+            return run.cause != "boot:\(boot)" && (isOld || !newest.contains(run.id))
+                && !kept.contains(run.id)
+        }
+        return expired.prefix(limit).map { ExpiredRun(id: $0.id, attempts: $0.attempt) }
+    }
+
+    func expiredRows(before moment: Moment, limit: Int) -> Int {
+        let old = history(before: moment, limit: limit)
+        return old.events.count + old.entries.count + old.receipts.count + old.spans.count
+    }
+}
+
+extension ModelLedger: TalkReading {
+    func message(id: String) -> MessageRecord? { messages.first { $0.message.id == id } }
+
+    func messages(bot: String?, search: String?, limit: Int) -> [MessageRecord] {
+        let found = messages.reversed().filter { record in
+            (bot == nil || record.message.bot == bot)
+                && (search.map { record.message.text.lowercased().contains($0.lowercased()) } ?? true)
+        }
+        return Array(found.prefix(limit))
+    }
+
+    func unread() -> [String: Int] {
+        messages.filter { !$0.read }.reduce(into: [:]) { $0[$1.message.bot, default: 0] += 1 }
+    }
+
+    func item(_ key: ItemKey) -> ItemRecord? { items[key] }
+
+    func items(limit: Int) -> [ItemRecord] {
+        Array(items.values.sorted { $0.updatedAt > $1.updatedAt }.prefix(limit))
+    }
+
+    func itemsToWake(limit: Int) -> [ItemRecord] {
+        let waiting = items.values.filter { $0.flushAt != nil }
+        return Array(waiting.sorted { ($0.flushAt ?? at(0)) < ($1.flushAt ?? at(0)) }.prefix(limit))
+    }
+}
+
+extension ModelLedger: OutboxReading, EventReading {
+    func outbox(id: String) -> OutboxRecord? { outbox.first { $0.id == id } }
+
+    func outbox(cause: String) -> OutboxRecord? { outbox.first { $0.cause == cause } }
+
+    func outbox(states: Set<OutboxState>, limit: Int) -> [OutboxRecord] {
+        Array(outbox.reversed().filter { states.isEmpty || states.contains($0.state) }.prefix(limit))
+    }
+
+    func pendingOutbox(channel: String, limit: Int) -> [OutboxRecord] {
+        var lines: Set<String> = []
+        let heads = pending(channel).filter { entry in
+            (entry.item ?? entry.run).map { lines.insert($0).inserted } ?? true
+        }
+        // The sort is stable: of two due together the first inserted comes first.
+        let sorted = heads.sorted { ($0.nextAt ?? .distantPast) < ($1.nextAt ?? .distantPast) }
+        return Array(sorted.prefix(limit))
+    }
+
+    func untriedOutbox(channel: String, item: String) -> OutboxRecord? {
+        pending(channel).first { $0.item == item && $0.attempts == 0 }
+    }
+
+    private func pending(_ channel: String) -> [OutboxRecord] {
+        outbox.filter { $0.channel == channel && $0.state == .pending }
+    }
+
+    func outboxCounts(byChannelIn states: Set<OutboxState>) -> [String: Int] {
+        outbox.filter { states.contains($0.state) }.reduce(into: [:]) { $0[$1.channel, default: 0] += 1 }
+    }
+
+    func outboxCounts() -> [OutboxState: Int] {
+        outbox.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+    }
+
+    func surfaces(channel: String, all: Bool) -> [SurfaceRecord] {
+        surfaces.map(\.record).filter { surface in
+            surface.channel == channel
+                && (all
+                    || (surface.wanted != surface.shown && !surface.dismissed
+                        && surface.refused != surface.wanted))
+        }.sorted { ($0.wantedAt, $0.item) < ($1.wantedAt, $1.item) }
+    }
+
+    func refusedSurfaces(channel: String) -> [SurfaceRecord] {
+        surfaces(channel: channel, all: true).filter {
+            $0.refused != 0 && $0.refused == $0.wanted && !$0.dismissed
+        }
+    }
+
+    func surface(channel: String, item: String) -> SurfaceRecord? {
+        surfaceIndex(channel, item).map { surfaces[$0].record }
+    }
+
+    func surface(channel: String, remote: RemoteID) -> SurfaceRecord? {
+        surfaces.map(\.record).first { $0.channel == channel && $0.remote == remote }
+    }
+
+    func receipts(of outbox: String) -> [ReceiptRecord] { receipts.filter { $0.outbox == outbox } }
+
+    func channel(named name: String) -> ChannelRecord? { channels[name] }
+
+    func events(after seq: Int64, limit: Int) -> [EventRecord] {
+        Array(events.filter { $0.seq > seq }.prefix(limit))
+    }
+
+    func lastEvent() -> Int64 { lastNumber }
+
+    func cursor(of consumer: String) -> Int64 { cursors[consumer] ?? 0 }
+}
