@@ -255,7 +255,8 @@ struct DaemonParts {
     private static func reload(_ control: Control, _ logger: Logger) async {
         do {
             _ = try await control.reload()
-        } catch EngineError.stopping {
+        } catch EngineError.stopping, EngineError.ledger(.closed), LedgerError.closed, is CancellationError {
+            // The daemon stops: the next start reads the files.
             return
         } catch {
             logger.error("the configuration was refused; the previous one stays active\n\(error)")
@@ -282,8 +283,9 @@ struct KeeperService: Service {
         } catch is CancellationError {
             return
         } catch EngineError.stopping {
-            // What another keeper was asked for does not happen: it was stopped first.
-            return
+            // What another keeper was asked for does not happen: it was stopped first. Whoever returns before its own
+            // turn to stop counts as broken, and the daemon's end as a failure.
+            try? await gracefulShutdown()
         }
     }
 }

@@ -53,7 +53,7 @@ private struct Shapes: Codable, Equatable {
                 small: .random(in: .min ... .max, using: &random),
                 part: .random(in: -1e300...1e300, using: &random), single: .random(in: 0...1, using: &random),
                 isTrue: .random(using: &random), missing: Bool.random(using: &random) ? text : nil,
-                holes: [nil, 1, nil], nested: [[:], [text: [choice, .none], "a": []]],
+                holes: [nil, 1, nil], nested: [[:], [text: [choice, .none]], ["a": []]],
                 choices: [.none, choice, .one(0)],
                 moment: Moment(microseconds: .random(in: .min ... .max, using: &random)),
                 wait: .microseconds(Int64.random(in: 0...1_000_000_000, using: &random)),
