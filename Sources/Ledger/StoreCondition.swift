@@ -18,7 +18,7 @@ extension Change {
             .pinMessage, .putItem,
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel,
-            .append, .moveConsumer, .setFact, .removeRun,
+            .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun,
             .removeHistory:
             false
         }

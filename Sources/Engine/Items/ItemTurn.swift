@@ -12,6 +12,7 @@ struct ItemTurn {
     /// What a turn works with.
     struct Tools {
         let inHand: EntriesInHand
+        let dispatcher: Dispatcher
         let makeID: @Sendable () -> String
         /// When this daemon began: entries that are older may have been sent without a trace.
         let since: Moment
@@ -21,6 +22,9 @@ struct ItemTurn {
     let tools: Tools
     let reads: any TurnReading
     let configuration: EngineConfiguration
+    let rules: DispatchRules
+    /// The channels that edit in place.
+    let levels: [String]
     let now: Moment
     /// The items that are awake.
     private let awake: (ItemKey) -> KeptItem?
@@ -38,6 +42,8 @@ struct ItemTurn {
         self.tools = tools
         self.reads = reads
         self.configuration = configuration
+        self.rules = configuration.rules
+        self.levels = Self.levels(configuration)
         self.awake = awake
         self.now = now
     }
@@ -46,12 +52,6 @@ struct ItemTurn {
     var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
     /// The same, and each by itself.
     var jobPolicies: JobPolicies { JobPolicies(configuration.routing, levels: levels) }
-    var levels: [String] { Self.levels(configuration) }
-    /// Also those that were left out: what is for them waits until they are back.
-    var edges: [String] {
-        configuration.channels.filter { !$0.kind.isLevel }.map(\.name)
-            + configuration.leftOut.compactMap(\.channel).filter { !$0.kind.isLevel }.map(\.name)
-    }
 
     static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
         JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))
@@ -75,29 +75,38 @@ struct ItemTurn {
         return KeptItem(key, bot: bot)
     }
 
-    /// Lets an item decide, and does what it says.
+    /// Lets an item decide, by an event where one is named, and does what it says.
     ///
     /// Of a `tick` that shows nothing new yet no row is written: the board tells it again after a crash.
     mutating func update(
-        _ key: ItemKey, bot: String, isTick: Bool = false, _ decide: (inout KeptItem) -> [KeptItem.Decision]
+        _ key: ItemKey, bot: String, by event: Int64? = nil, isTick: Bool = false,
+        _ decide: (inout KeptItem) -> [KeptItem.Decision]
     ) throws(LedgerError) {
         var item = try item(key, bot: bot)
         let before = (item.decider, item.views)
+        var waiting = item
+        item.event = event ?? item.event
         var isShown = false
         for decision in decide(&item) {
             switch decision.action {
             case .wakeAt: continue
             case .flush(let snapshot):
                 item.keep(snapshot, on: decision.channel)
-                try show(snapshot, of: item, on: decision.channel)
+                try show(snapshot, of: &item, on: decision.channel)
             case .resolve(let revision):
                 item.keep(nil, on: decision.channel)
+                item.endHolds()
                 resolve(item, revision: revision, on: decision.channel)
             }
             isShown = true
         }
         items[key] = item
         if isShown || (!isTick && (item.decider, item.views) != before) { written.insert(key) }
+        if waiting.timer != nil, item.timer == nil, !isShown || item.shown == nil,
+            let event = waiting.nextJudged(on: nil)
+        {
+            forget(item, event)
+        }
     }
 
     /// Wakes an item whose moment has come.
@@ -106,33 +115,53 @@ struct ItemTurn {
         switch key {
         case .thread(let bot, _):
             let policy = configuration.bot(bot).policy
-            try update(key, bot: "belfry") { $0.wake(at: now, policy: policy) }
+            try update(key, bot: "belfry") { $0.wake(at: now, policy: policy) + $0.endHolds(at: now) }
         case .job:
             let policies = jobPolicies
-            try update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
+            try update(key, bot: "belfry") { $0.wake(at: now, policies: policies) + $0.endHolds(at: now) }
         }
     }
 
     // MARK: Channels
 
-    /// Makes the channel show this version, or every one the item is routed to that has no view of its own.
+    /// Makes the channel show this version, or every one the item goes to that has no view of its own.
     private mutating func show(
-        _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String?
+        _ snapshot: ItemSnapshot, of item: inout KeptItem, on channel: String?
     ) throws(LedgerError) {
-        let shared = (item.only ?? channels(for: snapshot)).filter { item.views[$0] == nil }
-        for name in channel.map({ [$0] }) ?? shared {
-            if levels.contains(name) {
-                // What a person put away stays away until something rings.
-                guard !snapshot.isDismissed else { continue }
+        let matter = Matter(snapshot, only: channel.map { [$0] } ?? item.only)
+        let event = item.nextJudged(on: channel)
+        var verdicts: [VerdictRecord] = []
+        for var verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
+            let name = verdict.channel
+            guard channel != nil || item.views[name] == nil else { continue }
+            switch verdict.action {
+            case .send where levels.contains(name):
+                item.hold(until: nil, on: name)
                 changes.append(
                     .wantSurface(
                         channel: name, item: "\(item.key)", revision: Int64(snapshot.revision),
                         ring: snapshot.reason.rings, at: now))
                 changes.append(.dismissSurface(channel: name, item: "\(item.key)", false))
-            } else if case .messages = snapshot.content {
-                try group(snapshot, of: item, on: name)
+            case .hold(_, let until, _) where levels.contains(name): item.hold(until: until, on: name)
+            case .send(let dispatch):
+                if try send(dispatch, snapshot, of: item, to: name) { verdict.stage = .grouping }
+            case .hold(let dispatch, let until, _):
+                insert(dispatch, snapshot, of: item, to: name, heldUntil: until, body: try body(of: snapshot))
+            case .suppress: break
             }
+            if let event { verdicts.append(VerdictRecord(verdict, of: event, item: "\(item.key)", at: now)) }
         }
+        if !verdicts.isEmpty { changes.append(.recordVerdicts(verdicts)) }
+    }
+
+    /// What waited to be shown of a thread was read before: it is news for nobody any more.
+    private mutating func forget(_ item: KeptItem, _ event: Int64) {
+        guard case .thread = item.key else { return }
+        let matter = Matter(readBeforeShown: item.key, only: item.only)
+        let verdicts = tools.dispatcher.dispatch(matter, by: rules, at: now).map {
+            VerdictRecord($0, of: event, item: "\(item.key)", at: now)
+        }
+        if !verdicts.isEmpty { changes.append(.recordVerdicts(verdicts)) }
     }
 
     /// Takes the item away from the channel, or from every one that has no view of its own.
@@ -142,13 +171,6 @@ struct ItemTurn {
             changes.append(
                 .wantSurface(
                     channel: name, item: "\(item.key)", revision: Int64(revision), ring: false, at: now))
-        }
-    }
-
-    private func channels(for snapshot: ItemSnapshot) -> [String] {
-        switch snapshot.content {
-        case .messages: configuration.routing.channels(for: EventType.messageGroup.rawValue)
-        case .job(let report): configuration.routing.channels(for: "run.\(report.news.rawValue)")
         }
     }
 
@@ -162,30 +184,44 @@ struct ItemTurn {
         return pinned
     }
 
-    /// Makes an outbox entry of the group, or rewrites the last one that surely nobody has seen.
-    private mutating func group(
-        _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String
-    ) throws(LedgerError) {
-        let reason = snapshot.reason.rawValue
-        let body = WebhookBody(
-            type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: reason,
-            objects: [JSON.Member("item", JSON(snapshot, pinned: try pinned(of: snapshot)))])
-        let last = try reads.untriedOutbox(channel: channel, item: "\(item.key)")
-        if let last, last.createdAt >= tools.since,
+    private func body(of snapshot: ItemSnapshot) throws(LedgerError) -> [UInt8] {
+        WebhookBody(
+            type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: snapshot.reason.rawValue,
+            objects: [JSON.Member("item", JSON(snapshot, pinned: try pinned(of: snapshot)))]
+        ).bytes
+    }
+
+    /// Makes an outbox entry of the version, or rewrites the last one that surely nobody has seen.
+    ///
+    /// - Returns: whether it took the place of another.
+    private mutating func send(
+        _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String
+    ) throws(LedgerError) -> Bool {
+        let body = try body(of: snapshot)
+        let last = dispatch.takesPlace ? try reads.untriedOutbox(channel: channel, item: "\(item.key)") : nil
+        guard let last, last.createdAt >= tools.since,
             rewritten.contains(last.id) || tools.inHand.beginRewriting(last.id)
-        {
-            rewritten.insert(last.id)
-            changes.append(
-                .rewriteOutbox(
-                    id: last.id, reason: reason, body: body.bytes, item: "\(item.key)", nextAt: now))
-            return
+        else {
+            insert(dispatch, snapshot, of: item, to: channel, body: body)
+            return false
         }
+        rewritten.insert(last.id)
+        changes.append(
+            .rewriteOutbox(
+                id: last.id, reason: dispatch.reason, body: body, item: "\(item.key)", nextAt: now))
+        return true
+    }
+
+    private mutating func insert(
+        _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String,
+        heldUntil until: Moment? = nil, body: [UInt8]
+    ) {
         changes.append(
             .insertOutbox(
                 OutboxRecord(
                     id: tools.makeID(), channel: channel,
                     cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
-                    type: EventType.messageGroup.rawValue, reason: reason, createdAt: now, nextAt: now,
-                    item: "\(item.key)", body: body.bytes)))
+                    type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
+                    createdAt: now, nextAt: until ?? now, item: "\(item.key)", body: body)))
     }
 }

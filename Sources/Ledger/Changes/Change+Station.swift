@@ -5,11 +5,11 @@ import Tracking
 // A table: who reads what a change touched, and what the change is called when it is refused.
 
 extension Change {
-    /// Whose rows it touches; nil for what nobody waits for: the watermark, the facts, and history that goes.
+    /// Whose rows it touches; nil for what nobody waits for: the watermark, the facts, verdicts, and history that goes.
     package var station: Station? {
         switch self {
         case .putJob, .removeJob, .pauseJob: .jobs
-        case .moveWatermark, .setFact, .removeRun, .removeHistory: nil
+        case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .insertMessage, .markRead, .pinMessage, .putItem: .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
@@ -51,6 +51,7 @@ extension Change {
         case .putChannel(let channel): "putChannel \(channel.name)"
         case .append(let event): "append \(event.type.rawValue)"
         case .moveConsumer(let name, _, _): "moveConsumer \(name)"
+        case .recordVerdicts(let verdicts): "recordVerdicts \(verdicts.first?.event ?? 0)"
         case .setFact(let name, _): "setFact \(name)"
         case .removeRun(let id): "removeRun \(id)"
         case .removeHistory: "removeHistory"

@@ -7,7 +7,7 @@ struct Migration {
     let sql: String
 
     /// Every step, in order.
-    static let all = [first, turns, survivors, spanEnds, refusals, waiting, payloads]
+    static let all = [first, turns, survivors, spanEnds, refusals, waiting, payloads, verdicts]
 
     /// The schema this version of Belfry writes.
     static var newest: Int { all.last?.version ?? 0 }

@@ -52,6 +52,13 @@ extension OutboxRows {
             }, record)
     }
 
+    /// When the first entry that a rule holds is due.
+    static func heldUntil(channel: String, in database: Database) throws(StoreFailure) -> Moment? {
+        try Prepared(
+            "SELECT min(next_at) FROM outbox WHERE channel = ? AND state = 'held'", in: database
+        ).first({ $0.put(channel) }) { row in row.optionalMoment() } ?? nil
+    }
+
     static func untried(
         channel: String, item: String, in database: Database
     ) throws(StoreFailure) -> OutboxRecord? {

@@ -124,6 +124,8 @@ extension ModelLedger {
         let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }
             .prefix(limit).map(\.seq)
         events.removeAll { oldEvents.contains($0.seq) }
+        let oldVerdicts = verdicts.prefix(limit * 10).filter { $0.at < moment }.prefix(limit)
+        verdicts.removeAll { oldVerdicts.contains($0) }
         let oldEntries = outbox.prefix(limit * 10).filter {
             $0.state.isSettled && ($0.settledAt.map { $0 < moment } ?? false)
         }.prefix(limit).map(\.id)

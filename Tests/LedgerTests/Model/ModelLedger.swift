@@ -26,6 +26,7 @@ struct ModelLedger {
     var receipts: [ReceiptRecord] = []
     var channels: [String: ChannelRecord] = [:]
     var events: [EventRecord] = []
+    var verdicts: [VerdictRecord] = []
     var cursors: [String: Int64] = [:]
     /// The runs that the last list passed over.
     var passedOver: Set<String> = []
@@ -144,6 +145,12 @@ struct ModelLedger {
         case .moveConsumer(let name, let old, let new):
             try require(cursors[name, default: 0] == old)
             cursors[name] = new
+        case .recordVerdicts(let records):
+            for record in records {
+                verdicts.removeAll { $0.event == record.event && $0.channel == record.channel }
+                verdicts.append(record)
+            }
+            verdicts.sort { ($0.event, $0.channel) < ($1.event, $1.channel) }
         case .removeRun(let id):
             try require(runs.first { $0.id == id }?.state.isEnded ?? true)
             runs.removeAll { $0.id == id }

@@ -25,6 +25,9 @@ struct Snapshot {
     static let mixed = RunFilter(job: "a", states: [.completed, .canceled, .queued], limit: 4)
     static let open = RunFilter(states: [.running, .queued], since: at(20), limit: 6)
     static let channels = ["hook", "x", "desk", "tv"]
+    static let subjects: [(String, EventSubject)] = [
+        ("a job", .job("a")), ("a run", .run("r1")), ("a message", .subject("1")),
+    ]
     static let itemKeys: [ItemKey] = [.job("a"), .job("b"), .thread(bot: "ops", thread: "main")]
 }
 
@@ -52,6 +55,15 @@ extension Snapshot {
         answers["outbox, by channel"] = try await ledger.outboxCounts(byChannelIn: [.waiting, .pending])
         answers["events"] = try await ledger.events(
             after: model.eventBefore(last: depth), limit: .max)
+        answers["events, numbered"] = try await ledger.events(numbered: [1, 3, 99_999])
+        for (name, subject) in Self.subjects {
+            answers["events about \(name)"] = try await ledger.events(about: subject, limit: 3)
+        }
+        answers["verdicts"] = try await ledger.verdicts(on: 1...8)
+        for isNewest in [false, true] {
+            answers["verdicts on an item, \(isNewest)"] = try await ledger.verdicts(
+                onItem: "job:a", from: 2, newest: isNewest, limit: 3)
+        }
         answers["last event"] = try await ledger.lastEvent()
         for name in ["a", "b", "c"] {
             answers["job \(name)"] = try await ledger.job(named: name)
@@ -69,6 +81,9 @@ extension Snapshot {
         for name in Self.channels {
             answers["channel \(name)"] = try await ledger.channel(named: name)
             answers["pending \(name)"] = try await ledger.pendingOutbox(channel: name, limit: .max)
+            let line = try await ledger.outboxLine(of: name, limit: .max)
+            answers["line \(name)"] = line.pending
+            answers["held \(name)"] = line.heldUntil
             answers["untried \(name)"] = try await ledger.untriedOutbox(channel: name, item: "job:a")
             answers["behind \(name)"] = Set(try await ledger.surfaces(channel: name, all: false))
             answers["refused \(name)"] = Set(try await ledger.refusedSurfaces(channel: name))
@@ -115,6 +130,21 @@ extension Snapshot {
         answers["outbox, by channel"] = model.outbox.filter { [.waiting, .pending].contains($0.state) }
             .reduce(into: [String: Int]()) { $0[$1.channel, default: 0] += 1 }
         answers["events"] = model.events.filter { $0.seq > model.eventBefore(last: depth) }
+        answers["events, numbered"] = model.events.filter { [1, 3].contains($0.seq) }
+        for (name, subject) in Self.subjects {
+            let about = model.events.filter {
+                switch subject {
+                case .job(let name): $0.event.fact.columns.job == name
+                case .run(let id): $0.event.fact.columns.run == id
+                case .subject(let text): $0.event.fact.columns.subject == text
+                }
+            }
+            answers["events about \(name)"] = Array(about.suffix(3))
+        }
+        answers["verdicts"] = model.verdicts.filter { (1...8).contains($0.event) }
+        let onItem = model.verdicts.filter { $0.item == "job:a" && $0.event >= 2 }
+        answers["verdicts on an item, false"] = Array(onItem.prefix(3))
+        answers["verdicts on an item, true"] = Array(onItem.suffix(3))
         answers["last event"] = model.lastEvent
         for name in ["a", "b", "c"] {
             answers["job \(name)"] = model.jobs[name]
@@ -139,6 +169,9 @@ extension Snapshot {
             answers["pending \(name)"] = heads.sorted {
                 ($0.nextAt ?? .distantPast) < ($1.nextAt ?? .distantPast)
             }
+            answers["line \(name)"] = answers["pending \(name)"]
+            answers["held \(name)"] = model.outbox.filter { $0.channel == name && $0.state == .held }
+                .compactMap(\.nextAt).min()
             answers["untried \(name)"] = pending.first { $0.item == "job:a" && $0.attempts == 0 }
             answers["behind \(name)"] = Set(
                 surfaces.filter { $0.wanted != $0.shown && !$0.dismissed && $0.refused != $0.wanted })
