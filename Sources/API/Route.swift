@@ -33,6 +33,8 @@ package enum Route: Hashable, Sendable {
     /// Query `state`, `limit`.
     case outbox
     case outboxEntry(String), retryEntry(String), discardEntry(String)
+    /// Query `id`, `not=1` for what was kept back only, `limit`.
+    case why
     case channels, testChannel(String)
     /// Query `from`: a channel that is not in the configuration, whose entries move to this one.
     case retryChannel(String)
@@ -75,6 +77,7 @@ extension Route {
         case .outboxEntry(let id): ("GET", ["v1", "outbox", id])
         case .retryEntry(let id): ("POST", ["v1", "outbox", id, "retry"])
         case .discardEntry(let id): ("POST", ["v1", "outbox", id, "discard"])
+        case .why: ("GET", ["v1", "why"])
         case .channels: ("GET", ["v1", "channels"])
         case .testChannel(let name): ("POST", ["v1", "channels", name, "test"])
         case .retryChannel(let name): ("POST", ["v1", "channels", name, "retry"])
@@ -107,7 +110,7 @@ extension Route {
         "runs": [.runs], "exec": [.exec], "spool": [.spool], "events": [.events], "live": [.live],
         "messages": [.messages],
         "items": [.items], "notify": [.notify], "outbox": [.outbox], "channels": [.channels],
-        "bots": [.bots],
+        "bots": [.bots], "why": [.why],
     ]
 
     private static func members(of collection: String, _ rest: [String]) -> [Route] {

@@ -61,6 +61,7 @@ package struct DaemonHandler: APIHandler {
         case .outboxEntry(let id): try await outboxEntry(id)
         case .retryEntry(let id): try await retryEntry(id)
         case .discardEntry(let id): try await discardEntry(id)
+        case .why: try await why(request)
         case .channels: try await channels()
         case .testChannel(let name): try await testChannel(name)
         case .retryChannel(let name): try await retryChannel(name, request)
@@ -93,7 +94,7 @@ extension Route {
             true
         case .healthz, .readyz, .status, .runs, .run, .logs, .cancelRun, .spool, .events, .live, .messages,
             .items, .notify, .read, .outbox, .outboxEntry, .retryEntry, .retryChannel,
-            .discardEntry, .channels, .testChannel:
+            .discardEntry, .why, .channels, .testChannel:
             false
         }
     }

@@ -10,7 +10,7 @@ import Testing
         .retryRun(job: "a", ordinal: 3), .exec, .spool, .events, .live, .messages, .items, .notify,
         .read("m"),
         .outbox, .outboxEntry("e"), .retryEntry("e"), .discardEntry("e"), .channels, .testChannel("c"),
-        .retryChannel("c"),
+        .retryChannel("c"), .why,
         .bots, .bot("b"),
     ]
 
