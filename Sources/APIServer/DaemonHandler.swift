@@ -76,6 +76,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.outboxEntry) { try await outboxEntry($0.path) }
         table.on(Endpoints.retryEntry) { try await retryEntry($0.path) }
         table.on(Endpoints.discardEntry) { try await discardEntry($0.path) }
+        table.on(Endpoints.why) { try await why($0.query) }
         table.on(Endpoints.channels) { _ in channels() }
         table.on(Endpoints.testChannel) { try await testChannel($0.path) }
         table.on(Endpoints.retryChannel) { try await retryChannel($0.path, from: $0.query.from) }

@@ -10,6 +10,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchEntry(String)
     case noSuchChannel(String)
     case noSuchBot(String)
+    /// Nothing that could ring has this name.
+    case nothingToExplain(String)
     /// The job belongs to a file, named with its line: only an edit of the file changes it.
     case ownedByFile(job: String, place: String)
     /// Runs of the job have not ended, and its overlap policy is to skip.

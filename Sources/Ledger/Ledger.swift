@@ -3,6 +3,7 @@
 /// A station fetches what it needs, decides, and commits the changes together with their events. Nothing is
 /// written any other way.
 package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading,
+    VerdictReading,
     HistoryReading
 {
     /// Makes all `changes` true, durably, or none of them.

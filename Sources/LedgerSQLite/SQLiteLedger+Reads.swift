@@ -151,6 +151,17 @@ extension SQLiteLedger {
         }
     }
 
+    package func outboxLine(
+        of channel: String, limit: Int
+    ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?) {
+        try await read { database throws(StoreFailure) in
+            (
+                try OutboxRows.pending(channel: channel, limit: limit, in: database),
+                try OutboxRows.heldUntil(channel: channel, in: database)
+            )
+        }
+    }
+
     package func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord? {
         try await read { database throws(StoreFailure) in
             try OutboxRows.untried(channel: channel, item: item, in: database)
@@ -220,6 +231,41 @@ extension SQLiteLedger {
     package func cursor(of consumer: String) async throws(LedgerError) -> Int64 {
         try await read { database throws(StoreFailure) in
             try EventRows.cursor(of: consumer, in: database)
+        }
+    }
+}
+
+extension SQLiteLedger {
+    package func events(
+        about subject: EventSubject, limit: Int
+    ) async throws(LedgerError) -> [EventRecord] {
+        try await read { database throws(StoreFailure) in
+            try EventRows.events(about: subject, limit: limit, in: database)
+        }
+    }
+
+    package func events(
+        numbered numbers: some Sequence<Int64> & Sendable
+    ) async throws(LedgerError) -> [EventRecord] {
+        try await read { database throws(StoreFailure) in
+            try EventRows.events(numbered: Array(numbers), in: database)
+        }
+    }
+
+    package func verdicts(
+        on events: some Sequence<Int64> & Sendable
+    ) async throws(LedgerError) -> [VerdictRecord] {
+        try await read { database throws(StoreFailure) in
+            try VerdictRows.verdicts(on: Array(events), in: database)
+        }
+    }
+
+    package func verdicts(
+        onItem key: String, from event: Int64, newest: Bool, limit: Int
+    ) async throws(LedgerError) -> [VerdictRecord] {
+        try await read { database throws(StoreFailure) in
+            try VerdictRows.verdicts(
+                onItem: key, from: event, newest: newest, limit: limit, in: database)
         }
     }
 }

@@ -33,7 +33,8 @@ struct Belfry: ParsableCommand {
             CommandGroup(
                 name: "TALK:",
                 subcommands: [NotifyCommand.self, MessagesCommand.self, ReadCommand.self, BotCommand.self]),
-            CommandGroup(name: "DELIVERY:", subcommands: [OutboxCommand.self, ChannelCommand.self]),
+            CommandGroup(
+                name: "DELIVERY:", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
             CommandGroup(name: "WITHOUT A DAEMON:", subcommands: [CronCommand.self, ImportCommand.self]),
         ])
 

@@ -103,6 +103,11 @@ private func path(of row: EndpointRow) -> String {
         logs.attempt = 2
         logs.follow = true
         #expect(try LogsQuery(Query(logs.suffix.dropFirst())) == logs)
+        var why = WhyQuery()
+        why.id = "a#1"
+        why.not = true
+        #expect(why.suffix == "?id=a%231&not=true")
+        #expect(try WhyQuery(Query(why.suffix.dropFirst())) == why)
     }
 
     @Test func `takes 1 and true for yes, and at most the greatest number`() throws {

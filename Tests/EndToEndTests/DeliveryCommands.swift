@@ -26,6 +26,30 @@ import Testing
         }
     }
 
+    @Test func `explain why something rang, and why something else did not`() async throws {
+        let hook = try await Belfry.receiver()
+        let belfry = try await Belfry.start(hook: hook)
+        try await belfry.run("notify", "the disk is full", "--bot", "ops", "--urgency", "critical")
+        let entry = try await hook.webhook().id
+        let message = try #require(try await belfry.json("messages", "ops").list.first?["id"].text)
+        for id in [message, entry, "thread:ops/main"] {
+            let verdict = try #require(try await belfry.json("why", id).list.first)
+            #expect(verdict["channel"].text == "hook" && verdict["action"].text == "send", "\(id)")
+            #expect(verdict["stage"].text == "route" && verdict["reason"].text == "first", "\(id)")
+            #expect(verdict["type"].text == "message.posted" && verdict["at"].text != nil, "\(id)")
+        }
+        let shown = try await belfry.run("why", message)
+        #expect(shown.lines.last?.contains("sent: the first unread message") == true)
+        #expect(try await belfry.run("why", message, "--not").lines == ["Nothing was kept back."])
+        #expect(
+            try await belfry.run("exec", "--name", "quiet", "--notify", "never", "--", "false").code == 1)
+        _ = try await belfry.events().event("run.failed")
+        let kept = try await belfry.json("why", "quiet#1", "--not").list
+        #expect(kept.contains { $0["type"].text == "run.failed" && $0["reason"].text == "notWished" })
+        #expect(kept.allSatisfy { $0["action"].text == "suppress" })
+        #expect(try await belfry.run("why", "quiet#7").code == 4)
+    }
+
     @Test func `try a channel and say what became of it`() async throws {
         let hook = try await Belfry.receiver("--status-plan", "204,410")
         let bus = try await PrivateBus.start()

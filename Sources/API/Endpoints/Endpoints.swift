@@ -20,7 +20,7 @@ package enum Endpoints {
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
         messages.row, items.row, notify.row, read.row, bots.row, bot.row,
-        outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row,
+        outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, testChannel.row, retryChannel.row,
     ]
 }
@@ -187,6 +187,11 @@ extension Endpoints {
         "discardEntry", .post, "/v1/outbox/{entry}/discard", path: String.self,
         answers: WireOutboxEntry.self, errors: [.noSuchOutboxEntry, .entrySettled],
         "Discards an entry: it is never sent.")
+
+    package static let why = Endpoint(
+        "why", .get, "/v1/why", query: WhyQuery.self, answers: [WireVerdict].self,
+        errors: [.noSuchSubject],
+        "Shows what was decided about a message, a run, an item or an outbox entry.")
 
     package static let channels = Endpoint(
         "channels", .get, "/v1/channels", answers: [WireChannel].self, "Lists the channels with their health."

@@ -154,6 +154,26 @@ package struct OutboxQuery: QueryParameters {
 
 extension WireOutboxState: QueryWord {}
 
+/// What is explained.
+package struct WhyQuery: QueryParameters {
+    /// The id of a message, run or outbox entry, `JOB#N`, or an item's key.
+    package var id: String?
+    /// Whether only what was kept back is wanted.
+    package var not = false
+    /// At most the decisions about this many events.
+    package var limit = 100
+
+    /// Nothing yet.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .text("id", \.id, "The id of a message, run or outbox entry, `JOB#N`, or an item's key."),
+        .flag("not", \.not, "Only what was kept back."),
+        .number("limit", \.limit, "Decisions about at most this many events."),
+    ]
+}
+
 /// Whose entries a channel takes over.
 package struct ChannelRetryQuery: QueryParameters {
     /// A channel that is not in the configuration.

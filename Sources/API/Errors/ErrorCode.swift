@@ -22,6 +22,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case noSuchOutboxEntry = "E1206"
     case noOutput = "E1207"
     case noSuchAttempt = "E1208"
+    case noSuchSubject = "E1209"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -69,6 +70,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noSuchOutboxEntry: ErrorRow(404, .notFound, exit: 4, "no such outbox entry", "belfry outbox")
         case .noOutput: ErrorRow(404, .notFound, exit: 4, "the run's output is not kept")
         case .noSuchAttempt: ErrorRow(404, .notFound, exit: 4, "no such attempt")
+        case .noSuchSubject:
+            ErrorRow(404, .notFound, exit: 4, "no such message, run, item or outbox entry")
         case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
         case .jobExists: ErrorRow(409, .refused, exit: 5, "a job of that name exists")

@@ -18,6 +18,10 @@ extension APIError {
         case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \"\(id)\"")
         case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \"\(name)\"")
         case .noSuchBot(let name): self.init(.noSuchBot, "no bot \"\(name)\"")
+        case .nothingToExplain(let name):
+            self.init(
+                .noSuchSubject, "\"\(name)\" is no message, run, item or outbox entry",
+                hint: "Name one as JOB#N, job:NAME or by an id of: belfry messages, belfry outbox")
         case .ownedByFile(let job, let place):
             self.init(
                 .jobFromFile, "job \"\(job)\" comes from \(place)",

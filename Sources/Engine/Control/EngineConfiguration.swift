@@ -37,6 +37,17 @@ package struct EngineConfiguration: Sendable {
         self.edition = edition
     }
 
+    /// What dispatch decides by.
+    ///
+    /// Also of channels that were left out: what is for them waits until they are back.
+    package var rules: DispatchRules {
+        let present = channels.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) }
+        let missing = leftOut.compactMap(\.channel).filter { !$0.kind.isLevel }
+        return DispatchRules(
+            routing: routing,
+            channels: present + missing.map { DispatchRules.Channel($0.name, isLevel: false) })
+    }
+
     /// The bot of that name; one that nobody described has the defaults.
     package func bot(_ name: String) -> BotProfile { bots[name] ?? BotProfile(name: name) }
 }

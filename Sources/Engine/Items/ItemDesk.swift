@@ -114,7 +114,7 @@ final class ItemDesk: Turn {
     ) -> [ItemKey] {
         guard let awake else { return [] }
         let keys = awake.items.lazy.filter { key, item in
-            item.flushAt.map { $0 > now + longestWait(of: key, configuration) } ?? false
+            item.timer.map { $0 > now + longestWait(of: key, configuration) } ?? false
         }
         return keys.prefix(limit).map(\.key)
     }

@@ -1,3 +1,4 @@
+package import Delivery
 package import Ledger
 package import Logging
 package import Timeline
@@ -26,13 +27,14 @@ package actor ItemKeeper {
 
     package init(
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, switchboard: Switchboard,
-        makeID: @escaping @Sendable () -> String, logger: Logger
+        dispatcher: Dispatcher = Dispatcher(), makeID: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.ledger = ledger
         self.clock = clock
         self.board = board
         self.desk = ItemDesk(
-            tools: ItemTurn.Tools(makeID: makeID, since: clock.now, logger: logger),
+            tools: ItemTurn.Tools(
+                dispatcher: dispatcher, makeID: makeID, since: clock.now, logger: logger),
             switchboard: switchboard, clock: clock, alarm: alarm)
         self.logger = logger
     }

@@ -10,7 +10,7 @@ extension ItemTurn {
     /// Takes in an event: tells webhooks of it, and lets the item it is about decide.
     mutating func take(_ record: EventRecord) {
         switch record.event.fact {
-        case .messagePosted(let post): takeMessage(post)
+        case .messagePosted(let post): takeMessage(post, record)
         case .messageRead(let reading): takeRead(reading)
         case .itemDismissed(let dismissal): takeDismissal(dismissal)
         case .runStarted, .runBlocked, .runCompleted, .runFailed, .runCanceled, .runLost, .runSkipped:
@@ -22,7 +22,7 @@ extension ItemTurn {
         case .channelFailing(let channel): takeChannelNews(.failing, of: channel, record)
         case .channelDisabled(let channel): takeChannelNews(.disabled, of: channel, record)
         case .channelRestored(let channel): takeChannelNews(.restored, of: channel, record)
-        case .configReloaded: tell(record, [])
+        case .configReloaded: dispatch(record, [])
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
@@ -34,10 +34,10 @@ extension ItemTurn {
 
     /// Takes in where a run is right now.
     mutating func take(_ live: LiveState) {
-        let audience = Audience(of: input.runs[live.task.id], configuration.routing)
+        let wish = input.runs[live.task.id]?.spec?.notify
         let (now, fact) = (now, JobFact(live))
-        let policies = jobPolicies.heard(by: audience)
-        guard !audience.isNobody, policies.all.hears.contains(.progress) else { return }
+        let policies = jobPolicies.heard(by: wish)
+        guard policies.all.hears.contains(.progress) else { return }
         update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in
             item.receive(fact, at: now, policies: policies)
         }
@@ -45,10 +45,10 @@ extension ItemTurn {
 
     // MARK: Talk
 
-    private mutating func takeMessage(_ post: Fact.Post) {
+    private mutating func takeMessage(_ post: Fact.Post, _ record: EventRecord) {
         guard let message = input.messages[post.message]?.message else { return }
         let (now, policy) = (now, configuration.bot(message.bot).policy)
-        update(message.itemKey, bot: message.bot) { item in
+        update(message.itemKey, bot: message.bot, by: record.seq) { item in
             item.receive(message, at: now, policy: policy)
         }
     }
@@ -86,17 +86,17 @@ extension ItemTurn {
 
     private mutating func takeRun(_ record: EventRecord) {
         guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
-        let audience = Audience(of: run, configuration.routing)
-        guard !audience.isNobody else { return }
-        if audience.hears(record.event.type) {
-            tell(record, [JSON.Member("run", JSON(run))], also: audience.also)
-        }
+        var matter = Matter(record.event.fact)
+        matter.wish = run.spec?.notify
+        matter.isEnd = run.state.isEnded
+        let shown = dispatch(record, matter, [JSON.Member("run", JSON(run))])
+        guard matter.wish != .never else { return }
         let now = now
-        let only = audience.channels(of: record.event.type, among: levels, configuration.routing)
-        let policies = jobPolicies.heard(by: audience, only: only)
+        let only = matter.wish == .always ? shown : nil
+        let policies = jobPolicies.heard(by: matter.wish, only: only)
         let fact = JobFact(record.event, of: run)
         var wasFailingSince: Moment?
-        update(.job(run.job), bot: run.bot) { item in
+        update(.job(run.job), bot: run.bot, by: record.seq) { item in
             item.only = only
             if case .job(let job) = item.decider { wasFailingSince = job.failingSince }
             return item.receive(fact, at: now, policies: policies)
@@ -112,7 +112,7 @@ extension ItemTurn {
         _ recovery: Fact.Recovery, _ record: EventRecord
     ) {
         guard let run = input.runs[recovery.run.id] else { return }
-        tell(
+        dispatch(
             record,
             [JSON.Member("run", JSON(run))]
                 + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? []))
@@ -122,11 +122,11 @@ extension ItemTurn {
         _ slots: Fact.Slots, _ state: RunState, _ record: EventRecord
     ) {
         guard let span = slots.span else { return }
-        tell(record, [JSON.Member("run", JSON(slots, span, state: state))])
+        dispatch(record, [JSON.Member("run", JSON(slots, span, state: state))])
         let fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         let (now, policies) = (now, jobPolicies)
-        update(.job(slots.job), bot: slots.bot) { item in
+        update(.job(slots.job), bot: slots.bot, by: record.seq) { item in
             item.receive(fact, at: now, policies: policies)
         }
     }
@@ -136,11 +136,11 @@ extension ItemTurn {
     /// A test goes to the one channel it names: as an entry, or as a message that only this surface shows.
     private mutating func takeTest(of name: String, _ record: EventRecord) {
         guard let channel = configuration.channels.first(where: { $0.name == name }) else { return }
-        guard channel.kind.isLevel else {
-            let told = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
-            return tell(record, [JSON.Member("channel", told)], only: [name])
-        }
-        say("This is a test of the channel \"\(name)\".", in: .test(name), on: [name])
+        var matter = Matter(record.event.fact)
+        matter.only = [name]
+        let object = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
+        let shown = dispatch(record, matter, [JSON.Member("channel", object)])
+        say("This is a test of the channel \"\(name)\".", in: .test(name), on: shown, by: record)
     }
 
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
@@ -148,10 +148,8 @@ extension ItemTurn {
         _ news: CircuitNews, of channel: Fact.Channel, _ record: EventRecord
     ) {
         let event = record.event
-        tell(record, [JSON.Member("channel", self.channel(channel, after: news, at: event.at))])
-        let told = configuration.routing.channels(for: event.type.rawValue, about: channel.name)
-            .filter(levels.contains)
-        guard !told.isEmpty else { return }
+        let shown = dispatch(
+            record, [JSON.Member("channel", self.channel(channel, after: news, at: event.at))])
         let why = channel.error ?? channel.reason?.rawValue ?? ""
         let text =
             if let item = channel.item {
@@ -159,7 +157,7 @@ extension ItemTurn {
             } else {
                 news.words(of: channel.name, why, reason: channel.reason)
             }
-        say(text, in: .channel(channel.name), on: told)
+        say(text, in: .channel(channel.name), on: shown, by: record)
     }
 
     /// The channel as the event left it.
@@ -179,28 +177,24 @@ extension ItemTurn {
 
     /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.
     private mutating func takeLedgerNews(_ record: EventRecord) {
-        tell(record, [])
-        let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
-        guard !told.isEmpty else { return }
+        let shown = dispatch(record, [])
         let text =
             record.event.type == .ledgerFull
             ? "The disk is full. No job starts before there is room; what is missed is caught up then."
             : "There is room on the disk again; jobs start as planned."
         // Also when it was full a moment ago: that there is room is what the reader waits for.
-        say(text, in: .ledger, on: told, ringAgainAfter: .zero)
+        say(text, in: .ledger, on: shown, by: record, ringAgainAfter: .zero)
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.
     private mutating func takeClockNews(
         _ back: Fact.ClockBack, _ record: EventRecord
     ) {
-        tell(record, [])
-        let told = configuration.routing.channels(for: record.event.type.rawValue).filter(levels.contains)
-        guard !told.isEmpty else { return }
+        let shown = dispatch(record, [])
         let far = back.backSeconds.map { " by \(Duration.seconds($0).text)" } ?? ""
         say(
             "The clock went back\(far). Jobs follow it: times that come again run again.", in: .clock,
-            on: told)
+            on: shown, by: record)
     }
 
     /// What the daemon left out at its start is missed by somebody.
@@ -213,55 +207,84 @@ extension ItemTurn {
                 "lastError": leftOut.message.map(JSON.string),
             ])
         }
-        tell(
+        let shown = dispatch(
             record,
             [
                 leftOut.job.map { JSON.Member("job", named($0)) },
                 leftOut.channel.map { JSON.Member("channel", named($0)) },
             ].compactMap(\.self))
-        let told = configuration.routing.channels(for: record.event.type.rawValue, about: leftOut.channel)
-            .filter(levels.contains)
-        guard !told.isEmpty, let message = leftOut.message else { return }
-        say("The \(message).", in: .configuration, on: told)
+        guard let message = leftOut.message else { return }
+        say("The \(message).", in: .configuration, on: shown, by: record)
     }
 
     /// Says something in a thread of Belfry's own that only these channels show.
     private mutating func say(
-        _ text: String, in thread: OwnThread, on channels: [String],
+        _ text: String, in thread: OwnThread, on channels: [String], by record: EventRecord,
         ringAgainAfter: Duration = ThreadPolicy().ringAgainAfter
     ) {
+        guard !channels.isEmpty else { return }
         let message = Message(
             id: tools.makeID(), bot: OwnThread.bot, thread: thread.name, text: text, at: now)
         let now = now
-        update(message.itemKey, bot: "belfry") { item in
+        update(message.itemKey, bot: "belfry", by: record.seq) { item in
             item.only = channels
             return item.receive(
                 message, at: now, policy: ThreadPolicy(wait: .zero, ringAgainAfter: ringAgainAfter))
         }
     }
 
-    /// Makes an outbox entry of the event for each webhook it is routed to and `also` for these, or for `only` these.
-    private mutating func tell(
-        _ record: EventRecord, _ objects: [JSON.Member], only: [String]? = nil, also: [String] = []
-    ) {
-        let event = record.event
-        let columns = event.fact.columns
-        var routed = only ?? configuration.routing.channels(for: event.type.rawValue, about: columns.channel)
-        routed += also.filter { !routed.contains($0) }
-        let names = routed.filter(edges.contains)
-        guard !names.isEmpty else { return }
-        let reason = columns.reason ?? event.type.rawValue.split(separator: ".").last.map(String.init) ?? ""
-        let body = WebhookBody(
-            type: event.type.rawValue, timestamp: event.at, reason: reason, objects: objects)
-        for name in names {
-            changes.append(
-                .insertOutbox(
-                    OutboxRecord(
-                        id: tools.makeID(), channel: name, cause: "event:\(record.seq):\(name)",
-                        type: event.type.rawValue, reason: reason, createdAt: now,
-                        // A person's test goes before all that waits, however much that is.
-                        nextAt: event.type == .test ? Moment(seconds: 0) : now,
-                        run: columns.run, body: body.bytes)))
+    /// The same of a matter that is nothing but the event.
+    @discardableResult
+    private mutating func dispatch(_ record: EventRecord, _ objects: [JSON.Member]) -> [String] {
+        dispatch(record, Matter(record.event.fact), objects)
+    }
+
+    /// Makes an outbox entry of the event for each channel that is sent it, and records what was decided.
+    ///
+    /// - Returns: the channels that edit in place and hear of it: what their items show of it is decided then.
+    private mutating func dispatch(
+        _ record: EventRecord, _ matter: Matter, _ objects: [JSON.Member]
+    ) -> [String] {
+        var shown: [String] = []
+        var body: [UInt8]?
+        for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
+            let isLevel = levels.contains(verdict.channel)
+            switch verdict.action {
+            case .send where isLevel, .hold where isLevel:
+                shown.append(verdict.channel)
+                continue
+            case .send(let dispatch):
+                let bytes = body ?? bytes(of: record, matter, objects)
+                body = bytes
+                insert(dispatch, record, to: verdict.channel, bytes)
+            case .hold(let dispatch, let until, _):
+                let bytes = body ?? bytes(of: record, matter, objects)
+                body = bytes
+                insert(dispatch, record, to: verdict.channel, heldUntil: until, bytes)
+            case .suppress: break
+            }
+            verdicts.append(VerdictRecord(verdict, of: record.seq, at: now))
         }
+        return shown
+    }
+
+    private func bytes(of record: EventRecord, _ matter: Matter, _ objects: [JSON.Member]) -> [UInt8] {
+        WebhookBody(
+            type: matter.type, timestamp: record.event.at, reason: matter.reason, objects: objects
+        ).bytes
+    }
+
+    private mutating func insert(
+        _ dispatch: Dispatch, _ record: EventRecord, to channel: String, heldUntil until: Moment? = nil,
+        _ body: [UInt8]
+    ) {
+        // A person's test goes before all that waits, however much that is.
+        let due = record.event.type == .test ? Moment(seconds: 0) : now
+        changes.append(
+            .insertOutbox(
+                OutboxRecord(
+                    id: tools.makeID(), channel: channel, cause: "event:\(record.seq):\(channel)",
+                    type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
+                    createdAt: now, nextAt: until ?? due, run: record.event.fact.columns.run, body: body)))
     }
 }

@@ -11,15 +11,29 @@ import Tracking
 struct ItemTurn {
     /// What a turn works with.
     struct Tools {
+        let dispatcher: Dispatcher
         let makeID: @Sendable () -> String
         /// When this daemon began: entries that are older may have been sent without a trace.
         let since: Moment
         let logger: Logger
     }
 
+    /// An entry that may take the place of another.
+    private struct Successor {
+        /// Which of ``ItemTurn/changes`` inserts it.
+        var change: Int
+        /// The id of the other.
+        var of: String
+        /// Which of ``ItemTurn/verdicts`` is about it.
+        var verdict: Int?
+    }
+
     let tools: Tools
     let input: TurnInput
     let configuration: EngineConfiguration
+    let rules: DispatchRules
+    /// The channels that edit in place.
+    let levels: [String]
     let now: Moment
     /// The items that it may touch, and those of them that are awake.
     private let (keys, awake): (Set<ItemKey>, [ItemKey: KeptItem])
@@ -27,8 +41,10 @@ struct ItemTurn {
     /// The items whose state must be stored.
     private(set) var written: Set<ItemKey> = []
     var changes: [Change] = []
-    /// Which of ``changes`` insert an entry that may take the place of one that surely nobody has seen: its id.
-    private(set) var successors: [(change: Int, of: String)] = []
+    /// What was decided.
+    var verdicts: [VerdictRecord] = []
+    /// The entries that may take the place of one that surely nobody has seen.
+    private var successors: [Successor] = []
 
     init(
         _ tools: Tools, by input: TurnInput, configuration: EngineConfiguration, keys: Set<ItemKey>,
@@ -38,6 +54,8 @@ struct ItemTurn {
         self.input = input
         self.configuration = configuration
         self.keys = keys
+        self.rules = configuration.rules
+        self.levels = Self.levels(configuration)
         self.awake = awake
         self.now = now
     }
@@ -46,12 +64,6 @@ struct ItemTurn {
     var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
     /// The same, and each by itself.
     var jobPolicies: JobPolicies { JobPolicies(configuration.routing, levels: levels) }
-    var levels: [String] { Self.levels(configuration) }
-    /// Also those that were left out: what is for them waits until they are back.
-    var edges: [String] {
-        configuration.channels.filter { !$0.kind.isLevel }.map(\.name)
-            + configuration.leftOut.compactMap(\.channel).filter { !$0.kind.isLevel }.map(\.name)
-    }
 
     static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
         JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))
@@ -65,12 +77,16 @@ struct ItemTurn {
     ///
     /// An entry that `mayRewrite` allows is rewritten instead of followed by a new one.
     func transaction(rewriting mayRewrite: (String) -> Bool) throws -> [Change] {
-        var changes = changes
-        for (index, last) in successors {
-            guard case .insertOutbox(let entry) = changes[index], mayRewrite(last) else { continue }
-            changes[index] = .rewriteOutbox(
-                id: last, reason: entry.reason, body: entry.body, item: entry.item, nextAt: now)
+        var (changes, verdicts) = (changes, verdicts)
+        for successor in successors {
+            guard case .insertOutbox(let entry) = changes[successor.change], mayRewrite(successor.of) else {
+                continue
+            }
+            changes[successor.change] = .rewriteOutbox(
+                id: successor.of, reason: entry.reason, body: entry.body, item: entry.item, nextAt: now)
+            if let verdict = successor.verdict { verdicts[verdict].stage = .grouping }
         }
+        if !verdicts.isEmpty { changes.append(.recordVerdicts(verdicts)) }
         return try written.compactMap { try items[$0]?.change(at: now) } + changes
     }
 
@@ -84,29 +100,38 @@ struct ItemTurn {
         return KeptItem(key, bot: bot)
     }
 
-    /// Lets an item decide, and does what it says.
+    /// Lets an item decide, by an event where one is named, and does what it says.
     ///
     /// Of a `tick` that shows nothing new yet no row is written: the board tells it again after a crash.
     mutating func update(
-        _ key: ItemKey, bot: String, isTick: Bool = false, _ decide: (inout KeptItem) -> [KeptItem.Decision]
+        _ key: ItemKey, bot: String, by event: Int64? = nil, isTick: Bool = false,
+        _ decide: (inout KeptItem) -> [KeptItem.Decision]
     ) {
         var item = item(key, bot: bot)
         let before = (item.decider, item.views)
+        var waiting = item
+        item.event = event ?? item.event
         var isShown = false
         for decision in decide(&item) {
             switch decision.action {
             case .wakeAt: continue
             case .flush(let snapshot):
                 item.keep(snapshot, on: decision.channel)
-                show(snapshot, of: item, on: decision.channel)
+                show(snapshot, of: &item, on: decision.channel)
             case .resolve(let revision):
                 item.keep(nil, on: decision.channel)
+                item.endHolds()
                 resolve(item, revision: revision, on: decision.channel)
             }
             isShown = true
         }
         items[key] = item
         if isShown || (!isTick && (item.decider, item.views) != before) { written.insert(key) }
+        if waiting.timer != nil, item.timer == nil, !isShown || item.shown == nil,
+            let event = waiting.nextJudged(on: nil)
+        {
+            forget(item, event)
+        }
     }
 
     /// Wakes an item whose moment has come.
@@ -115,32 +140,56 @@ struct ItemTurn {
         switch key {
         case .thread(let bot, _):
             let policy = configuration.bot(bot).policy
-            update(key, bot: "belfry") { $0.wake(at: now, policy: policy) }
+            update(key, bot: "belfry") { $0.wake(at: now, policy: policy) + $0.endHolds(at: now) }
         case .job:
             let policies = jobPolicies
-            update(key, bot: "belfry") { $0.wake(at: now, policies: policies) }
+            update(key, bot: "belfry") { $0.wake(at: now, policies: policies) + $0.endHolds(at: now) }
         }
     }
 
     // MARK: Channels
 
-    /// Makes the channel show this version, or every one the item is routed to that has no view of its own.
+    /// Makes the channel show this version, or every one the item goes to that has no view of its own.
     private mutating func show(
-        _ snapshot: ItemSnapshot, of item: KeptItem, on channel: String?
+        _ snapshot: ItemSnapshot, of item: inout KeptItem, on channel: String?
     ) {
-        let shared = (item.only ?? channels(for: snapshot)).filter { item.views[$0] == nil }
-        for name in channel.map({ [$0] }) ?? shared {
-            if levels.contains(name) {
-                // What a person put away stays away until something rings.
-                guard !snapshot.isDismissed else { continue }
+        let matter = Matter(snapshot, only: channel.map { [$0] } ?? item.only)
+        let event = item.nextJudged(on: channel)
+        for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
+            let name = verdict.channel
+            guard channel != nil || item.views[name] == nil else { continue }
+            switch verdict.action {
+            case .send where levels.contains(name):
+                item.hold(until: nil, on: name)
                 changes.append(
                     .wantSurface(
                         channel: name, item: "\(item.key)", revision: Int64(snapshot.revision),
                         ring: snapshot.reason.rings, at: now))
                 changes.append(.dismissSurface(channel: name, item: "\(item.key)", false))
-            } else if case .messages = snapshot.content {
-                group(snapshot, of: item, on: name)
+            case .hold(_, let until, _) where levels.contains(name): item.hold(until: until, on: name)
+            case .send(let dispatch):
+                if dispatch.takesPlace, let last = input.untried[item.key]?[name],
+                    last.createdAt >= tools.since
+                {
+                    successors.append(
+                        Successor(
+                            change: changes.count, of: last.id, verdict: event.map { _ in verdicts.count }))
+                }
+                insert(dispatch, snapshot, of: item, to: name)
+            case .hold(let dispatch, let until, _):
+                insert(dispatch, snapshot, of: item, to: name, heldUntil: until)
+            case .suppress: break
             }
+            if let event { verdicts.append(VerdictRecord(verdict, of: event, item: "\(item.key)", at: now)) }
+        }
+    }
+
+    /// What waited to be shown of a thread was read before: it is news for nobody any more.
+    private mutating func forget(_ item: KeptItem, _ event: Int64) {
+        guard case .thread = item.key else { return }
+        let matter = Matter(readBeforeShown: item.key, only: item.only)
+        verdicts += tools.dispatcher.dispatch(matter, by: rules, at: now).map {
+            VerdictRecord($0, of: event, item: "\(item.key)", at: now)
         }
     }
 
@@ -154,29 +203,24 @@ struct ItemTurn {
         }
     }
 
-    private func channels(for snapshot: ItemSnapshot) -> [String] {
-        switch snapshot.content {
-        case .messages: configuration.routing.channels(for: EventType.messageGroup.rawValue)
-        case .job(let report): configuration.routing.channels(for: "run.\(report.news.rawValue)")
-        }
+    private func body(of snapshot: ItemSnapshot) -> [UInt8] {
+        WebhookBody(
+            type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: snapshot.reason.rawValue,
+            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))]
+        ).bytes
     }
 
-    /// Makes an outbox entry of the group, which may replace the last one while surely nobody has seen that.
-    private mutating func group(_ snapshot: ItemSnapshot, of item: KeptItem, on channel: String) {
-        let reason = snapshot.reason.rawValue
-        let body = WebhookBody(
-            type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: reason,
-            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))])
-        if let last = input.untried[item.key]?[channel], last.createdAt >= tools.since {
-            successors.append((changes.count, last.id))
-        }
+    private mutating func insert(
+        _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String,
+        heldUntil until: Moment? = nil
+    ) {
         changes.append(
             .insertOutbox(
                 OutboxRecord(
                     id: tools.makeID(), channel: channel,
                     cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
-                    type: EventType.messageGroup.rawValue, reason: reason, createdAt: now, nextAt: now,
-                    item: "\(item.key)", body: body.bytes)))
+                    type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
+                    createdAt: now, nextAt: until ?? now, item: "\(item.key)", body: body(of: snapshot))))
     }
 
     /// The ids of the messages it shows that a person pinned.

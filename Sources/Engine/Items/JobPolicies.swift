@@ -21,12 +21,12 @@ struct JobPolicies {
     /// That of a channel, or of all together.
     func policy(of channel: String?) -> JobPolicy { channel.flatMap { each[$0] } ?? all }
 
-    /// What they hear of a run with this audience, and of what ends where `only` these channels show it.
-    func heard(by audience: Audience, only: [String]? = nil) -> JobPolicies {
+    /// What they hear of a run that was started with this wish, and of what ends where `only` these channels show it.
+    func heard(by wish: NotifyWish?, only: [String]? = nil) -> JobPolicies {
         var heard = self
-        heard.all.hears = audience.hears(of: all.hears)
+        heard.all.hears = wish.hears(of: all.hears)
         for (name, policy) in each where only?.contains(name) ?? true {
-            heard.each[name]?.hears = audience.hears(of: policy.hears)
+            heard.each[name]?.hears = wish.hears(of: policy.hears)
         }
         return heard
     }

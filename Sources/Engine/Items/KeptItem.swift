@@ -26,6 +26,8 @@ struct KeptItem: Sendable {
     struct View: Hashable, Codable, Sendable {
         var job: JobItem
         var shown: ItemSnapshot?
+        /// The newest event with a verdict for the channel.
+        var judged: Int64?
     }
 
     /// What an item asks for; nil as the channel: on all that have no view of their own.
@@ -39,6 +41,9 @@ struct KeptItem: Sendable {
         var shown: ItemSnapshot?
         var only: [String]?
         var views: [String: View]?
+        var event: Int64?
+        var judged: Int64?
+        var held: [String: Moment]?
     }
 
     let key: ItemKey
@@ -49,6 +54,12 @@ struct KeptItem: Sendable {
     private(set) var views: [String: View] = [:]
     /// The channels that show it, whatever the routes say; nil: those of the routes.
     var only: [String]?
+    /// The number of the newest event that it took in.
+    var event: Int64?
+    /// The newest event with a verdict for the channels that have no view of their own.
+    private var judged: Int64?
+    /// The channels from which its newest version is kept back, and until when.
+    private(set) var held: [String: Moment] = [:]
     /// The revision in the ledger; nil: it is not there yet.
     var stored: Int64?
 
@@ -71,10 +82,40 @@ struct KeptItem: Sendable {
         shown = kept.shown
         only = kept.only
         views = kept.views ?? [:]
+        event = kept.event
+        judged = kept.judged
+        held = kept.held ?? [:]
     }
 
     /// When to wake it; `nil` when nothing waits.
-    var flushAt: Moment? { ([decider.flushAt] + views.values.map(\.job.flushAt)).compactMap(\.self).min() }
+    var flushAt: Moment? { ([timer].compactMap(\.self) + held.values).min() }
+
+    /// When the item itself asked to be woken.
+    var timer: Moment? { ([decider.flushAt] + views.values.map(\.job.flushAt)).compactMap(\.self).min() }
+
+    /// The event that the next verdict is about on that channel, or on all without a view of their own; nil: there was
+    /// none since the last.
+    mutating func nextJudged(on channel: String?) -> Int64? {
+        let last = channel.map { views[$0]?.judged } ?? judged
+        guard let event, event != last else { return nil }
+        if let channel, views[channel] != nil { views[channel]?.judged = event } else { judged = event }
+        return event
+    }
+
+    /// Keeps the newest version back from a channel until a moment; nil: no longer.
+    mutating func hold(until moment: Moment?, on channel: String) { held[channel] = moment }
+
+    /// Nothing is kept back any more.
+    mutating func endHolds() { held = [:] }
+
+    /// The channels whose time to be kept from the newest version is over, with what they may show now.
+    mutating func endHolds(at now: Moment) -> [Decision] {
+        let due = held.filter { $0.value <= now }.keys.sorted()
+        return due.compactMap { name in
+            held[name] = nil
+            return (views[name]?.shown ?? shown).map { Decision(channel: name, action: .flush($0)) }
+        }
+    }
 
     /// Keeps what it shows now (nil: nothing) on that channel, or on all without a view of their own.
     mutating func keep(_ snapshot: ItemSnapshot?, on channel: String?) {
@@ -87,7 +128,9 @@ struct KeptItem: Sendable {
     /// The change that stores it, one revision further.
     func change(at now: Moment) throws -> Change {
         let state = try StoredJSON.encode(
-            Stored(decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views))
+            Stored(
+                decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views, event: event,
+                judged: judged, held: held.isEmpty ? nil : held))
         let record = ItemRecord(
             key: key, revision: nextRevision, state: state, flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)

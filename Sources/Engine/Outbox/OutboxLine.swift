@@ -93,7 +93,12 @@ actor OutboxLine {
         var due: [OutboxRecord] = []
         var wakeAt: Moment?
         let rewritings = inHand.rewritings
-        for entry in try await ledger.pendingOutbox(channel: channel.name, limit: Self.lookAhead) {
+        let line = try await ledger.outboxLine(of: channel.name, limit: Self.lookAhead)
+        if let heldUntil = line.heldUntil {
+            // What is released is looked at again: its commit rings.
+            if heldUntil <= now { try await releaseHeld(at: now) } else { wakeAt = heldUntil }
+        }
+        for entry in line.pending {
             guard underWay.count < Self.width else { break }
             guard !underWay.contains(entry.id), let dueAt = OutboxEntry(entry).dueAt(now, policy: retry)
             else { continue }
@@ -116,6 +121,20 @@ actor OutboxLine {
             }
         }
         return (due, wakeAt)
+    }
+
+    /// Puts in line what a rule held until now, however the channel is doing.
+    private func releaseHeld(at now: Moment) async throws(LedgerError) {
+        let due = try await ledger.outbox(states: [.held], limit: .max)
+            .filter { $0.channel == channel.name && $0.nextAt.map { $0 <= now } ?? false }
+        let changes = due.reversed().map { entry in
+            var move = OutboxMove(
+                id: entry.id, from: .held, attempts: entry.attempts, to: .pending,
+                nextAttempts: entry.attempts)
+            move.nextAt = now
+            return Change.moveOutbox(move)
+        }
+        if !changes.isEmpty { try await ledger.commit(changes) }
     }
 
     private func send(_ entry: OutboxRecord, wasWorking: Bool) async {

@@ -5,11 +5,11 @@ import Tracking
 // Tables: who reads what a change touched, whether it begins something, and its name in a refusal.
 
 extension Change {
-    /// Whose rows it touches; nil for what nobody waits for: the watermark, the facts, and history that goes.
+    /// Whose rows it touches; nil for what nobody waits for: the watermark, the facts, verdicts, and history that goes.
     package var station: Station? {
         switch self {
         case .putJob, .removeJob, .pauseJob: .jobs
-        case .moveWatermark, .setFact, .removeRun, .removeHistory: nil
+        case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .insertMessage, .markRead, .pinMessage, .putItem: .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
@@ -26,7 +26,7 @@ extension Change {
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .markRead,
             .pinMessage, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
-            .putChannel, .append, .moveConsumer, .setFact, .removeRun, .removeHistory:
+            .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
             false
         }
     }
@@ -63,6 +63,7 @@ extension Change {
         case .putChannel(let channel): "putChannel \(channel.name)"
         case .append(let event): "append \(event.type.rawValue)"
         case .moveConsumer(let name, _, _): "moveConsumer \(name)"
+        case .recordVerdicts(let verdicts): "recordVerdicts \(verdicts.first?.event ?? 0)"
         case .setFact(let name, _): "setFact \(name)"
         case .removeRun(let id): "removeRun \(id)"
         case .removeHistory: "removeHistory"

@@ -97,14 +97,16 @@ package indirect enum Change: Sendable {
     case append(NewEvent)
     /// Moves a consumer's cursor. Guard: it stands at `from` now (0 when it never read).
     case moveConsumer(name: String, from: Int64, to: Int64)
+    /// Records what was decided; of an event and a channel the last decision stays.
+    case recordVerdicts([VerdictRecord])
 
     // MARK: History
 
     /// Removes a run with its attempts; its ordinal is not given again. One that does not exist is ignored.
     /// Guard: it has ended.
     case removeRun(id: String)
-    /// Removes up to `limit` each of: events that every consumer has read, settled entries, receipts, and spans
-    /// that ended, all from before that moment. Only the oldest `10 * limit` of each kind are looked at.
+    /// Removes up to `limit` each of: events that every consumer has read, verdicts, settled entries, receipts, and
+    /// spans that ended, all from before that moment. Only the oldest `10 * limit` of each kind are looked at.
     case removeHistory(before: Moment, limit: Int)
 
     // MARK: The store itself

@@ -92,6 +92,11 @@ package protocol OutboxReading: Sendable {
     func outbox(cause: String) async throws(LedgerError) -> OutboxRecord?
     /// Entries, newest first; of some states when named.
     func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord]
+    /// The pending entries as ``pendingOutbox(channel:limit:)`` lists them, and when the first entry that a rule holds
+    /// is due.
+    func outboxLine(
+        of channel: String, limit: Int
+    ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?)
     /// Pending entries of a channel, earliest due first; of those about one item, or else about one run,
     /// only the one that was made first: the others come after it.
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
@@ -121,6 +126,32 @@ package protocol EventReading: Sendable {
     func lastEvent() async throws(LedgerError) -> Int64
     /// Where a consumer's cursor stands; 0 when it never read.
     func cursor(of consumer: String) async throws(LedgerError) -> Int64
+}
+
+/// What is read by whoever asks why something rang, or did not.
+///
+/// - Complexity: O(events), or O(verdicts) for those of an item: nothing else finds them by what they are about.
+package protocol VerdictReading: Sendable {
+    /// The newest `limit` events about something, oldest first.
+    func events(about subject: EventSubject, limit: Int) async throws(LedgerError) -> [EventRecord]
+    /// The events of these numbers that are kept, in their order.
+    func events(numbered numbers: some Sequence<Int64> & Sendable) async throws(LedgerError) -> [EventRecord]
+    /// The verdicts on these events, in their order.
+    func verdicts(on events: some Sequence<Int64> & Sendable) async throws(LedgerError) -> [VerdictRecord]
+    /// The verdicts on an item, of events from `event` on, oldest first; the last `limit` where `newest`, the first
+    /// else.
+    func verdicts(
+        onItem key: String, from event: Int64, newest: Bool, limit: Int
+    ) async throws(LedgerError) -> [VerdictRecord]
+}
+
+/// What events are about.
+package enum EventSubject: Hashable, Sendable {
+    case job(String)
+    /// The id of the run.
+    case run(String)
+    /// The id of the message, or the text form of the item's key.
+    case subject(String)
 }
 
 /// What is read to remove history.

@@ -1,3 +1,5 @@
+package import Delivery
+
 /// What to do, when, and by which rules: the part of a job that a person writes.
 ///
 /// A run keeps the revision of the spec it was decided under and executes exactly that.

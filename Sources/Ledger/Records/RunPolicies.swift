@@ -99,13 +99,3 @@ package struct LeftoverPolicy: Hashable, Sendable, Codable {
     /// Ends them after 30 seconds.
     package static let standard = LeftoverPolicy(wait: .seconds(30), then: .end)
 }
-
-/// Which ends of a wrapped command notify its user: `belfry exec --notify`.
-package enum NotifyWish: String, Hashable, Sendable, Codable {
-    /// Every end, also where no route asks for it: then by the route of failures.
-    case always
-    /// Failures and recoveries only.
-    case failure
-    /// None.
-    case never
-}

@@ -9,6 +9,7 @@ struct Migration {
     /// Every step, in order.
     static let all = [
         first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
+        verdicts,
     ]
 
     /// The schema this version of Belfry writes.

@@ -68,6 +68,38 @@ extension EventRows {
         }) { row in record(from: &row) }
     }
 
+    /// The newest `limit` about something, oldest first.
+    static func events(
+        about subject: EventSubject, limit: Int, in database: Database
+    ) throws(StoreFailure) -> [EventRecord] {
+        let (column, value) =
+            switch subject {
+            case .job(let name): ("job", name)
+            case .run(let id): ("run", id)
+            case .subject(let text): ("subject", text)
+            }
+        return try Prepared(
+            """
+            SELECT seq, type, at, reason, job, run, bot, subject, channel, payload
+            FROM event WHERE \(column) = ? ORDER BY seq DESC LIMIT ?
+            """, in: database
+        ).all({
+            $0.put(value)
+            $0.put(limit)
+        }) { row in record(from: &row) }.reversed()
+    }
+
+    static func events(numbered numbers: [Int64], in database: Database) throws(StoreFailure) -> [EventRecord]
+    {
+        let list = try JSONText.encode(numbers)
+        return try Prepared(
+            """
+            SELECT seq, type, at, reason, job, run, bot, subject, channel, payload
+            FROM event WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq
+            """, in: database
+        ).all({ $0.put(list) }) { row in record(from: &row) }
+    }
+
     /// A row as a fact; what can't be read of it is no reason to stop whoever follows the events.
     private static func record(from row: inout Columns) -> EventRecord {
         let seq = row.integer()

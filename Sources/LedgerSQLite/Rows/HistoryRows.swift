@@ -54,6 +54,13 @@ extension HistoryRows {
                 WHERE at < ?1 AND seq <= (SELECT coalesce(min(seq), 0) FROM consumer) LIMIT ?2
                 """),
         Kind(
+            table: "verdict", key: "(event, channel)",
+            selection: """
+                SELECT event, channel FROM
+                (SELECT event, channel, at FROM verdict ORDER BY event, channel LIMIT ?2 * 10)
+                WHERE at < ?1 LIMIT ?2
+                """),
+        Kind(
             table: "outbox", key: "number",
             selection: """
                 SELECT number FROM (SELECT number, state, settled_at FROM outbox ORDER BY number LIMIT ?2 * 10)

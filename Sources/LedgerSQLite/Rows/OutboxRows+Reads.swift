@@ -53,6 +53,13 @@ extension OutboxRows {
             }, record)
     }
 
+    /// When the first entry that a rule holds is due.
+    static func heldUntil(channel: String, in database: Database) throws(StoreFailure) -> Moment? {
+        try Prepared(
+            "SELECT min(next_at) FROM outbox WHERE channel = ? AND state = 'held'", in: database
+        ).first({ $0.put(channel) }) { row in row.optionalMoment() } ?? nil
+    }
+
     private static let untriedQuery =
         query
         + " WHERE channel = ? AND item = ? AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1"

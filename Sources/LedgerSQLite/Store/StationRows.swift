@@ -10,6 +10,7 @@ struct StationRows {
     private let outbox: OutboxRows
     private let surfaces: SurfaceRows
     private let events: EventRows
+    private let verdicts: VerdictRows
     private let history: HistoryRows
 
     init(in database: Database, ordinals: Ordinals) throws(StoreFailure) {
@@ -20,6 +21,7 @@ struct StationRows {
         outbox = try OutboxRows(in: database)
         surfaces = try SurfaceRows(in: database)
         events = try EventRows(in: database)
+        verdicts = try VerdictRows(in: database)
         history = try HistoryRows(in: database)
     }
 
@@ -66,6 +68,7 @@ struct StationRows {
         case .putChannel(let channel): try outbox.put(channel)
         case .append(let event): commit.lastEvent = try events.append(event)
         case .moveConsumer(let name, let old, let new): try events.moveConsumer(name, from: old, to: new)
+        case .recordVerdicts(let records): try verdicts.insert(records)
         case .removeRun(let id): try history.removeRun(id)
         case .removeHistory(let moment, let limit): try history.remove(before: moment, limit: limit)
         case .setFact(let name, let value): try jobs.setFact(name, value)

@@ -183,8 +183,8 @@ import Tracking
         try await database(
             folder,
             """
-            CREATE TABLE verdict (most INTEGER CHECK (most BETWEEN 1 AND 10000), steps INTEGER CHECK (steps > 1));
-            INSERT INTO verdict SELECT max(added), count(*) FROM (
+            CREATE TABLE answer (most INTEGER CHECK (most BETWEEN 1 AND 10000), steps INTEGER CHECK (steps > 1));
+            INSERT INTO answer SELECT max(added), count(*) FROM (
                 SELECT runs - lag(runs, 1, 0) OVER (ORDER BY runs) AS added
                 FROM (SELECT runs FROM noted UNION SELECT count(*) FROM run)) WHERE added > 0;
             """)

@@ -38,7 +38,8 @@ struct Tower {
     static func run(
         in folder: TemporaryFolder, at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items],
         channels: [any Channel] = [], routes: [Route] = [], bots: [String: BotProfile] = [:],
-        incarnation: Int64 = 1, loading: Loading = Loading(), isolation: isolated (any Actor)? = #isolation,
+        dispatcher: Dispatcher = Dispatcher(), incarnation: Int64 = 1, loading: Loading = Loading(),
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (Tower) async throws -> Void
     ) async throws {
         let clock = ManualClock(now: now)
@@ -74,8 +75,8 @@ struct Tower {
             },
             reopenChannel: { name in reopened.value[name].map { ($0, 7) } }, loading: loading, logger: quiet)
         let items = ItemKeeper(
-            ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: freshID,
-            logger: quiet)
+            ledger: ledger, clock: clock, board: board, switchboard: switchboard, dispatcher: dispatcher,
+            makeID: freshID, logger: quiet)
         let pump = OutboxPump(
             ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
         let surfaces = SurfaceKeeper(
@@ -103,12 +104,13 @@ struct Tower {
     /// The same on a ledger of its own.
     static func run(
         at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items], channels: [any Channel] = [],
-        routes: [Route] = [], bots: [String: BotProfile] = [:], loading: Loading = Loading(),
+        routes: [Route] = [], bots: [String: BotProfile] = [:], dispatcher: Dispatcher = Dispatcher(),
+        loading: Loading = Loading(),
         isolation: isolated (any Actor)? = #isolation, _ body: (Tower) async throws -> Void
     ) async throws {
         try await run(
             in: try TemporaryFolder(), at: now, keepers: keepers, channels: channels, routes: routes,
-            bots: bots, loading: loading, isolation: isolation, body)
+            bots: bots, dispatcher: dispatcher, loading: loading, isolation: isolation, body)
     }
 
     // MARK: Doing

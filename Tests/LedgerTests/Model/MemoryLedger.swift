@@ -212,6 +212,12 @@ extension MemoryLedger {
         try await read { $0.pendingOutbox(channel: channel, limit: limit) }
     }
 
+    func outboxLine(
+        of channel: String, limit: Int
+    ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?) {
+        try await read { $0.outboxLine(of: channel, limit: limit) }
+    }
+
     func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord? {
         try await read { $0.untriedOutbox(channel: channel, item: item) }
     }
@@ -250,6 +256,28 @@ extension MemoryLedger {
 
     func events(after seq: Int64, limit: Int) async throws(LedgerError) -> [EventRecord] {
         try await read { $0.events(after: seq, limit: limit) }
+    }
+
+    func events(about subject: EventSubject, limit: Int) async throws(LedgerError) -> [EventRecord] {
+        try await read { $0.events(about: subject, limit: limit) }
+    }
+
+    func events(
+        numbered numbers: some Sequence<Int64> & Sendable
+    ) async throws(LedgerError) -> [EventRecord] {
+        try await read { $0.events(numbered: numbers) }
+    }
+
+    func verdicts(
+        on events: some Sequence<Int64> & Sendable
+    ) async throws(LedgerError) -> [VerdictRecord] {
+        try await read { $0.verdicts(on: events) }
+    }
+
+    func verdicts(
+        onItem key: String, from event: Int64, newest: Bool, limit: Int
+    ) async throws(LedgerError) -> [VerdictRecord] {
+        try await read { $0.verdicts(onItem: key, from: event, newest: newest, limit: limit) }
     }
 
     func lastEvent() async throws(LedgerError) -> Int64 {

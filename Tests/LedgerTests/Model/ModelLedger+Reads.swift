@@ -94,7 +94,8 @@ extension ModelLedger: RunReading, HistoryReading {
 
     func expiredRows(before moment: Moment, limit: Int) -> Int {
         let old = history(before: moment, limit: limit)
-        return old.events.count + old.entries.count + old.receipts.count + old.spans.count
+        return old.events.count + old.verdicts.count + old.entries.count + old.receipts.count
+            + old.spans.count
     }
 }
 
@@ -142,6 +143,11 @@ extension ModelLedger: OutboxReading, EventReading {
         // The sort is stable: of two due together the first inserted comes first.
         let sorted = heads.sorted { ($0.nextAt ?? .distantPast) < ($1.nextAt ?? .distantPast) }
         return Array(sorted.prefix(limit))
+    }
+
+    func outboxLine(of channel: String, limit: Int) -> (pending: [OutboxRecord], heldUntil: Moment?) {
+        let held = outbox.filter { $0.channel == channel && $0.state == .held }
+        return (pendingOutbox(channel: channel, limit: limit), held.compactMap(\.nextAt).min())
     }
 
     func untriedOutbox(channel: String, item: String) -> OutboxRecord? {
@@ -194,4 +200,35 @@ extension ModelLedger: OutboxReading, EventReading {
     func lastEvent() -> Int64 { lastNumber }
 
     func cursor(of consumer: String) -> Int64 { cursors[consumer] ?? 0 }
+}
+
+extension ModelLedger: VerdictReading {
+    func events(about subject: EventSubject, limit: Int) -> [EventRecord] {
+        let found = events.filter {
+            let columns = $0.event.fact.columns
+            return switch subject {
+            case .job(let name): columns.job == name
+            case .run(let id): columns.run == id
+            case .subject(let text): columns.subject == text
+            }
+        }
+        return Array(found.suffix(limit))
+    }
+
+    func events(numbered numbers: some Sequence<Int64> & Sendable) -> [EventRecord] {
+        let numbers = Set(numbers)
+        return events.filter { numbers.contains($0.seq) }
+    }
+
+    func verdicts(on events: some Sequence<Int64> & Sendable) -> [VerdictRecord] {
+        let numbers = Set(events)
+        return verdicts.filter { numbers.contains($0.event) }
+    }
+
+    func verdicts(
+        onItem key: String, from event: Int64, newest: Bool, limit: Int
+    ) -> [VerdictRecord] {
+        let found = verdicts.filter { $0.item == key && $0.event >= event }
+        return Array(newest ? found.suffix(limit) : found.prefix(limit))
+    }
 }

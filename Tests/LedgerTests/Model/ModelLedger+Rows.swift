@@ -119,6 +119,7 @@ extension ModelLedger {
     mutating func removeHistory(before moment: Moment, limit: Int) {
         let old = history(before: moment, limit: limit)
         events.removeAll { old.events.contains($0.seq) }
+        verdicts.removeAll { old.verdicts.contains($0) }
         outbox.removeAll { old.entries.contains($0.id) }
         for index in old.receipts.reversed() { receipts.remove(at: index) }
         spans.removeAll { old.spans.contains($0) }
@@ -127,9 +128,12 @@ extension ModelLedger {
     /// What ``removeHistory(before:limit:)`` removes; receipts by their place.
     func history(
         before moment: Moment, limit: Int
-    ) -> (events: [Int64], entries: [String], receipts: [Int], spans: [SlotSpan]) {
+    ) -> (
+        events: [Int64], verdicts: [VerdictRecord], entries: [String], receipts: [Int], spans: [SlotSpan]
+    ) {
         let read = cursors.values.min() ?? 0
         let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }
+        let oldVerdicts = verdicts.prefix(limit * 10).filter { $0.at < moment }
         let oldEntries = outbox.prefix(limit * 10).filter {
             $0.state.isSettled && ($0.settledAt.map { $0 < moment } ?? false)
         }
@@ -137,8 +141,9 @@ extension ModelLedger {
         let oldSpans = spans.filter { $0.last < moment }
             .sorted { ($0.era, $0.last, $0.job, $0.first) < ($1.era, $1.last, $1.job, $1.first) }
         return (
-            oldEvents.prefix(limit).map(\.seq), oldEntries.prefix(limit).map(\.id),
-            Array(oldReceipts.prefix(limit)), Array(oldSpans.prefix(limit))
+            oldEvents.prefix(limit).map(\.seq), Array(oldVerdicts.prefix(limit)),
+            oldEntries.prefix(limit).map(\.id), Array(oldReceipts.prefix(limit)),
+            Array(oldSpans.prefix(limit))
         )
     }
 

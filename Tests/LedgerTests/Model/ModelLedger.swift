@@ -26,6 +26,7 @@ struct ModelLedger: Sendable {
     var receipts: [ReceiptRecord] = []
     var channels: [String: ChannelRecord] = [:]
     var events: [EventRecord] = []
+    var verdicts: [VerdictRecord] = []
     var cursors: [String: Int64] = [:]
     /// The runs that the last list passed over.
     var passedOver: Set<String> = []
@@ -138,6 +139,12 @@ struct ModelLedger: Sendable {
         case .moveConsumer(let name, let old, let new):
             try require(cursors[name, default: 0] == old)
             cursors[name] = new
+        case .recordVerdicts(let records):
+            for record in records {
+                verdicts.removeAll { $0.event == record.event && $0.channel == record.channel }
+                verdicts.append(record)
+            }
+            verdicts.sort { ($0.event, $0.channel) < ($1.event, $1.channel) }
         case .removeRun(let id):
             try require(runs[id]?.state.isEnded ?? true)
             runs[id] = nil

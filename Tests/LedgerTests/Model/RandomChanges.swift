@@ -53,6 +53,7 @@ struct RandomChanges {
                         name: pick(["hook", "x"]), circuit: [UInt8(made & 255)],
                         identity: maybe { "i\($0.made)" }, updatedAt: moment()))
         case 23:
+            if flip() { return .recordVerdicts([verdict(), verdict()]) }
             let columns = FactColumns(job: maybe { $0.job() }, subject: "\(made)")
             return .append(NewEvent(Fact(pick(EventType.allCases), columns), at: moment()))
         case 24:
@@ -139,6 +140,14 @@ struct RandomChanges {
         if flip() { return .askEnd(run: run, pick([.canceled, .replaced])) }
         let end = Fact.End(Fact.Run(job: "a", id: run, bot: "ops"), message: "\(made)")
         return .passOver(run: run, NewEvent(.runSkipped(end), at: moment()))
+    }
+
+    private mutating func verdict() -> VerdictRecord {
+        VerdictRecord(
+            event: Int64.random(in: 1...9, using: &numbers), channel: pick(["hook", "x"]),
+            item: maybe { $0.pick(["job:a", "job:b"]) }, at: moment(),
+            action: pick([.send, .hold, .suppress]),
+            stage: pick(StageName.allCases), reason: "r\(made)", until: maybe { $0.moment() })
     }
 
     private mutating func putAttempt(_ model: ModelLedger) -> Change {

@@ -7,7 +7,7 @@ import Tracking
 /// The reads of every station.
 typealias LedgerReading = EventReading & HistoryReading & JobReading & OutboxReading & RunReading
     & SlotReading
-    & TalkReading
+    & TalkReading & VerdictReading
 
 /// Every answer of a ledger, by the name of the question.
 struct Snapshot {
@@ -30,6 +30,9 @@ struct Snapshot {
     static let mixed = RunFilter(job: "a", states: [.completed, .canceled, .queued], limit: 4)
     static let open = RunFilter(states: [.running, .queued], since: at(20), limit: 6)
     static let channels = ["hook", "x", "desk", "tv"]
+    static let subjects: [(String, EventSubject)] = [
+        ("a job", .job("a")), ("a run", .run("r1")), ("a message", .subject("1")),
+    ]
     static let itemKeys: [ItemKey] = [.job("a"), .job("b"), .thread(bot: "ops", thread: "main")]
 }
 
@@ -58,6 +61,15 @@ extension Snapshot {
         answers["outbox, by channel"] = try await ledger.outboxCounts(byChannelIn: [.waiting, .pending])
         answers["events"] = try await ledger.events(
             after: model.eventBefore(last: depth), limit: .max)
+        answers["events, numbered"] = try await ledger.events(numbered: [1, 3, 99_999])
+        for (name, subject) in Self.subjects {
+            answers["events about \(name)"] = try await ledger.events(about: subject, limit: 3)
+        }
+        answers["verdicts"] = try await ledger.verdicts(on: 1...8)
+        for isNewest in [false, true] {
+            answers["verdicts on an item, \(isNewest)"] = try await ledger.verdicts(
+                onItem: "job:a", from: 2, newest: isNewest, limit: 3)
+        }
         answers["last event"] = try await ledger.lastEvent()
         answers["jobs with history"] = try await ledger.jobsWithHistory(after: "a", limit: 2)
         answers["expired rows"] = try await ledger.expiredRows(before: at(400), limit: 3)
@@ -77,6 +89,9 @@ extension Snapshot {
         for name in Self.channels {
             answers["channel \(name)"] = try await ledger.channel(named: name)
             answers["pending \(name)"] = try await ledger.pendingOutbox(channel: name, limit: .max)
+            let line = try await ledger.outboxLine(of: name, limit: .max)
+            answers["line \(name)"] = line.pending
+            answers["held \(name)"] = line.heldUntil
             answers["untried \(name)"] = try await ledger.untriedOutbox(channel: name, item: "job:a")
             answers["behind \(name)"] = Set(try await ledger.surfaces(channel: name, all: false))
             answers["refused \(name)"] = Set(try await ledger.refusedSurfaces(channel: name))

@@ -1,0 +1,32 @@
+/// What was decided about an event for a channel, by which rule and why.
+package struct WireVerdict: Hashable, Sendable, Codable {
+    /// When it was decided.
+    package var at: Timestamp
+    /// The event's number; of an item the newest event that it had taken in.
+    package var event: Int64
+    /// The event's type, as long as it is kept.
+    package var type: String?
+    /// The name of the run that the event is about, `JOB#N`, as long as it is kept.
+    package var run: String?
+    /// The key of the item that was shown or sent; absent: the event itself was.
+    package var item: String?
+    /// The channel; absent where no route names the event.
+    package var channel: String?
+    /// `send`, `hold` or `suppress`.
+    package var action: String
+    /// The stage of dispatch that decided: `route`, `dismissal` and so on.
+    package var stage: String
+    /// Why, in one word.
+    package var reason: String
+    /// Until when it is held.
+    package var until: Timestamp?
+
+    /// A verdict of its obligatory parts.
+    package init(at: Timestamp, event: Int64, action: String, stage: String, reason: String) {
+        self.at = at
+        self.event = event
+        self.action = action
+        self.stage = stage
+        self.reason = reason
+    }
+}
