@@ -223,7 +223,8 @@ import Tracking
             waiting = try await scene.run(second) { $0.state == .queued && $0.token > second.token }
         }
         let run = try #require(waiting)
-        try await RunScene.run(in: home, clock: ManualClock(now: .now + .seconds(300), sinceBoot: .sinceBoot)) { scene in
+        try await RunScene.run(in: home, clock: ManualClock(now: .now + .seconds(300), sinceBoot: .sinceBoot))
+        { scene in
             let left = try #require(try scene.lines(of: "left").first.flatMap { Int32($0) })
             defer { kill(left, SIGKILL) }
             let ended = try await scene.end(of: run)
