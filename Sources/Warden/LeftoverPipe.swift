@@ -27,3 +27,14 @@ struct LeftoverPipe {
         self.stream = stream
     }
 }
+
+/// What is still read and passed on of runs that ended.
+struct LateOutputs {
+    /// Pipes that processes which outlived their run still hold open.
+    var leftovers: [UInt64: LeftoverPipe] = [:]
+    /// What those who were attached to runs that ended have not read yet.
+    var lastWords: [UInt64: OutputSink] = [:]
+
+    /// Whether somebody attached still gets output of a run that ended.
+    var isPassedOn: Bool { !lastWords.isEmpty || leftovers.values.contains { $0.sink != nil } }
+}

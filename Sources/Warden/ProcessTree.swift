@@ -88,6 +88,15 @@ extension ProcessTree {
         }
     }
 
+    /// Does what the ladder of its run says; nil: nothing.
+    mutating func obey(_ action: StopLadder.Action?) {
+        switch action {
+        case .terminate: terminate()
+        case .kill: kill()
+        case .giveUp, nil: break
+        }
+    }
+
     /// Asks every member to end that was not asked yet; stopped ones are continued, so that they can.
     ///
     /// - Returns: the members.

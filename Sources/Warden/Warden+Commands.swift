@@ -11,9 +11,9 @@ extension Warden {
         case .hello: welcome(id)
         case .start(let order): start(order)
         case .cancel(let key, let reason): cancel(key, reason)
-        case .query(let key?): tellAbout(key)
-        case .query(nil): tellEverything()
-        case .acknowledge(let key): forget(key)
+        case .query(let key?): sendState(key)
+        case .query(nil): sendEverything()
+        case .acknowledge(let key): outcomes.acknowledge(key)
         case .input(let key, let offset, let bytes): give(key, bytes, at: offset)
         case .closeInput(let key): endInput(key)
         case .resize(let key, let size): resize(key, size)
@@ -25,59 +25,57 @@ extension Warden {
 
     /// A daemon is there: it gets everything that is known, and the jobs' notify sockets.
     private func welcome(_ id: UInt64) {
-        if let old = daemon, old != id { drop(old) }
-        daemon = id
-        awaySince = nil
-        if !isRetired { adoptRetired() }
+        if let old = links.daemon, old != id { drop(old) }
+        links.welcome(id)
+        if !phase.isRetired { adoptRetired() }
         let hello = WardenHello(
             pid: getpid(), startTime: ProcessTable.entry(getpid())?.startTime ?? 0, bootID: bootID,
             runs: runs.count, build: build)
-        tell(.hello(hello))
-        tellEverything()
+        send(.hello(hello))
+        sendEverything()
     }
 
-    private func tellEverything() {
+    private func sendEverything() {
         for run in runs.values.sorted(by: { $0.startedAt < $1.startedAt }) {
-            tell(run.startedMessage)
+            send(run.startedMessage)
             sendReports(of: run)
         }
-        for entry in ended.values.sorted(by: { $0.record.endedAt < $1.record.endedAt }) { tell(entry) }
-        tell(.caughtUp)
+        for entry in outcomes.inOrder { send(entry) }
+        send(.caughtUp)
     }
 
-    func tellAbout(_ key: RunKey) {
+    func sendState(_ key: RunKey) {
         if let run = runs[key] {
-            tell(run.startedMessage)
-        } else if let entry = ended[key] {
-            tell(entry)
+            send(run.startedMessage)
+        } else if let entry = outcomes[key] {
+            send(entry)
         } else {
-            tell(.unknown(key))
+            send(.unknown(key))
         }
     }
 
-    func tell(_ entry: Ended) {
-        guard let daemon else { return }
-        for frame in entry.reports.frames { links[daemon]?.send(frame) }
-        tell(.ended(entry.record))
+    func send(_ entry: Outcomes.Ended) {
+        for frame in entry.reports.frames { links.sendToDaemon(frame) }
+        send(.ended(entry.record))
     }
 
     /// Gives the daemon the run's notify socket; from now on the daemon reads it.
     func handOver(_ run: Run) {
-        guard let daemon, let socket = run.pipes?.notifySocket else { return }
-        unwatch(socket.raw, closesNext: false)
+        guard links.daemon != nil, let socket = run.pipes?.notifySocket else { return }
+        watches.remove(socket.raw, closesNext: false)
         // What was read while nobody listened comes first: the daemon's own reading is newer.
-        for frame in run.reports.takeAll() { links[daemon]?.send(frame) }
-        links[daemon]?.send(WardenMessage.notifySocket(run.key).frame, passing: socket)
+        for frame in run.reports.takeAll() { links.sendToDaemon(frame) }
+        links.sendToDaemon(WardenMessage.notifySocket(run.key).frame, passing: socket)
     }
 
     private func start(_ order: ProcessOrder) {
         let key = order.key
-        // Asked again: the answer is what is true, and nothing is started.
-        guard runs[key] == nil, ended[key] == nil else { return tellAbout(key) }
+        // Repeated: the answer is the state of the attempt, and nothing is started.
+        guard runs[key] == nil, outcomes[key] == nil else { return sendState(key) }
         do throws(StartRefused) {
             try begin(order)
         } catch {
-            tell(.refused(key, error.refusal, text: error.text))
+            send(.refused(key, error.refusal, text: error.text))
         }
     }
 
@@ -87,8 +85,8 @@ extension Warden {
             try begin(order, attachment)
         } catch {
             if let attachment {
-                let told = WardenMessage.refused(order.key, error.refusal, text: error.text)
-                links[attachment.link]?.send(told.frame)
+                let refused = WardenMessage.refused(order.key, error.refusal, text: error.text)
+                links[attachment.link]?.send(refused.frame)
             }
             throw error
         }
@@ -96,7 +94,7 @@ extension Warden {
 
     private func begin(_ order: ProcessOrder, _ attachment: Attachment?) throws(StartRefused) {
         let key = order.key
-        guard !isRetired else {
+        guard !phase.isRetired else {
             throw StartRefused(.exhausted, "this warden only finishes its runs; a newer one is in charge")
         }
         guard hasRoom else {
@@ -114,7 +112,7 @@ extension Warden {
                     group: group))
             started = try begin(order, attachment, in: &group)
         } catch {
-            store.remove(key, isSaved: false)
+            outcomes.store.remove(key, isSaved: false)
             if let group { _ = groups.remove(group) }
             throw error
         }
@@ -127,15 +125,14 @@ extension Warden {
                 reaper: getpid(), group: group))
         run.pipes = started.pipes
         run.record = record
-        runs[key] = run
-        keys[run.pid] = key
+        runs.add(run)
         // The record may fail from here on; the process runs, and the memory knows it.
         let begun = RunRecord.Started(
             pid: run.pid, startTime: run.startTime, at: run.startedAt, instant: now)
         try? record.writeAll(begun.frame[...])
-        tell(run.startedMessage)
+        send(run.startedMessage)
         if attachment == nil, run.pipes?.input == nil, run.pipes?.terminal == nil {
-            fresh.append(run)
+            runs.addFresh(run)
         } else {
             watchPipes(of: run)
         }
@@ -160,7 +157,7 @@ extension Warden {
 
     private func makeRecord(_ record: RunRecord) throws(StartRefused) -> Descriptor {
         do throws(HostError) {
-            return try store.make(record)
+            return try outcomes.store.make(record)
         } catch {
             throw StartRefused(error)
         }
@@ -172,40 +169,32 @@ extension Warden {
     /// behind three.
     private var hasRoom: Bool {
         let held = 7 * (runs.count + 1) + 3 * (attachments.count + terminals.count)
-        return held + 3 * leftovers.count + lastWords.count + 64 <= descriptorLimit
+        return held + 3 * late.leftovers.count + late.lastWords.count + 64 <= descriptorLimit
     }
 
     /// Waits for what the runs that this round started write, unless they have ended meanwhile.
     func watchFresh() {
-        guard !fresh.isEmpty else { return }
+        guard runs.hasFresh else { return }
         collectChildren()
-        for run in fresh where runs[run.key] === run { watchPipes(of: run) }
-        fresh = []
+        for run in runs.takeFresh() { watchPipes(of: run) }
     }
 
     private func watchPipes(of run: Run) {
         guard let pipes = run.pipes else { return }
         for stream in OutputStream.allCases {
-            if let pipe = pipes[pipe: stream] { try? watch(pipe.raw, .output(run.key, stream)) }
+            if let pipe = pipes[pipe: stream] { try? watches.add(pipe.raw, .output(run.key, stream)) }
         }
-        if let pipe = pipes.progressPipe { try? watch(pipe.raw, .progress(run.key)) }
-        if !isWatched(pipes.notifySocket.raw) { try? watch(pipes.notifySocket.raw, .notify(run.key)) }
+        if let pipe = pipes.progressPipe { try? watches.add(pipe.raw, .progress(run.key)) }
+        if !watches.contains(pipes.notifySocket.raw) {
+            try? watches.add(pipes.notifySocket.raw, .notify(run.key))
+        }
         run.pipes?.input?.flush()
         if run.pipes?.input?.isClosed == true { run.pipes?.input = nil }
         watchInput(of: run)
     }
 
     private func cancel(_ key: RunKey, _ reason: String) {
-        guard let run = runs[key], run.exit == nil else { return tellAbout(key) }
-        switch run.ladder.cancel(reason, at: .sinceBoot) {
-        case .terminate: run.tree.terminate()
-        case .kill: run.tree.kill()
-        case .giveUp, nil: break
-        }
-    }
-
-    private func forget(_ key: RunKey) {
-        guard let entry = ended.removeValue(forKey: key) else { return }
-        store.remove(key, isSaved: entry.isSaved)
+        guard let run = runs[key], run.exit == nil else { return sendState(key) }
+        run.tree.obey(run.ladder.cancel(reason, at: .sinceBoot))
     }
 }

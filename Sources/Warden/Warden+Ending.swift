@@ -13,7 +13,7 @@ extension Warden {
         while true {
             let pid = unsafe clinux_wait4(-1, &status, WNOHANG, &usage)
             guard pid > 0 else { break }
-            guard let key = keys.removeValue(forKey: pid), let run = runs[key] else { continue }
+            guard let run = runs.takeLeader(pid) else { continue }
             leaderEnded(run, status, usage)
         }
         groups.tidy()
@@ -24,7 +24,7 @@ extension Warden {
     /// A process of a run of a warden that was killed has ended: its first one, or one that this left behind.
     func orphanEnded(_ key: RunKey) {
         guard let run = runs[key], let handle = run.orphan else { return }
-        unwatch(handle.raw)
+        watches.remove(handle.raw)
         run.orphan = nil
         let now = Duration.sinceBoot
         if run.exit == nil { run.exit = Run.Exit(at: .now, instant: now) }
@@ -34,20 +34,16 @@ extension Warden {
     /// The first process of the run has ended, how is not known: nothing of it may go on beside what is done next
     /// in its place, another attempt or the next slot.
     func lose(_ run: Run, _ now: Duration) {
-        switch run.ladder.lose(at: now) {
-        case .terminate: run.tree.terminate()
-        case .kill: run.tree.kill()
-        case .giveUp, nil: break
-        }
+        run.tree.obey(run.ladder.lose(at: now))
         settle(run, now)
     }
 
-    /// Waits for one of them: they are nobody's children here, and no signal tells of their end.
+    /// Waits for one of them: they are nobody's children here, and no signal reports their end.
     private func watch(anyOf left: [ProcessEntry], of run: Run) {
         guard run.pipes == nil, run.orphan == nil else { return }
         for process in left {
             guard let handle = try? ProcessHandle(pid: process.pid, startTime: process.startTime),
-                (try? watch(handle.raw, .orphan(run.key))) != nil
+                (try? watches.add(handle.raw, .orphan(run.key))) != nil
             else { continue }
             run.orphan = handle
             return
@@ -100,7 +96,7 @@ extension Warden {
             return true
         }
         guard let children = children?.read() else { return true }
-        return children.contains { keys[$0] == nil }
+        return children.contains { !runs.isLeader($0) }
     }
 
     private func finish(_ run: Run, _ record: ExitRecord) {
@@ -110,28 +106,27 @@ extension Warden {
             for _ in 0..<64 where !readProgress(run.key) { break }
             if let line = run.pipes?.lines.finish() { run.reports.add(.report(run.key, line: line)) }
         }
-        runs[run.key] = nil
-        keys[run.pid] = nil
-        if let handle = run.orphan { unwatch(handle.raw) }
+        runs.remove(run)
+        if let handle = run.orphan { watches.remove(handle.raw) }
         if let group = run.tree.group { _ = groups.remove(group) }
         if let pipes = run.pipes { release(pipes, of: run) }
-        // A record that cannot be written is still told; only a restart of the warden would miss it.
+        // A record that cannot be written is still reported; only a restart of the warden would miss it.
         if let file = run.record {
             try? file.writeAll(RunRecord.endingFrame(record)[...])
         } else {
-            try? store.append(RunRecord.endingFrame(record), to: run.key)
+            try? outcomes.store.append(RunRecord.endingFrame(record), to: run.key)
         }
-        let entry = Ended(record: record, reports: run.reports)
-        ended[run.key] = entry
-        tell(entry)
+        let entry = Outcomes.Ended(record: record, reports: run.reports)
+        outcomes.add(entry)
+        send(entry)
         if let terminal = run.terminal { links[terminal]?.send(WardenMessage.ended(record).frame) }
     }
 
     private func release(_ pipes: RunPipes, of run: Run) {
-        unwatch(pipes.notifySocket.raw)
+        watches.remove(pipes.notifySocket.raw)
         unsafe unlink(pipes.notifyPath)
-        if let pipe = pipes.progressPipe { unwatch(pipe.raw) }
-        if let input = pipes.input, input.terminal == nil { unwatch(input.descriptor.raw) }
+        if let pipe = pipes.progressPipe { watches.remove(pipe.raw) }
+        if let input = pipes.input, input.terminal == nil { watches.remove(input.descriptor.raw) }
         let output = LeftoverOutput(pipes.output)
         for stream in OutputStream.allCases {
             let sink = pipes[sink: stream]

@@ -10,14 +10,9 @@ extension Warden {
             guard let peer = try? LocalSocket.peer(of: socket), peer.userID == geteuid() || peer.userID == 0
             else { continue }
             // Somebody who connects and says nothing does not keep others out.
-            if links.count >= 16,
-                let oldest = links.filter({ !$0.value.hasHello && !$0.value.isTerminal }).keys.min()
-            {
-                drop(oldest)
-            }
-            let id = (links.keys.max() ?? 0) + 1
-            guard (try? watch(socket.raw, .link(id))) != nil else { continue }
-            links[id] = DaemonLink(socket: socket)
+            if links.count >= 16, let oldest = links.oldestStranger { drop(oldest) }
+            let id = links.add(socket)
+            if (try? watches.add(socket.raw, .link(id))) == nil { _ = links.remove(id) }
         }
     }
 
@@ -33,23 +28,21 @@ extension Warden {
     }
 
     func drop(_ id: UInt64) {
-        guard let link = links.removeValue(forKey: id) else { return }
-        unwatch(link.socket.raw)
+        guard let (link, wasDaemon) = links.remove(id) else { return }
+        watches.remove(link.socket.raw)
         detach(id, link)
-        guard daemon == id else { return }
-        daemon = nil
-        awaySince = .sinceBoot
+        guard wasDaemon else { return }
         // From now on somebody else has to read what jobs report, or they block.
         for run in runs.values {
-            guard let socket = run.pipes?.notifySocket, !isWatched(socket.raw) else { continue }
-            try? watch(socket.raw, .notify(run.key))
+            guard let socket = run.pipes?.notifySocket, !watches.contains(socket.raw) else { continue }
+            try? watches.add(socket.raw, .notify(run.key))
         }
     }
 
     /// Sends everything that has room; asks to be woken for what has not.
     func flushLinks() {
         for run in runs.values where !run.reports.isEmpty { sendReports(of: run) }
-        for id in links.keys {
+        for id in links.ids {
             let waited = links[id]?.hasWaiting ?? false
             do throws(HostError) {
                 try links[id]?.flush()
@@ -58,21 +51,20 @@ extension Warden {
                 continue
             }
             if let link = links[id], waited || link.hasWaiting {
-                setInterest(link.socket.raw, link.hasWaiting ? .readingAndWriting : .reading)
+                watches.setInterest(link.socket.raw, link.hasWaiting ? .readingAndWriting : .reading)
             }
         }
     }
 
-    /// Tells the daemon; what it must not miss is repeated when it comes back.
-    func tell(_ message: WardenMessage) {
-        guard let daemon else { return }
-        links[daemon]?.send(message.frame)
+    /// Sends to the daemon; what it must not miss is repeated when it comes back.
+    func send(_ message: WardenMessage) {
+        if links.daemon != nil { links.sendToDaemon(message.frame) }
     }
 
     /// Sends what a run reported, unless there is nobody or too much waits.
     func sendReports(of run: Run) {
-        guard let daemon, links[daemon]?.isCrowded == false else { return }
-        for frame in run.reports.takeAll() { links[daemon]?.send(frame) }
+        guard links.takesReports else { return }
+        for frame in run.reports.takeAll() { links.sendToDaemon(frame) }
     }
 
     private func acceptOne() throws(HostError) -> Descriptor? {

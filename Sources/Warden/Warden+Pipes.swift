@@ -5,7 +5,7 @@ import Timeline
 import WardenProtocol
 
 extension Warden {
-    /// Takes what a run printed: into its file, and a copy to the daemon.
+    /// Reads what a run printed: into its file, and a copy to the daemon.
     ///
     /// Only a few reads at a time, so that one that prints without end does not keep others waiting.
     func readOutput(_ key: RunKey, _ stream: OutputStream) {
@@ -24,10 +24,10 @@ extension Warden {
         guard let pipe = run.pipes?[pipe: stream] else { return }
         for _ in 0..<rounds {
             switch (try? pipe.read(into: &buffer)) ?? .end {
-            case .bytes(let count): take(buffer[..<count], of: run, stream)
+            case .bytes(let count): keep(buffer[..<count], of: run, stream)
             case .wouldBlock: return
             case .end:
-                unwatch(pipe.raw)
+                watches.remove(pipe.raw)
                 run.pipes?[pipe: stream] = nil
                 return
             }
@@ -47,7 +47,7 @@ extension Warden {
         case .wouldBlock: break
         case .end:
             if let line = run.pipes?.lines.finish() { run.reports.add(.report(key, line: line)) }
-            unwatch(pipe.raw)
+            watches.remove(pipe.raw)
             run.pipes?.progressPipe = nil
         }
         return false
@@ -57,7 +57,7 @@ extension Warden {
     ///
     /// Most jobs never report; theirs stays here.
     func notified(_ key: RunKey) {
-        if let run = runs[key], daemon != nil { handOver(run) } else { readNotifications(key) }
+        if let run = runs[key], links.daemon != nil { handOver(run) } else { readNotifications(key) }
     }
 
     /// Reads a notify socket in the daemon's place; true when there may be more.
@@ -69,13 +69,13 @@ extension Warden {
         return read.mayHaveMore
     }
 
-    private func take(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: OutputStream) {
+    private func keep(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: OutputStream) {
         guard let offset = run.pipes?.output.count else { return }
         run.pipes?.output.append(bytes)
         run.pipes?[sink: stream]?.write(bytes)
-        guard run.pipes?.isOutputWatched == true, let daemon, links[daemon]?.isCrowded == false,
+        guard run.pipes?.isOutputWatched == true, links.takesReports,
             run.pipes?.copies.take(bytes.count, at: .sinceBoot) == true
         else { return }
-        links[daemon]?.send(WardenMessage.output(run.key, offset: offset, bytes: Array(bytes)).frame)
+        links.sendToDaemon(WardenMessage.output(run.key, offset: offset, bytes: Array(bytes)).frame)
     }
 }

@@ -9,24 +9,24 @@ extension Warden {
     /// Its records, its socket and its lock move to a folder of its own; whoever dies in between leaves
     /// everything where the next warden looks for it. The lock of the shared folder goes last.
     func retire() {
-        guard !isRetired else { return tell(.retired) }
+        guard !phase.isRetired else { return send(.retired) }
         let retired = RetiredWardens(directory: options.directory)
         do throws(HostError) {
             try PrivateFolder.make(retired.own)
             let held = try StateLock(folder: retired.own)
             let own = try RecordStore(directory: retired.own, state: options.state)
-            for key in store.keys { _ = store.move(key, to: own) }
+            for key in outcomes.store.keys { _ = outcomes.store.move(key, to: own) }
             guard unsafe rename(options.directory + "/warden.sock", retired.own + "/warden.sock") == 0 else {
                 throw .last("rename", retired.own)
             }
-            store = own
-            isRetired = true
+            outcomes.store = own
+            phase.isRetired = true
             lock = held
-            tell(.retired)
+            send(.retired)
         } catch {
             // Still in charge: the next one will try again.
             for key in (try? RecordStore(directory: retired.own, state: nil))?.keys ?? [] {
-                _ = (try? RecordStore(directory: retired.own, state: nil))?.move(key, to: store)
+                _ = (try? RecordStore(directory: retired.own, state: nil))?.move(key, to: outcomes.store)
             }
             retired.remove(String(getpid()))
         }
@@ -35,20 +35,22 @@ extension Warden {
     /// Whether a retired warden has nothing left to do: its outcomes are acknowledged, or wait for the
     /// warden in charge, which takes their records over.
     func hasFinished(_ now: Duration) -> Bool {
-        ended.isEmpty || awaySince.map { now - $0 >= .seconds(2) } ?? false
+        outcomes.isEmpty || links.awaySince.map { now - $0 >= .seconds(2) } ?? false
     }
 
-    /// Takes over the runs of retired wardens that are gone.
+    /// Takes over the runs of retired wardens that have ended.
     func adoptRetired() {
-        for key in RetiredWardens(directory: options.directory).adopt(into: store) {
-            guard runs[key] == nil, ended[key] == nil, let record = store.record(of: key) else { continue }
-            take(record)
+        for key in RetiredWardens(directory: options.directory).adopt(into: outcomes.store) {
+            guard runs[key] == nil, outcomes[key] == nil, let record = outcomes.store.record(of: key) else {
+                continue
+            }
+            adopt(record)
         }
     }
 
     /// What must be gone when this warden is.
     func leaveFolder() {
-        if isRetired {
+        if phase.isRetired {
             RetiredWardens(directory: options.directory).remove(String(getpid()))
         } else {
             unsafe unlink(options.directory + "/warden.sock")

@@ -6,26 +6,22 @@ import WardenProtocol
 extension Warden {
     /// Reads what an earlier warden left: outcomes nobody fetched, and runs it was killed over.
     func takeOver() {
-        _ = RetiredWardens(directory: options.directory).adopt(into: store)
-        for record in store.all() { take(record) }
-        for outcome in store.allSaved() {
-            var entry = ended[outcome.key] ?? Ended(record: outcome)
-            entry.isSaved = true
-            ended[outcome.key] = entry
-        }
+        _ = RetiredWardens(directory: options.directory).adopt(into: outcomes.store)
+        for record in outcomes.store.all() { adopt(record) }
+        outcomes.readSaved()
     }
 
-    /// Takes what another warden wrote of a run.
-    func take(_ record: RunRecord) {
+    /// Takes over a run by the record that another warden wrote.
+    func adopt(_ record: RunRecord) {
         if let outcome = record.ended {
             // It may have saved it before it ended, too.
-            ended[record.key] = Ended(record: outcome, isSaved: store.hasSaved(record.key))
+            outcomes.add(Outcomes.Ended(record: outcome, isSaved: outcomes.store.hasSaved(record.key)))
         } else {
             takeOver(record)
         }
     }
 
-    /// A run without an outcome is lost; when it still lives, only once that is over.
+    /// A run without an outcome is lost; one that still lives, once it has ended.
     ///
     /// Where only what it left behind still lives, that is ended first.
     private func takeOver(_ record: RunRecord) {
@@ -40,7 +36,7 @@ extension Warden {
                     leader: alive.pid, startTime: alive.startTime, mark: mark, reaper: nil,
                     group: record.group))
             run.orphan = handle
-            if (try? watch(handle.raw, .orphan(record.key))) != nil { return }
+            if (try? watches.add(handle.raw, .orphan(record.key))) != nil { return }
             run.orphan = nil
         }
         let (tree, left) = leftovers(of: record, mark: mark)
@@ -55,7 +51,7 @@ extension Warden {
         lose(run, now)
     }
 
-    /// What still runs of a run whose first process is gone: that one's number may be another's by now.
+    /// What still runs of a run whose first process has ended: that one's number may be another's by now.
     private func leftovers(of record: RunRecord, mark: String) -> (ProcessTree, [ProcessEntry]) {
         var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
         var left = tree.look()
@@ -78,19 +74,19 @@ extension Warden {
             startedInstant: started.instant,
             ladder: StopLadder(startedAt: started.instant, timeout: record.timeout, grace: record.grace),
             tree: tree)
-        runs[record.key] = run
+        runs.adopt(run)
         return run
     }
 
     /// Nothing of it runs any more, and nobody knows how it ended.
     private func lose(_ record: RunRecord) {
-        runs[record.key] = nil
+        runs.remove(record.key)
         if let group = record.group { _ = groups.remove(group) }
         let outcome = ExitRecord(
             key: record.key, cause: .lost, pid: record.started?.pid ?? 0,
             startedAt: record.started?.at ?? record.madeAt, endedAt: .now)
-        try? store.append(RunRecord.endingFrame(outcome), to: record.key)
-        ended[record.key] = Ended(record: outcome)
+        try? outcomes.store.append(RunRecord.endingFrame(outcome), to: record.key)
+        outcomes.add(Outcomes.Ended(record: outcome))
     }
 
     /// The run's first process if it still runs.

@@ -3,7 +3,7 @@ import Host
 import Performing
 import WardenProtocol
 
-// Terminals: whoever offered streams for an order and is told of its attempt.
+// Terminals: whoever offered streams for an order and follows its attempt.
 
 extension Warden {
     /// The runs somebody is attached to.
@@ -40,19 +40,19 @@ extension Warden {
     func takeAttachment(_ order: ProcessOrder) throws(StartRefused) -> Attachment? {
         guard let token = order.attachment else { return nil }
         guard let attachment = attachments.removeValue(forKey: token) else {
-            throw StartRefused(.other, "the terminal it was meant for has gone away")
+            throw StartRefused(.other, "the terminal it was meant for has closed its connection")
         }
         return attachment
     }
 
-    /// The run is there: its terminal is told, and its streams are those of the run.
+    /// The run is there: its terminal learns of it, and its streams are those of the run.
     func join(_ attachment: Attachment, to run: Run) {
         run.terminal = attachment.link
         links[attachment.link]?.key = run.key
         links[attachment.link]?.send(run.startedMessage.frame)
     }
 
-    /// A connection is gone: the run goes on without it, read as fast as it prints.
+    /// A connection closed: the run goes on without it, read as fast as it prints.
     func detach(_ id: UInt64, _ link: DaemonLink) {
         for (token, attachment) in attachments where attachment.link == id { attachments[token] = nil }
         guard let key = link.key, let run = runs[key], run.terminal == id else { return }
@@ -63,7 +63,7 @@ extension Warden {
     /// The terminal's reader of this stream has gone: the job's pipe breaks, as it would without a warden.
     func endStream(_ number: Int, of id: UInt64) {
         guard let key = links[id]?.key, let run = runs[key], let stream = OutputStream(number) else { return }
-        if let sink = run.pipes?[sink: stream] { unwatch(sink.descriptor.raw, closesNext: false) }
+        if let sink = run.pipes?[sink: stream] { watches.remove(sink.descriptor.raw, closesNext: false) }
         run.pipes?[sink: stream] = nil
         guard let pipe = run.pipes?[pipe: stream] else { return }
         if run.pipes?.terminal != nil {
@@ -71,7 +71,7 @@ extension Warden {
             signal(key, Int(SIGHUP))
             return resume(stream, of: run)
         }
-        unwatch(pipe.raw)
+        watches.remove(pipe.raw)
         run.pipes?[pipe: stream] = nil
     }
 
@@ -79,20 +79,20 @@ extension Warden {
 
     /// The pipe is left alone until its sink has room again.
     func waitForSink(of run: Run, _ stream: OutputStream) {
-        guard let sink = run.pipes?[sink: stream], !isWatched(sink.descriptor.raw) else { return }
-        try? watch(sink.descriptor.raw, .sink(run.key, stream), .writing)
+        guard let sink = run.pipes?[sink: stream], !watches.contains(sink.descriptor.raw) else { return }
+        try? watches.add(sink.descriptor.raw, .sink(run.key, stream), .writing)
         guard let pipe = run.pipes?[pipe: stream] else { return }
         if run.pipes?.terminal != nil {
-            setInterest(pipe.raw, masterInterest(of: run))
+            watches.setInterest(pipe.raw, masterInterest(of: run))
         } else {
-            unwatch(pipe.raw, closesNext: false)
+            watches.remove(pipe.raw, closesNext: false)
         }
     }
 
     /// What a run's terminal waits for: its output is left alone while the sink is full.
     func masterInterest(of run: Run) -> EventPoll.Interest {
         let isWaiting = run.pipes?.input?.isWaiting == true
-        let isPaused = run.pipes?.outputSink.map { isWatched($0.descriptor.raw) } == true
+        let isPaused = run.pipes?.outputSink.map { watches.contains($0.descriptor.raw) } == true
         switch (isPaused, isWaiting) {
         case (false, false): return .reading
         case (false, true): return .readingAndWriting
@@ -109,45 +109,47 @@ extension Warden {
         if sink.isBroken {
             dropSink(of: run, stream)
         } else {
-            unwatch(sink.descriptor.raw, closesNext: false)
+            watches.remove(sink.descriptor.raw, closesNext: false)
             resume(stream, of: run)
         }
     }
 
     private func dropSink(of run: Run, _ stream: OutputStream) {
         guard let sink = run.pipes?[sink: stream] else { return }
-        unwatch(sink.descriptor.raw, closesNext: false)
+        watches.remove(sink.descriptor.raw, closesNext: false)
         run.pipes?[sink: stream] = nil
         resume(stream, of: run)
     }
 
     private func resume(_ stream: OutputStream, of run: Run) {
         guard let pipe = run.pipes?[pipe: stream] else { return }
-        if isWatched(pipe.raw) {
-            setInterest(pipe.raw, run.pipes?.terminal == nil ? .reading : masterInterest(of: run))
+        if watches.contains(pipe.raw) {
+            watches.setInterest(pipe.raw, run.pipes?.terminal == nil ? .reading : masterInterest(of: run))
         } else {
-            try? watch(pipe.raw, .output(run.key, stream))
+            try? watches.add(pipe.raw, .output(run.key, stream))
         }
     }
 
     /// The run ended: what its reader has not taken yet is kept until it does or goes away.
     func finish(_ sink: OutputSink) {
-        guard sink.hasWaiting, !sink.isBroken else { return unwatch(sink.descriptor.raw, closesNext: false) }
-        let id = (lastWords.keys.max() ?? 0) + 1
-        lastWords[id] = sink
-        if isWatched(sink.descriptor.raw) {
-            reassign(sink.descriptor.raw, to: .lastWords(id))
-        } else if (try? watch(sink.descriptor.raw, .lastWords(id), .writing)) == nil {
-            lastWords[id] = nil
+        guard sink.hasWaiting, !sink.isBroken else {
+            return watches.remove(sink.descriptor.raw, closesNext: false)
+        }
+        let id = (late.lastWords.keys.max() ?? 0) + 1
+        late.lastWords[id] = sink
+        if watches.contains(sink.descriptor.raw) {
+            watches.reassign(sink.descriptor.raw, to: .lastWords(id))
+        } else if (try? watches.add(sink.descriptor.raw, .lastWords(id), .writing)) == nil {
+            late.lastWords[id] = nil
         }
     }
 
     func flushLastWords(_ id: UInt64) {
-        guard let sink = lastWords[id] else { return }
+        guard let sink = late.lastWords[id] else { return }
         sink.flush()
         guard sink.isBroken || !sink.hasWaiting else { return }
-        unwatch(sink.descriptor.raw, closesNext: false)
-        lastWords[id] = nil
+        watches.remove(sink.descriptor.raw, closesNext: false)
+        late.lastWords[id] = nil
     }
 }
 

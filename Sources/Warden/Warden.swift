@@ -24,13 +24,6 @@ package final class Warden {
         case leftoverSink(UInt64)
     }
 
-    /// A run that ended and was not acknowledged.
-    struct Ended {
-        var record: ExitRecord
-        var reports = KeptReports()
-        var isSaved = false
-    }
-
     let options: WardenOptions
     let bootID: String
     /// Which program this is; see ``Machine/build(of:)``.
@@ -40,52 +33,29 @@ package final class Warden {
     /// Not raised: jobs inherit it, and some programs
     /// break on a large one.
     let descriptorLimit: Int
-    var store: RecordStore
     var starter: RunStarter
     var groups: ControlGroups
     var ownSize = OwnSize()
     /// Nil where the kernel does not list them.
     let children = ChildList()
-    var runs: [RunKey: Run] = [:]
-    var keys: [Int32: RunKey] = [:]
-    /// Runs of this round whose pipes nobody waits for yet: those that are short have ended when it has.
-    var fresh: [Run] = []
-    var ended: [RunKey: Ended] = [:]
-    var leftovers: [UInt64: LeftoverPipe] = [:]
-    /// What earlier attempts left running and is being ended, by the run's id.
-    var endings: [String: Leftovers] = [:]
-    /// What those who were attached to runs that ended have not read yet.
-    var lastWords: [UInt64: OutputSink] = [:]
+    var runs = RunTable()
+    var outcomes: Outcomes
+    var late = LateOutputs()
+    var endings = PredecessorEndings()
     /// Streams that wait for their order, by token.
     var attachments: [String: Attachment] = [:]
-    var links: [UInt64: DaemonLink] = [:]
-    /// The link that said hello last.
-    var daemon: UInt64?
-    /// Since when there is no daemon, since boot.
-    var awaySince: Duration?
-    /// Since when there is neither run nor daemon, since boot.
-    var idleSince: Duration?
-    /// Not before then, since boot, is the state folder tried again after it refused an outcome.
-    var saveNotBefore = Duration.zero
-    /// TERM came: end as soon as no run is left.
-    var isEnding = false
+    var links = Links()
+    var phase = WardenPhase()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
     /// Of the shared folder; of its own one when it is retired.
     var lock: StateLock
-    /// Whether it starts nothing any more, because another warden is in charge.
-    var isRetired = false
-    private let poll: EventPoll
+    let watches: Watches<Source>
+    private let timer: LoopTimer
     private let signals: Descriptor
-    private let timer: Descriptor
     let listener: Descriptor
-    private var sources: [UInt64: Source] = [:]
-    private var tokens: [Int32: UInt64] = [:]
-    private var lastToken: UInt64 = 0
-    private var armedFor: Duration?
     /// The process with which this one ends.
     private let tie: ProcessHandle?
-    private var isCut = false
 
     /// Takes the directory, reads what an earlier warden left in it, and listens.
     ///
@@ -100,24 +70,24 @@ package final class Warden {
         build =
             Machine.environment[WardenLaunch.buildVariable] ?? Machine.build(of: "/proc/self/exe")
         descriptorLimit = try DescriptorLimit.current()
-        store = try RecordStore(directory: options.directory, state: options.state)
+        outcomes = Outcomes(
+            store: try RecordStore(directory: options.directory, state: options.state),
+            hasState: options.state != nil)
         groups = options.usesControlGroups ? ControlGroups(below: .own()) : ControlGroups()
         starter = try RunStarter(
             directory: options.directory, state: options.state, environment: Machine.environment,
             keeping: RetiredWardens(directory: options.directory).working)
-        poll = try EventPoll()
+        watches = try Watches()
+        timer = try LoopTimer()
         signals = try Self.takeSignals()
-        timer = try Descriptor(
-            timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK)), call: "timerfd_create")
         let path = options.directory + "/warden.sock"
         unsafe unlink(path)
         listener = try LocalSocket.listen(path)
         tie = try Self.findTie()
-        try watch(signals.raw, .signals)
-        try watch(timer.raw, .timer)
-        try watch(listener.raw, .listener)
-        if let tie { try watch(tie.raw, .tie) }
-        awaySince = .sinceBoot
+        try watches.add(signals.raw, .signals)
+        try watches.add(timer.descriptor.raw, .timer)
+        try watches.add(listener.raw, .listener)
+        if let tie { try watches.add(tie.raw, .tie) }
         takeOver()
     }
 
@@ -127,53 +97,22 @@ package final class Warden {
             let now = Duration.sinceBoot
             keepTimes(now)
             flushLinks()
-            if isOver(now) { break }
-            arm()
-            for ready in try poll.wait() { serve(ready) }
+            if isDone(now) { break }
+            timer.arm(for: nextDeadline)
+            for ready in try watches.wait() { serve(ready) }
             watchFresh()
-            if isCut { break }
+            if phase.isCut { break }
         }
-        saveOutcomes()
+        outcomes.save()
         groups.close()
         leaveFolder()
     }
 
-    func watch(
-        _ descriptor: Int32, _ source: Source, _ interest: EventPoll.Interest = .reading
-    ) throws(HostError) {
-        lastToken += 1
-        try poll.add(descriptor, lastToken, interest)
-        sources[lastToken] = source
-        tokens[descriptor] = lastToken
-    }
-
-    /// Waits for it no more.
-    ///
-    /// One that is closed next, and is open nowhere else, leaves the poll by that.
-    func unwatch(_ descriptor: Int32, closesNext: Bool = true) {
-        guard let token = tokens.removeValue(forKey: descriptor) else { return }
-        sources[token] = nil
-        if !closesNext { poll.remove(descriptor) }
-    }
-
-    func isWatched(_ descriptor: Int32) -> Bool { tokens[descriptor] != nil }
-
-    /// What is watched already belongs to somebody else from here on.
-    func reassign(_ descriptor: Int32, to source: Source) {
-        if let token = tokens[descriptor] { sources[token] = source }
-    }
-
-    func setInterest(_ descriptor: Int32, _ interest: EventPoll.Interest) {
-        guard let token = tokens[descriptor] else { return }
-        try? poll.change(descriptor, token, interest)
-    }
-
     private func serve(_ ready: EventPoll.Ready) {
-        // What another event of this round removed is gone.
-        guard let source = sources[ready.token] else { return }
+        guard let source = watches.source(of: ready) else { return }
         switch source {
         case .signals: readSignals()
-        case .timer: readTimer()
+        case .timer: timer.clear()
         case .listener: acceptLinks()
         case .tie: cut()
         case .link(let id): if ready.isReadable { serveLink(id) }
@@ -191,7 +130,7 @@ package final class Warden {
         }
     }
 
-    /// The process to end with, by ``WardenLaunch/tieVariable``; throws when it is gone already.
+    /// The process to end with, by ``WardenLaunch/tieVariable``; throws when it has ended already.
     private static func findTie() throws(HostError) -> ProcessHandle? {
         guard let text = Machine.environment[WardenLaunch.tieVariable], let pid = Int32(text) else {
             return nil
@@ -199,22 +138,34 @@ package final class Warden {
         return try ProcessHandle(pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0)
     }
 
-    /// The process to end with is gone: nobody wants the runs, and nobody will ask how they ended.
+    /// The process to end with has ended: nobody wants the runs, and nobody will ask how they ended.
     private func cut() {
         for run in runs.values { run.tree.kill() }
         collectChildren()
-        isCut = true
+        phase.isCut = true
     }
 
-    /// Whether somebody attached still gets output of a run that ended.
-    var passesOutputOn: Bool { !lastWords.isEmpty || leftovers.values.contains { $0.sink != nil } }
+    private func isDone(_ now: Duration) -> Bool {
+        guard runs.isEmpty, !late.isPassedOn else { return false }
+        if phase.isEnding { return true }
+        if phase.isRetired { return hasFinished(now) }
+        return options.endsWhenIdle && phase.idleDeadline.map { $0 <= now } ?? false
+    }
 
-    private func isOver(_ now: Duration) -> Bool {
-        guard runs.isEmpty, !passesOutputOn else { return false }
-        if isEnding { return true }
-        if isRetired { return hasFinished(now) }
-        guard options.endsWhenIdle, let idleSince else { return false }
-        return now - idleSince >= .seconds(10)
+    /// Does everything whose time has come.
+    func keepTimes(_ now: Duration) {
+        for run in runs.values where run.deadline.map({ $0 <= now }) ?? false { keepTime(of: run, now) }
+        endings.advance(to: now)
+        if let deadline = saveDeadline, deadline <= now { outcomes.save() }
+        phase.note(
+            isIdle: runs.isEmpty && links.daemon == nil && attachments.isEmpty && !late.isPassedOn, at: now)
+    }
+
+    private func keepTime(of run: Run, _ now: Duration) {
+        if run.exit == nil || run.ladder.isStopping {
+            run.tree.obey(run.ladder.advance(to: now))
+        }
+        settle(run, now)
     }
 
     private func readSignals() {
@@ -224,39 +175,22 @@ package final class Warden {
             switch Int32(info.ssi_signo) {
             case SIGCHLD: collectChildren()
             case SIGTERM, SIGINT:
-                isEnding = true
+                phase.isEnding = true
                 if !runs.isEmpty { retire() }
             default: break  // A terminal that hangs up is no reason to end.
             }
         }
     }
 
-    private func readTimer() {
-        var count: UInt64 = 0
-        unsafe read(timer.raw, &count, MemoryLayout<UInt64>.size)
-        armedFor = nil
-    }
+    /// When outcomes that nobody fetched are saved, since boot; nil when there are none.
+    private var saveDeadline: Duration? { outcomes.saveDeadline(awaySince: links.awaySince) }
 
-    /// Sets the one timer to the earliest time anybody has to keep.
-    private func arm() {
-        var next = runs.values.compactMap(\.deadline).min()
-        func include(_ instant: Duration?) {
-            if let instant { next = min(next ?? instant, instant) }
-        }
-        include(saveDeadline)
-        include(endingDeadline)
-        if options.endsWhenIdle { include(idleSince.map { $0 + .seconds(10) }) }
-        if isRetired, runs.isEmpty { include(awaySince.map { $0 + .seconds(2) }) }
-        guard next != armedFor else { return }
-        armedFor = next
-        var setting = itimerspec()
-        if let next {
-            // A microsecond later than asked, because the rest below it was cut; zero would disarm.
-            let microseconds = Int(max(0, next.microseconds)) + 1
-            setting.it_value = timespec(
-                tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1000)
-        }
-        unsafe timerfd_settime(timer.raw, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+    /// The earliest time anybody has to keep, since boot.
+    private var nextDeadline: Duration? {
+        var deadlines = runs.values.map(\.deadline) + [saveDeadline, endings.deadline]
+        if options.endsWhenIdle { deadlines.append(phase.idleDeadline) }
+        if phase.isRetired, runs.isEmpty { deadlines.append(links.awaySince.map { $0 + .seconds(2) }) }
+        return deadlines.compactMap { $0 }.min()
     }
 
     /// From here on signals are read like any other descriptor; children get them back at their defaults.

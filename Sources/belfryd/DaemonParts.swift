@@ -67,13 +67,14 @@ struct DaemonParts {
         let ledger = try choice.open()
         let place = StatePlace(ledger: choice.path, logger: logger)
         let incarnation = try await Self.nextIncarnation(ledger)
-        let census = RunCensus()
+        let (census, notes) = (RunCensus(), RunNotes())
         let channelBoard = ChannelBoard()
         let switchboard = Switchboard(configuration)
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: logger)
         let (news, newsTold) = AsyncStream<Never>.makeStream()
         let slots = try await SlotKeeper(
-            ledger: ledger, clock: clock, zones: { zones.rules(of: $0) }, census: census, makeID: makeID,
+            ledger: ledger, clock: clock, zones: { zones.rules(of: $0) }, census: census, notes: notes,
+            makeID: makeID,
             logger: logger,
             machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }),
             news: news, awaitsJobs: true)
@@ -85,7 +86,7 @@ struct DaemonParts {
             outputFolder: paths.state + "/output", socket: paths.socket, boot: boot)
         let runs = RunKeeper(
             ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
-            limits: RunLimits(), places: places, zones: { zones.rules(of: $0) }, logger: logger,
+            notes: notes, limits: RunLimits(), places: places, zones: { zones.rules(of: $0) }, logger: logger,
             news: newsTold, awaitsJobs: true)
         control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,

@@ -53,6 +53,7 @@ enum HerdBench {
         let ids = Mutex<UInt64>(0)
         let keeper = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: { $0 == "UTC" ? .utc : nil }, census: RunCensus(),
+            notes: RunNotes(),
             makeID: {
                 let number = ids.withLock { number in
                     number += 1

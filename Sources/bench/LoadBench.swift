@@ -75,6 +75,7 @@ enum LoadBench {
         let watch = Stopwatch()
         let keeper = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: { $0 == "UTC" ? .utc : berlin }, census: RunCensus(),
+            notes: RunNotes(),
             makeID: { UniqueID.v7(at: clock.now) }, logger: quiet)
         let seconds = watch.seconds
         let summary = await keeper.summary()

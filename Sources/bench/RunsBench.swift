@@ -56,13 +56,13 @@ enum RunsBench {
         var quiet = Logger(label: "bench")
         quiet.logLevel = .critical
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: quiet)
-        let census = RunCensus()
+        let (census, notes) = (RunCensus(), RunNotes())
         let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfry-warden"
         let warden = try WardenClient(
             directory: runtime.path + "/warden", launching: WardenLaunch(executable: program))
         let keeper = RunKeeper(
             ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
-            limits: RunLimits(),
+            notes: notes, limits: RunLimits(),
             places: RunPlaces(
                 outputFolder: folder.path + "/output", socket: folder.path + "/none.sock",
                 boot: try Machine.bootID()),
@@ -89,7 +89,7 @@ enum RunsBench {
             let (end, ending) = AsyncStream<Never>.makeStream()
             census.ring(whenIdle: "true") { ending.finish() }
             try await ledger.commit(runs.map { .insertRun($0, orIgnore: false) })
-            census.note(runs.map(\.id))
+            notes.add(changed: runs.map(\.id))
             // Rung behind the commit of the last run's end.
             for await _ in end {}
             return watch.seconds

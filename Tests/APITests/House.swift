@@ -110,7 +110,7 @@ private struct Keepers: Service {
             path: nil, zone: "UTC", bots: ["belfry": BotProfile(name: "belfry")], jobs: [],
             routing: Routing(routes: []), channels: [])
         let switchboard = Switchboard(configuration)
-        let census = RunCensus()
+        let (census, notes) = (RunCensus(), RunNotes())
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: logger)
         let launch = WardenLaunch(
             executable: try BuiltProgram.path("belfry-warden"), state: folder.path,
@@ -119,11 +119,12 @@ private struct Keepers: Service {
         places = RunPlaces(
             outputFolder: folder.file("output"), socket: socket, boot: try Machine.bootID())
         let slots = try await SlotKeeper(
-            ledger: ledger, clock: clock, zones: zones, census: census, makeID: makeID, logger: logger)
+            ledger: ledger, clock: clock, zones: zones, census: census, notes: notes, makeID: makeID,
+            logger: logger)
         let runs = RunKeeper(
             ledger: ledger, clock: clock,
             performers: [.warden: try WardenClient(directory: folder.file("warden"), launching: launch)],
-            board: board, census: census, limits: RunLimits(), places: places,
+            board: board, census: census, notes: notes, limits: RunLimits(), places: places,
             zones: zones, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,

@@ -100,7 +100,7 @@ import WardenProtocol
         warden.client.send(.start(order))
         try await warden.until { event in
             guard case .refused(order.key, .other, let text) = event else { return false }
-            return text.contains("gone away")
+            return text.contains("closed its connection")
         }
     }
 

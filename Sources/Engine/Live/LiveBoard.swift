@@ -16,6 +16,8 @@ package actor LiveBoard {
         var reader = ProgressLine()
         var version: UInt64
         var isDirty = false
+        /// Its last state, while the commit of its end is under way.
+        var last: LiveState?
 
         init(tracker: LiveTracker, version: UInt64) {
             self.tracker = tracker
@@ -24,6 +26,7 @@ package actor LiveBoard {
 
         /// When there is something to do for it, though nothing happens.
         var nextLook: Moment? {
+            if last != nil { return nil }
             var next = tracker.nextLook
             for held in [scanner.heldUntil, reader.heldUntil] {
                 if let held { next = next.map { min($0, held) } ?? held }
@@ -121,7 +124,7 @@ package actor LiveBoard {
     }
 
     private func update(_ run: String, _ body: (Line) -> [LiveChange]) -> LiveState? {
-        guard let line = lines[run] else { return nil }
+        guard let line = lines[run], line.last == nil else { return nil }
         let changes = body(line)
         if changes.contains(where: { $0 != .none }) { touch(line) }
         return changes.contains(.stateChange) ? line.tracker.live : nil
@@ -132,35 +135,51 @@ package actor LiveBoard {
         _ = update(run) { [$0.tracker.became(state, reason: reason, at: now)] }
     }
 
-    /// Takes an ended run off the board and returns its last state.
+    /// The last state of a run whose end is about to be committed.
     ///
+    /// From here on reports do not change it. Watchers see it once ``end(_:)`` confirms the commit.
     /// - Parameters:
     ///   - run: its id.
-    ///   - state: where it is now.
+    ///   - state: where it is after the commit.
     ///   - reason: why.
     ///   - elapsed: how long after its start that was, by a clock nobody sets; nil: not known.
     ///   - text: what Belfry has to say of it; nil: the job's own last words stand.
-    ///   - now: the moment, where `elapsed` tells no better one.
-    /// - Returns: its last state; nil: it was not on the board.
-    @discardableResult
-    package func end(
+    ///   - now: the moment, where `elapsed` gives no better one.
+    /// - Returns: nil: it is not on the board.
+    package func conclude(
         _ run: String, _ state: RunState, reason: RunReason?, after elapsed: Duration? = nil,
         saying text: String? = nil, at now: Moment
     ) -> LiveState? {
-        guard let line = lines.removeValue(forKey: run) else { return nil }
+        guard let line = lines[run] else { return nil }
         // The last words of a job that spoke too fast are still held back.
         for report in line.reader.finish() { _ = line.tracker.receive(report, from: .native, at: now) }
         for report in line.scanner.finish() { _ = line.tracker.receive(report, from: .text, at: now) }
-        let start = line.tracker.live.startedAt
+        var tracker = line.tracker
+        let start = tracker.live.startedAt
         let end = elapsed.flatMap { elapsed in start.map { $0 + elapsed } } ?? max(now, start ?? now)
-        _ = line.tracker.became(state, reason: reason, at: end)
-        var last = line.tracker.live
+        _ = tracker.became(state, reason: reason, at: end)
+        var last = tracker.live
         if let text { last.message = CleanText.line(text, limit: 300) }
-        version += 1
-        ended.append((version, last))
-        if ended.count > Self.endedKept { forgotten = ended.removeFirst().version }
-        watchers.tap()
+        line.last = last
         return last
+    }
+
+    /// The ends of these runs are committed: takes them off the board, and shows their last states to watchers.
+    package func end(_ runs: [String]) {
+        for run in runs {
+            guard let last = lines[run]?.last else { continue }
+            lines[run] = nil
+            version += 1
+            ended.append((version, last))
+            if ended.count > Self.endedKept { forgotten = ended.removeFirst().version }
+        }
+        watchers.tap()
+    }
+
+    /// Takes a run that has ended off the board at once, whatever ``conclude(_:_:reason:after:saying:at:)`` said.
+    package func end(_ run: String, _ state: RunState, reason: RunReason?, at now: Moment) {
+        guard conclude(run, state, reason: reason, at: now) != nil else { return }
+        end([run])
     }
 
     // MARK: Watching
@@ -216,7 +235,7 @@ package actor LiveBoard {
     }
 
     private func save() async throws(LedgerError) {
-        let dirty = lines.filter(\.value.isDirty)
+        let dirty = lines.filter { $0.value.isDirty && $0.value.last == nil }
         guard !dirty.isEmpty else { return }
         for run in dirty.keys { lines[run]?.isDirty = false }
         do throws(LedgerError) {

@@ -157,23 +157,24 @@ actor OutboxLine {
     private func settle() async throws(LedgerError) {
         owed += ends.takeAll()
         guard !owed.isEmpty else { return }
-        do throws(LedgerError) {
-            try await record(owed)
-        } catch {
-            guard case .fenced = error else { throw error }
-            // A person moved one of them meanwhile: each alone, and of that one only what it says of the channel.
-            while let end = owed.first {
-                do throws(LedgerError) {
-                    try await record([end])
-                } catch .fenced {
-                    logger.debug("an attempt's end came too late", metadata: ["outbox.id": "\(end.entry.id)"])
-                    try await record([end], isEntryGone: true)
+        var shared = SharedCommit(owed)
+        while let ends = shared.next {
+            do throws(LedgerError) {
+                try await record(ends)
+                shared.committed()
+            } catch {
+                guard case .fenced = error else { throw error }
+                guard shared.isSingle, let end = ends.first else {
+                    shared.refused()
+                    continue
                 }
-                release([end])
+                // A person moved the entry meanwhile: only what the end shows of the channel is recorded.
+                logger.debug("an attempt's end came too late", metadata: ["outbox.id": "\(end.entry.id)"])
+                try await record([end], isEntryGone: true)
+                shared.refused()
             }
-            return
+            release(ends)
         }
-        release(owed)
     }
 
     private func release(_ ends: [OutboxEnd]) {

@@ -3,7 +3,7 @@ import Tracking
 
 /// A run in the keeper's hands: about to be started, or started.
 ///
-/// An object of the keeper's alone: it is looked at often, and too large to be copied each time.
+/// Used by its keeper alone; an object because it is read often, and too large to be copied each time.
 final class ActiveRun {
     /// As the ledger has it, and as the steps not yet committed will leave it.
     var record: RunRecord
@@ -12,7 +12,7 @@ final class ActiveRun {
     /// Who performs it.
     let performer: PerformerKind
     /// Where it counts while it is under way.
-    var places: [Gate.Name]
+    let places: [Gate.Name]
     /// The clocks when it began to wait; nil: an earlier daemon saw that.
     var since: ClockReading?
     /// Whether its performer was ordered to start it.
@@ -21,22 +21,18 @@ final class ActiveRun {
     var isKnown = false
     /// Whether its performer was asked about it, and the answer is still to come.
     var isAsked = false
-    /// Whether its attempt is over, and only the commit that says so is still to come.
+    /// Whether its attempt has ended, and only the commit of that is still to come.
     var isLeaving = false
-
-    /// Whether its attempt is over, and what follows is not decided yet, because the ledger can't be read.
+    /// Whether its attempt has ended, and what follows is not decided yet, because the ledger can't be read.
     var isUndecided = false
 
-    /// A run that the next commit will claim.
-    init(
-        claiming record: RunRecord, _ spec: JobSpec, by performer: PerformerKind, places: [Gate.Name],
-        since: ClockReading?
-    ) {
+    /// A run whose turn it is and that the next commit will claim.
+    init(claiming record: RunRecord, _ spec: JobSpec, _ waiting: Waiting) {
         self.record = record
-        self.performer = performer
-        self.since = since
         self.spec = spec
-        self.places = places
+        performer = waiting.performer
+        places = waiting.places
+        since = waiting.since
         isOrdered = false
         isKnown = true
     }
@@ -47,5 +43,10 @@ final class ActiveRun {
         self.performer = performer
         self.places = places
         isOrdered = true
+    }
+
+    /// Where it no longer counts once its attempt has ended; one that waits for another attempt keeps its job's turn.
+    func placesToLeave(keepsTurn: Bool) -> [Gate.Name] {
+        keepsTurn ? places.filter { $0 != .job(record.job) } : places
     }
 }

@@ -3,17 +3,14 @@ import Synchronization
 
 /// How many runs of each job have not ended: a count of ledger rows, kept so that no decision must ask for it.
 ///
-/// Filled from the ledger at start; whoever commits a run's end says so here after the commit, and whoever commits its
+/// Filled from the ledger at start; whoever commits a run's end counts it here after the commit, and whoever commits its
 /// beginning before it: an end may be on its way before the one who began the run goes on.
-/// Also where those who change a run's row leave a note, after the commit, for the keeper of runs to look at it.
 package final class RunCensus: Sendable {
     private struct State {
         var active: [String: OpenRuns] = [:]
-        var notes: [String] = []
     }
 
     private let state = Mutex(State())
-    private let notes = Taps()
     private let bells = Mutex<[String: @Sendable () -> Void]>([:])
 
     package init() {}
@@ -56,21 +53,4 @@ package final class RunCensus: Sendable {
     package func runs(of job: String) -> Set<String> {
         state.withLock { $0.active[job]?.ids ?? [] }
     }
-
-    /// The rows of these runs were made or changed by somebody else than the keeper of runs.
-    package func note(_ runs: some Sequence<String>) {
-        state.withLock { $0.notes += runs }
-        notes.tap()
-    }
-
-    /// The runs that were noted since it was last asked, in that order.
-    package func takeNotes() -> [String] {
-        state.withLock { state in
-            defer { state.notes = [] }
-            return state.notes
-        }
-    }
-
-    /// A tap at once, and after each note.
-    package func taps() -> AsyncStream<Void> { notes.stream() }
 }

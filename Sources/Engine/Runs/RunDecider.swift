@@ -24,7 +24,7 @@ struct RunDecider {
         var move = RunMove(run, from: [.queued], to: .starting)
         move.nextToken = run.token + 1
         move.process = ProcessMark(pid: 0, startTime: 0, boot: boot)
-        return RunStep(run: run, changes: [.moveRun(move)], effects: [.start])
+        return RunStep(run: run, move: move, effects: [.start])
     }
 
     /// A run that somebody else started, an earlier daemon as a rule, is ours from now on.
@@ -32,7 +32,7 @@ struct RunDecider {
         var move = RunMove(run, from: [run.state], to: run.state, reason: run.reason)
         move.nextToken = run.token + 1
         let key = RunKey(run: run.id, attempt: run.attempt)
-        return RunStep(run: run, changes: [.moveRun(move)], effects: [.ask(key)])
+        return RunStep(run: run, move: move, effects: [.ask(key)])
     }
 
     /// Nobody knows any more what it should do, as `text` says: it can't be started, and must not wait for ever.
@@ -51,7 +51,8 @@ struct RunDecider {
         var move = RunMove(run, from: [.scheduled, .queued], to: outcome.state, reason: outcome.reason)
         move.endedAt = now
         let fact = outcome.fact(of: Fact.Run(run), message: message)
-        return RunStep(run: run, changes: [.moveRun(move), event(fact, at: now)], effects: [.end(outcome)])
+        return RunStep(
+            run: run, move: move, events: [NewEvent(fact, at: now)], effects: [.end(outcome)])
     }
 
     // MARK: What the performer reports
@@ -65,8 +66,8 @@ struct RunDecider {
         move.process = process.map { ProcessMark(pid: $0.pid, startTime: $0.startTime, boot: boot) }
         var attempt = AttemptRecord(run: run.id, n: run.attempt, state: .running)
         attempt.startedAt = moment
-        let told = begin(run, at: moment, clockChange, &move)
-        return RunStep(run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told)
+        let events = begin(run, at: moment, clockChange, &move)
+        return RunStep(run: run, move: move, attempt: attempt, events: events)
     }
 
     /// The performer could not start it; `waited` is how long the attempt has waited for what those before it left
@@ -119,19 +120,19 @@ struct RunDecider {
             return end(run, RunOutcome(.lost, reason), at: now, chance: chance)
         }
         if let why = run.endAsked { return end(run, RunOutcome(.canceled, why), at: now) }
-        let move = RunMove(run, from: [.starting], to: .queued)
-        return RunStep(run: run, changes: [.moveRun(move)], effects: [.wait])
+        return RunStep(run: run, move: RunMove(run, from: [.starting], to: .queued), effects: [.wait])
     }
 
-    /// The job said that it waits for a person, or goes on; or it fell silent, or spoke again.
-    func said(_ run: RunRecord, _ live: LiveState, at now: Moment) -> RunStep? {
+    /// The job reported that it waits for a person, or goes on; or it fell silent, or reported again.
+    func reported(_ run: RunRecord, _ live: LiveState, at now: Moment) -> RunStep? {
         guard live.state != run.state, [.running, .blocked, .stalled].contains(live.state) else { return nil }
         let move = RunMove(run, from: Self.alive.subtracting([.starting]), to: live.state)
-        var changes: [Change] = [.moveRun(move), .saveLive(run: run.id, live)]
+        var step = RunStep(run: run, move: move, live: live)
         if live.state == .blocked {
-            changes.append(event(.runBlocked(Fact.Blocked(Fact.Run(run), kind: live.blockedKind)), at: now))
+            let fact = Fact.runBlocked(Fact.Blocked(Fact.Run(run), kind: live.blockedKind))
+            step.events.append(NewEvent(fact, at: now))
         }
-        return RunStep(run: run, changes: changes)
+        return step
     }
 
     // MARK: The end of an attempt
@@ -153,7 +154,7 @@ struct RunDecider {
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)
-        var told = record.map { begin(run, at: $0.startedAt, clockChange, &move) } ?? []
+        var events = record.map { begin(run, at: $0.startedAt, clockChange, &move) } ?? []
         if let next {
             move.nextAttempt = run.attempt + 1
             move.notBefore = next
@@ -165,10 +166,10 @@ struct RunDecider {
             move.cpu = record?.cpu
             move.maxRssKb = record?.maxResidentKiB.map(Int64.init)
             move.survivors = record?.leftProcesses
-            told.append(event(outcome.fact(of: Fact.Run(run), message: message), at: now))
+            events.append(NewEvent(outcome.fact(of: Fact.Run(run), message: message), at: now))
         }
         return RunStep(
-            run: run, changes: [.moveRun(move), .putAttempt(attempt)] + told,
+            run: run, move: move, attempt: attempt, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
     }
 
@@ -184,20 +185,18 @@ struct RunDecider {
         }
         var move = RunMove(run, from: [.starting], to: .queued, reason: .retryWait)
         move.notBefore = moment
-        return RunStep(run: run, changes: [.moveRun(move)], effects: [.wait])
+        return RunStep(run: run, move: move, effects: [.wait])
     }
 
-    /// What is told and noted when the run's first attempt starts; nothing at the later ones.
+    /// What is recorded when the run's first attempt starts; nothing at the later ones.
     private func begin(
         _ run: RunRecord, at moment: Moment, _ clockChange: Duration, _ move: inout RunMove
-    ) -> [Change] {
+    ) -> [NewEvent] {
         guard run.startedAt == nil else { return [] }
         move.startedAt = moment
         move.queueDelay = max(.zero, moment - run.queuedAt - clockChange)
-        return [event(.runStarted(Fact.Run(run)), at: moment)]
+        return [NewEvent(.runStarted(Fact.Run(run)), at: moment)]
     }
-
-    private func event(_ fact: Fact, at moment: Moment) -> Change { .append(NewEvent(fact, at: moment)) }
 }
 
 extension JobSpec {

@@ -2,7 +2,7 @@ package import Ledger
 package import Logging
 package import Performing
 package import Timeline
-import Tracking
+package import Tracking
 
 /// Takes queued runs through their life: ordered from a performer, running, ended; each step a commit with its event.
 ///
@@ -10,79 +10,62 @@ import Tracking
 package actor RunKeeper {
     let ledger: any Ledger
     let clock: any WallClock
-    let performers: Performers
     let board: LiveBoard
     let census: RunCensus
-    let limits: RunLimits
-    let places: RunPlaces
-    let zones: ZoneLookup
-    let decider: RunDecider
     let logger: Logger
+    let decider: RunDecider
+    private let limits: RunLimits
+    private let notes: RunNotes
     private let alarm = Alarm()
+    let performers: Performers
+    let specs: RunSpecs
+    /// The runs that are not started.
+    var queue = RunQueue()
+    /// The rows that this keeper is to look at.
+    var rows = NotedRows()
     /// The runs in hand.
     var active = ActiveRuns()
-    /// The runs that wait for their turn, and those that wait for the moment of another attempt.
-    var lineup = Lineup()
-    var delays = Delays()
-    /// Who is under way of what only so many may be.
-    var gates = Gates()
-    /// The runs whose rows are to be looked at.
-    var unread = Fifo<String>()
-    /// Rows that were read in this turn.
-    var fresh: [String: RunRecord] = [:]
-    var specs = SpecShelf()
-    /// Steps that the ledger could not take; they are tried again before anything else.
-    var owed: [RunStep] = []
-    /// Attempts that are over, while the ledger can't be read to decide what follows.
-    var undecided: [(key: RunKey, end: AttemptEnd)] = []
-    /// Since when, since boot, runs wait for what their earlier attempts left running; by id.
-    ///
-    /// Of a run that waited before this daemon started the rows show it.
-    var leftoversSeen: [String: Duration] = [:]
-    private var isTroubled = false
-    /// Whether it is logged; until a turn without trouble.
-    private var isTroubleLogged = false
-    /// What the ledger said when only a restart can clear it.
-    private var end: LedgerError?
-    /// Ended once it is recorded which runs of an earlier daemon have ended meanwhile.
-    private var news: AsyncStream<Never>.Continuation?
-    /// What wrapped commands brought along, by the cause of their runs.
-    var lent: [String: ExecLoan] = [:]
+    var orders: AttemptOrders
+    var owed = OwedWork()
+    private var phase: KeeperPhase
 
     /// A keeper with these performers, the warden among them; `choosing` decides who performs what a spec describes.
     package init(
         ledger: any Ledger, clock: any WallClock, performers: [PerformerKind: any Performer],
         choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer, board: LiveBoard,
-        census: RunCensus, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup, logger: Logger,
-        news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false
+        census: RunCensus, notes: RunNotes, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup,
+        logger: Logger, news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false
     ) {
         self.ledger = ledger
         self.clock = clock
-        self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
         self.board = board
         self.census = census
-        self.limits = limits
-        self.places = places
-        self.zones = zones
-        self.decider = RunDecider(boot: places.boot)
+        self.notes = notes
         self.logger = logger
-        self.news = news
-        self.awaitsJobs = awaitsJobs
+        self.limits = limits
+        decider = RunDecider(boot: places.boot)
+        self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
+        specs = RunSpecs(ledger: ledger, clock: clock, zones: zones)
+        orders = AttemptOrders(places: places, clock: clock)
+        phase = KeeperPhase(awaitsJobs: awaitsJobs, news: news)
     }
 
-    /// Whether no run is started yet, because the jobs of the files have not been taken up: one that waits may be of a
-    /// job that was removed while no daemon ran.
-    private var awaitsJobs: Bool
+    // MARK: What others ask
 
     /// The jobs of the files are taken up: runs may start.
     package func begin() {
-        awaitsJobs = false
-        ring()
+        phase.begin()
+        alarm.ring()
+    }
+
+    /// Starts no more runs, and returns once those that were started have ended; what waits goes on waiting.
+    package func drain() async {
+        guard let end = phase.drain(underWay: active.count) else { return }
+        for await _ in end {}
     }
 
     /// Whether no run is started any more, because the daemon ends when those under way have.
-    package private(set) var isDraining = false
-    private var drained: AsyncStream<Never>.Continuation?
+    package var isDraining: Bool { phase.isDraining }
 
     /// How many runs are started, or about to be.
     package var count: Int { active.count }
@@ -98,6 +81,61 @@ package actor RunKeeper {
 
     /// Whether a warden is connected that does not answer; runs are not ordered from it meanwhile.
     package var isWardenSilent: Bool { performers.warden.isSilent }
+
+    /// Why a queued run has not been started yet; nil when nothing is known to be in its way.
+    package func obstacle(of run: String) -> RunReason? {
+        guard queue.contains(run) else { return nil }
+        return queue.obstacle(of: run) ?? active.obstacle(within: limits)
+    }
+
+    /// Keeps what the run that `cause` is about to make brings along, until that run has ended.
+    package func lend(_ loan: ExecLoan, to cause: String) { orders.lend(loan, to: cause) }
+
+    /// Forgets what a run that was never made brought along.
+    package func takeBack(from cause: String) { orders.takeBack(from: cause) }
+
+    /// Ends a run.
+    ///
+    /// Returns when the request is in the ledger: it holds although the daemon ends now.
+    package func cancel(_ id: String) async throws(EngineError) {
+        // A second look, when it was started or has ended between the first one and the commit.
+        for isLast in [false, true] {
+            do throws(LedgerError) {
+                if let run = try await ledger.run(id: id) {
+                    if run.state.isEnded { return }
+                    let waits = run.state == .scheduled || run.state == .queued
+                    return try await waits && active[id] == nil ? withdraw(run) : askEnd(of: run)
+                }
+            } catch {
+                if case .fenced = error, !isLast { continue }
+                throw .ledger(error)
+            }
+            throw .noSuchRun(id)
+        }
+    }
+
+    /// A run that waits ends at once.
+    private func withdraw(_ run: RunRecord) async throws(LedgerError) {
+        let step = decider.withdrawn(run, at: clock.now)
+        do throws(LedgerError) {
+            try await ledger.commit(step.changes)
+        } catch {
+            notes.add(changed: [run.id])
+            throw error
+        }
+        queue.drop(run)
+        await finish([step])
+        alarm.ring()
+    }
+
+    /// A run that is under way is asked to end, now and after each new connection.
+    private func askEnd(of run: RunRecord) async throws(LedgerError) {
+        try await ledger.commit([.askEnd(run: run.id, .canceled)])
+        if active[run.id]?.record.endAsked == nil { active[run.id]?.record.endAsked = .canceled }
+        // It may be in nobody's hand yet, or no more.
+        notes.add(changed: [run.id])
+        cancelAttempt(of: run.id)
+    }
 
     // MARK: The loop
 
@@ -116,7 +154,7 @@ package actor RunKeeper {
                     }
                 }
             }
-            group.addTask { for await _ in self.census.taps() { self.alarm.ring() } }
+            group.addTask { [notes, alarm] in for await _ in notes.taps() { alarm.ring() } }
             group.addTask { try await self.serve() }
             try await group.next()
             group.cancelAll()
@@ -131,7 +169,7 @@ package actor RunKeeper {
             if RunDecider.alive.contains(run.state) {
                 try await adopt(run, into: &steps)
             } else if run.state == .queued {
-                unread.append(run.id)
+                rows.add([.made(run)])
             }
         }
         await commit(steps)
@@ -140,26 +178,11 @@ package actor RunKeeper {
 
     private func serve() async throws {
         while true {
-            for link in performers.all { await connect(link) }
-            await settleOwed()
-            var steps: [RunStep] = []
-            await decideEnds(into: &steps)
-            for link in performers.all {
-                let events = link.inbox.takeAll()
-                for event in events { await apply(event, from: link, into: &steps) }
-                link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind), hasSpoken: !events.isEmpty)
-            }
-            await noteSilences(into: &steps)
-            if owed.isEmpty {
-                await readNoted(into: &steps)
-                if !isDraining, !awaitsJobs { await admit(into: &steps) } else { fresh = [:] }
-            }
-            await commit(steps)
-            for link in performers.all { link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind)) }
-            if let end { throw end }
-            if !isTroubled { isTroubleLogged = false }
+            await turn()
+            if let error = owed.fatal { throw error }
+            owed.turnEnded()
             finishNews()
-            if unread.isEmpty || isTroubled {
+            if rows.isEmpty || owed.isTroubled {
                 try await alarm.wait(until: nextTurn(await board.nextLook()), on: clock)
             } else {
                 try Task.checkCancellation()
@@ -167,63 +190,55 @@ package actor RunKeeper {
         }
     }
 
-    /// Ends ``news`` when the rows are true, or when that can't be known because a performer does not answer.
-    private func finishNews() {
-        guard news != nil, owed.isEmpty, undecided.isEmpty else { return }
-        guard performers.all.allSatisfy({ !active.hasUnreported(by: $0.kind) || $0.isUnreachable }) else {
-            return
+    private func turn() async {
+        for link in performers.all { await link.connect { active.forgetConnection(to: link.kind) } }
+        await commit(owed.takeSteps())
+        owed.settled()
+        var steps: [RunStep] = []
+        await decideOwedEnds(into: &steps)
+        for link in performers.all {
+            let events = link.inbox.takeAll()
+            for event in events { await apply(event, from: link, into: &steps) }
+            link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind), hasSpoken: !events.isEmpty)
         }
-        news?.finish()
-        news = nil
+        await noteSilences(into: &steps)
+        if owed.steps.isEmpty {
+            rows.add(notes.takeAll())
+            await readNoted(into: &steps)
+            for link in performers.all { queue.set(link.kind, isReady: link.isReady) }
+            if phase.mayStart { await admit(active.room(within: limits), into: &steps) }
+        }
+        rows.forgetSeen()
+        await commit(steps)
+        for link in performers.all { link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind)) }
     }
 
-    /// When to go on without being rung for: nil while all is well and nobody's silence is due.
+    /// Reports that the rows are true, once they are, or once that can't be known because a performer can't be reached.
+    private func finishNews() {
+        guard phase.owesNews, owed.isEmpty,
+            performers.all.allSatisfy({ !active.hasUnreported(by: $0.kind) || $0.isUnreachable })
+        else { return }
+        phase.finishNews()
+    }
+
+    /// When to go on without being rung for: nil while all is well and no performer's silence is due.
     private func nextTurn(_ look: Moment?) -> Moment? {
         var moments = [look].compactMap { $0 }
-        let instants = [performers.nextLook, delays.next].compactMap { $0 }
+        let instants = [performers.nextLook, queue.nextDue].compactMap { $0 }
         moments += instants.map { clock.now + max(.zero, $0 - clock.sinceBoot) }
-        if isTroubled { moments.append(clock.now + .seconds(1)) }
+        if owed.isTroubled { moments.append(clock.now + .seconds(1)) }
         return moments.min()
     }
 
-    /// Starts no more runs, and returns once those that were started have ended; what waits goes on waiting.
-    package func drain() async {
-        isDraining = true
-        guard active.count > 0 else { return }
-        let (end, ending) = AsyncStream<Never>.makeStream()
-        drained = ending
-        for await _ in end {}
-    }
-
-    /// A run has left the keeper's hands.
-    func noteDrained() {
-        if isDraining, active.count == 0 { drained?.finish() }
-    }
-
-    /// Another turn, at once.
-    func ring() { alarm.ring() }
-
-    // MARK: Performers
-
-    private func connect(_ link: PerformerLink) async {
-        await link.connect { active.forgetConnection(to: link.kind) }
-    }
-
-    // MARK: The ledger
-
-    private func settleOwed() async {
-        guard !owed.isEmpty else { return isTroubled = false }
-        let steps = owed
-        owed = []
-        await commit(steps)
-        if owed.isEmpty { isTroubled = false }
+    /// A run has left the keeper's hands: others may start, and a drain may be complete.
+    func noteReleased() {
+        phase.noteUnderWay(active.count)
+        alarm.ring()
     }
 
     /// The ledger could not be read or written.
     func trouble(_ error: LedgerError) {
-        if !isTroubleLogged { logger.error("runs can't be recorded", metadata: ["reason": "\(error)"]) }
-        isTroubleLogged = true
-        isTroubled = true
-        if !error.mayPass { end = error }
+        guard owed.note(error) else { return }
+        logger.error("runs can't be recorded", metadata: ["reason": "\(error)"])
     }
 }

@@ -19,28 +19,43 @@ struct RunStep: Sendable {
 
     /// The run before the step.
     let run: RunRecord
-    var changes: [Change]
+    /// The step of its row.
+    var move: RunMove
+    /// The row of its attempt.
+    var attempt: AttemptRecord?
+    /// Its live state, where the step decides it.
+    var live: LiveState?
+    var events: [NewEvent] = []
     var effects: [Effect] = []
 
-    /// The start of an attempt and its end, `next`, as one step: what stands between them in one commit nobody sees.
-    ///
-    /// - Returns: nil when this is no start or `next` not its end.
-    func followed(by next: RunStep) -> RunStep? {
-        guard effects.isEmpty, case .moveRun(let start)? = changes.first, start.to == .running,
-            case .putAttempt(let begun)? = changes.dropFirst().first,
-            case .moveRun(let end)? = next.changes.first,
-            case .putAttempt(let ended)? = next.changes.dropFirst().first,
-            begun.run == ended.run, begun.n == ended.n
-        else { return nil }
-        let both: [Change] = [.moveRun(start.followed(by: end)), .putAttempt(ended)]
-        return RunStep(
-            run: run, changes: both + changes.dropFirst(2) + next.changes.dropFirst(2), effects: next.effects)
+    /// What is written, in this order.
+    var changes: [Change] {
+        var changes = [Change.moveRun(move)]
+        if let attempt { changes.append(.putAttempt(attempt)) }
+        if let live { changes.append(.saveLive(run: run.id, live)) }
+        for event in events { changes.append(.append(event)) }
+        return changes
     }
 
     /// The run after the step.
     var after: RunRecord {
-        changes.reduce(into: run) { run, change in
-            if case .moveRun(let move) = change, move.run == run.id { run.apply(move) }
-        }
+        var after = run
+        after.apply(move)
+        return after
+    }
+
+    /// Whether the run is no longer under way after it: it has ended, or waits again.
+    var leavesHands: Bool { move.to.isEnded || move.to == .queued }
+
+    /// The start of an attempt and its end, `next`, as one step: the state between them is never committed.
+    ///
+    /// - Returns: nil when this is no start or `next` not its end.
+    func followed(by next: RunStep) -> RunStep? {
+        guard effects.isEmpty, move.to == .running, let begun = attempt, let ended = next.attempt,
+            begun.run == ended.run, begun.n == ended.n
+        else { return nil }
+        return RunStep(
+            run: run, move: move.followed(by: next.move), attempt: ended, live: next.live,
+            events: events + next.events, effects: next.effects)
     }
 }

@@ -6,25 +6,26 @@ import Tracking
 struct RequestBatch {
     typealias Caller = CheckedContinuation<Result<RequestOutcome, EngineError>, Never>
 
-    /// What became of each request, once the runs are in the ledger.
+    /// The outcome of each request, once the runs are in the ledger.
     struct Decided {
         fileprivate(set) var runs: [RunRecord] = []
         /// The earlier runs of their jobs that give way, or are to end.
         fileprivate(set) var touched: [(run: String, job: String)] = []
-        fileprivate var words: [Change] = []
+        /// What changes in those earlier runs.
+        fileprivate var giveWay: [Change] = []
         fileprivate var answers: [(outcome: RequestOutcome, caller: Caller)] = []
 
-        var changes: [Change] { runs.map { .insertRun($0, orIgnore: false) } + words }
+        var changes: [Change] { runs.map { .insertRun($0, orIgnore: false) } + giveWay }
 
         fileprivate mutating func touch(
             _ others: [String], _ overlap: OverlapPolicy, of job: String, bot: String, at now: Moment
         ) {
             guard overlap.touchesOthers else { return }
             touched += others.map { ($0, job) }
-            words += overlap.words(to: others, of: job, bot: bot, startsNow: true, at: now)
+            giveWay += overlap.changes(for: others, of: job, bot: bot, startsNow: true, at: now)
         }
 
-        /// Tells every caller.
+        /// Answers every caller.
         func answer(_ commit: Commit) {
             let ordinals = commit.ordinals
             for (outcome, caller) in answers {

@@ -19,7 +19,8 @@ struct SlotBatch {
     private(set) var touched: [(run: String, job: String)] = []
     /// The cause of the last run: most of a batch share their slot.
     private var cause: (slot: Moment, text: String)?
-    private var words: [Change] = []
+    /// What changes in those earlier runs.
+    private var giveWay: [Change] = []
     private var spans: [Change] = []
     private var events: [Change] = []
 
@@ -38,7 +39,7 @@ struct SlotBatch {
     }
 
     /// How many rows it has.
-    var count: Int { runs.count + words.count + spans.count + events.count }
+    var count: Int { runs.count + giveWay.count + spans.count + events.count }
 
     /// Decides all slots of a job that have come; false when they need more room than is left.
     ///
@@ -79,8 +80,8 @@ struct SlotBatch {
         }
         if !others.isEmpty {
             touched += others.map { ($0, name) }
-            words += policies.overlap.words(
-                to: others, of: name, bot: policies.bot, startsNow: runs.last?.state == .queued, at: now)
+            giveWay += policies.overlap.changes(
+                for: others, of: name, bot: policies.bot, startsNow: runs.last?.state == .queued, at: now)
         }
         decided.append((name, open))
         return true
@@ -108,7 +109,7 @@ struct SlotBatch {
         changes.append(.moveWatermark(from: watermark, to: reached))
         if cut != nil || clears { changes.append(.setFact(name: SlotCut.fact, value: cut?.text)) }
         for run in runs { changes.append(.insertRun(run, orIgnore: true)) }
-        for more in [words, spans, events, extra] { changes += more }
+        for more in [giveWay, spans, events, extra] { changes += more }
         return changes
     }
 

@@ -47,7 +47,7 @@ package struct RunRequest: Hashable, Sendable {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 package enum RequestOutcome: Sendable {
     /// A new run, queued.
     case queued(RunRecord)
@@ -56,4 +56,52 @@ package enum RequestOutcome: Sendable {
     /// Refused by the overlap policy: these runs have not ended.
     case busy([String])
     case noSuchJob
+}
+
+/// What others ask of the keeper of slots, with who waits for the answer.
+enum SlotCommand {
+    typealias Caller<Answer: Sendable> = CheckedContinuation<Result<Answer, EngineError>, Never>
+
+    case change([JobEdit], events: [NewEvent], Caller<[JobRecord]>)
+    case request(RunRequest, Caller<RequestOutcome>)
+    case takeUp([JobEdit], Caller<[JobRecord]>)
+    case boot(String, Caller<Void>)
+
+    /// The keeper stops: it is not done.
+    fileprivate func refuse() {
+        switch self {
+        case .change(_, _, let caller), .takeUp(_, let caller): caller.resume(returning: .failure(.stopping))
+        case .request(_, let caller): caller.resume(returning: .failure(.stopping))
+        case .boot(_, let caller): caller.resume(returning: .failure(.stopping))
+        }
+    }
+}
+
+/// The commands that wait for the keeper of slots, in order.
+struct SlotCommands {
+    private var waiting: [SlotCommand] = []
+    /// Whether the keeper has stopped: whoever asks is refused.
+    private(set) var isStopped = false
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    mutating func add(_ command: SlotCommand) { waiting.append(command) }
+
+    mutating func takeAll() -> [SlotCommand] {
+        defer { waiting = [] }
+        return waiting
+    }
+
+    /// Takes the first command to take up the jobs of the files, before all others; nil: there is none.
+    mutating func removeTakeUp() -> (edits: [JobEdit], caller: SlotCommand.Caller<[JobRecord]>)? {
+        let place = waiting.firstIndex { if case .takeUp = $0 { true } else { false } }
+        guard let place, case .takeUp(let edits, let caller) = waiting.remove(at: place) else { return nil }
+        return (edits, caller)
+    }
+
+    /// The keeper stops: refuses what waits and what comes.
+    mutating func refuse() {
+        isStopped = true
+        for command in takeAll() { command.refuse() }
+    }
 }

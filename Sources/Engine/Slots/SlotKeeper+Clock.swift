@@ -7,37 +7,33 @@ extension SlotKeeper {
     /// Before a clock that nobody could believe: up to here all slots were decided.
     private static let trustedFact = "slots.trusted"
 
-    /// Notes what became of the clocks since the last look.
+    /// Notes what happened to the clocks since the last look.
     func lookAtClock() {
-        let (now, slept) = (clock.now, machine.slept())
-        if slept - seen.slept > .seconds(1) {
-            let duration = (slept - seen.slept).milliseconds
-            logger.notice("the machine slept", metadata: ["duration.ms": "\(duration)"])
+        let change = watch.look()
+        if let slept = change.slept {
+            logger.notice("the machine slept", metadata: ["duration.ms": "\(slept.milliseconds)"])
         }
-        if seen.now - now > .seconds(1) {
-            waiting.clamp(at: now)
-            book.clampChains(at: now)
+        if let back = change.wentBack {
+            waiting.clamp(at: clock.now)
+            book.clampChains(at: clock.now)
             logger.notice(
                 "the clock went back",
                 metadata: [
-                    "duration.ms": "\((seen.now - now).milliseconds)",
-                    "slot.at": "\(watermark.decidedUntil.iso8601)",
+                    "duration.ms": "\(back.milliseconds)", "slot.at": "\(watermark.decidedUntil.iso8601)",
                 ])
         }
-        seen = (now, slept)
     }
 
-    /// Whether to wait for the clock to be set; see ``ClockDoubt``.
-    func hold(at now: Moment) {
-        let holds = ClockDoubt.holds(
-            now, sinceBoot: clock.sinceBoot, isSynchronised: machine.isSynchronised(),
-            decidedUntil: watermark.decidedUntil)
-        if holds, !isHeld {
-            logger.warning("the clock is not set yet; slots wait", metadata: ["now": "\(now.iso8601)"])
-        } else if !holds, isHeld {
-            logger.notice("slots are decided again", metadata: ["now": "\(now.iso8601)"])
+    /// Whether to wait for the clock to be set.
+    func holds(at now: Moment) -> Bool {
+        if watch.hold(at: now, decidedUntil: watermark.decidedUntil) {
+            if watch.isHeld {
+                logger.warning("the clock is not set yet; slots wait", metadata: ["now": "\(now.iso8601)"])
+            } else {
+                logger.notice("slots are decided again", metadata: ["now": "\(now.iso8601)"])
+            }
         }
-        isHeld = holds
+        return watch.isHeld
     }
 
     /// The clock went back so far that wall time may repeat: slots of the same moments are others from here on.
@@ -51,7 +47,7 @@ extension SlotKeeper {
         let back = Duration.seconds((watermark.decidedUntil - now).milliseconds / 1000)
         changes.append(.append(NewEvent(.clockBack(Fact.ClockBack(by: back)), at: now)))
         try await ledger.commit(changes)
-        setBack = (back, clock.sinceBoot)
+        watch.noteEra(by: back)
         logger.warning("the clock went back; a new era begins", metadata: ["era": "\(next.era)"])
         watermark = next
         book.restart(after: now)

@@ -6,8 +6,7 @@ extension SlotKeeper {
     /// Decides every slot up to `now` and commits the decisions, `extra` with the last of them.
     func settle(until now: Moment, with extra: [Change] = []) async throws(LedgerError) {
         if let cut { try await decide(until: cut.until, at: now) }
-        hold(at: now)
-        if isHeld {
+        if holds(at: now) {
             if !extra.isEmpty { try await ledger.commit(extra) }
             return
         }
@@ -91,7 +90,7 @@ extension SlotKeeper {
                     wait(for: run, at: batch.now)
                 }
             }
-            tell(commit, made: batch.runs, touched: batch.touched)
+            leaveNotes(of: commit, made: batch.runs, touched: batch.touched)
         } catch {
             for run in batch.runs { census.ended(run: run.id, of: run.job) }
             throw error
@@ -104,8 +103,11 @@ extension SlotKeeper {
         cut = next
     }
 
-    /// Tells the keeper of runs which rows to look at.
-    func tell(_ commit: Commit, made: [RunRecord], touched: [(run: String, job: String)]) {
+    /// Above so many runs their rows are read when their turn comes, in the place of keeping all in memory.
+    private static let rowsKept = 256
+
+    /// Leaves notes of what a commit made and touched for the keeper of runs.
+    func leaveNotes(of commit: Commit, made: [RunRecord], touched: [(run: String, job: String)]) {
         var due: Set<String> = []
         for (run, job) in touched where commit.passedOver.contains(run) {
             // It had its moment and waited for its turn alone: so does the one in its place.
@@ -114,7 +116,16 @@ extension SlotKeeper {
             census.ended(run: run, of: job)
         }
         for run in made where due.contains(run.job) { waiting.hasten(run.id, to: clock.now) }
-        if made.isEmpty, touched.isEmpty { return }
-        census.note(touched.map(\.run) + made.map(\.id))
+        if !touched.isEmpty { notes.add(changed: touched.map(\.run)) }
+        guard !commit.inserted.isEmpty else { return }
+        let ordinals = commit.ordinals
+        let queued = made.filter { $0.state == .queued && ordinals[$0.id] != nil }
+        if queued.count > Self.rowsKept { return notes.add(changed: queued.map(\.id)) }
+        let rows = queued.map { run in
+            var run = run
+            run.ordinal = ordinals[run.id] ?? 0
+            return run
+        }
+        if !rows.isEmpty { notes.add(made: rows) }
     }
 }

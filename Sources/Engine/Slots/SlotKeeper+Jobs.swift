@@ -54,7 +54,7 @@ extension SlotKeeper {
             }
         }
         for run in plan.withdrawn { census.ended(run: run.id, of: run.job) }
-        census.note(plan.withdrawn.map(\.id))
+        notes.add(changed: plan.withdrawn.map(\.id))
         return plan.steps.map(\.record)
     }
 

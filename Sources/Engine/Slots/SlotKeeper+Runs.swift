@@ -19,7 +19,7 @@ extension SlotKeeper {
             census.began(decided.runs)
             do throws(LedgerError) {
                 let commit = try await ledger.commit(decided.changes)
-                tell(commit, made: decided.runs, touched: decided.touched)
+                leaveNotes(of: commit, made: decided.runs, touched: decided.touched)
                 decided.answer(commit)
             } catch {
                 for run in decided.runs { census.ended(run: run.id, of: run.job) }
@@ -43,27 +43,18 @@ extension SlotKeeper {
         while true {
             let due = waiting.takeDue(at: clock.now, limit: Self.batch)
             guard !due.isEmpty else { return }
-            do throws(LedgerError) {
-                try await start(due, of: due)
-            } catch {
-                guard case .fenced = error else {
-                    waiting.restore(due)
-                    throw error
-                }
-                try await startEach(of: due)
-            }
-        }
-    }
-
-    /// One of them was cancelled meanwhile: each alone.
-    private func startEach(of due: [WaitingRuns.Entry]) async throws(LedgerError) {
-        for (index, entry) in due.enumerated() {
-            do throws(LedgerError) {
-                try await start([entry], of: due)
-            } catch {
-                guard case .fenced = error else {
-                    waiting.restore(Array(due[index...]))
-                    throw error
+            // One that was cancelled meanwhile is given up.
+            var shared = SharedCommit(due)
+            while let entries = shared.next {
+                do throws(LedgerError) {
+                    try await start(entries, of: due)
+                    shared.committed()
+                } catch {
+                    guard case .fenced = error else {
+                        waiting.restore(Array(shared.rest))
+                        throw error
+                    }
+                    shared.refused()
                 }
             }
         }
@@ -74,7 +65,7 @@ extension SlotKeeper {
     private func start(
         _ entries: [WaitingRuns.Entry], of due: [WaitingRuns.Entry]
     ) async throws(LedgerError) {
-        var words: [Change] = []
+        var replaced: [Change] = []
         var touched: [(run: String, job: String)] = []
         var starting: Set<String>?
         for entry in entries {
@@ -83,12 +74,12 @@ extension SlotKeeper {
             starting = peers
             let others = census.runs(of: entry.job).filter { !peers.contains($0) && waiting[$0] == nil }
             touched += others.map { ($0, entry.job) }
-            words += policies.overlap.words(
-                to: others, of: entry.job, bot: policies.bot, startsNow: true, at: clock.now)
+            replaced += policies.overlap.changes(
+                for: others, of: entry.job, bot: policies.bot, startsNow: true, at: clock.now)
         }
-        let commit = try await ledger.commit(entries.map(\.start) + words)
-        tell(commit, made: [], touched: touched)
-        census.note(entries.map(\.run))
+        let commit = try await ledger.commit(entries.map(\.start) + replaced)
+        leaveNotes(of: commit, made: [], touched: touched)
+        notes.add(changed: entries.map(\.run))
     }
 }
 

@@ -9,22 +9,12 @@ import Tracking
 /// The only owner of the watermark, and the only maker of runs. One loop does everything in turn: what others
 /// ask of it waits in a queue, so that a decision, its commit and the book stay one step.
 package actor SlotKeeper {
-    enum Command {
-        case change(
-            [JobEdit], events: [NewEvent], CheckedContinuation<Result<[JobRecord], EngineError>, Never>)
-        case request(RunRequest, CheckedContinuation<Result<RequestOutcome, EngineError>, Never>)
-        case takeUp([JobEdit], CheckedContinuation<Result<[JobRecord], EngineError>, Never>)
-        case boot(String, CheckedContinuation<Result<Void, EngineError>, Never>)
-    }
-
     /// At most this many rows in one transaction: edits, their events, the watermark and its mark aside.
     package static let batch = 10_000
     /// A clock that went back further than this begins a new era: wall time may repeat.
     package static let eraStep: Duration = .seconds(3 * 3600)
     /// A warden that says nothing must not keep slots from being decided.
     package static let newsLimit: Duration = .seconds(10)
-    /// So long status tells of a new era.
-    package static let eraNews: Duration = .seconds(86_400)
     /// The release of the zone data by which slots were decided last.
     static let tzdataFact = "tzdata"
 
@@ -32,8 +22,8 @@ package actor SlotKeeper {
     let clock: any WallClock
     let zones: ZoneLookup
     let census: RunCensus
+    let notes: RunNotes
     let makeID: @Sendable () -> String
-    let machine: ClockEdges
     let logger: Logger
     /// Ends once it is known which runs of an earlier daemon are still under way; nil: it is known.
     private let news: AsyncStream<Never>?
@@ -48,12 +38,7 @@ package actor SlotKeeper {
     var unchained: Set<String> = []
     /// Why some jobs can't be scheduled, by name.
     var faults: [String: String] = [:]
-    /// What the clocks showed at the last look.
-    var seen: (now: Moment, slept: Duration)
-    /// Whether slots wait because the clock is not to be believed yet.
-    var isHeld = false
-    /// By how much the clock went back when the last era began, and when that was, since boot.
-    var setBack: (by: Duration, at: Duration)?
+    var watch: SlotClock
     /// The release of the zone data that slots follow.
     var tzdata: String?
     /// A release to follow from the next turn on; empty: one without a name.
@@ -62,8 +47,7 @@ package actor SlotKeeper {
     var outdated: Set<String> = []
     /// Whether nothing is decided yet, because the jobs of the files have not been taken up.
     private var awaitsJobs: Bool
-    private var commands: [Command] = []
-    private var isStopped = false
+    private var commands = SlotCommands()
     /// How often in a row the ledger refused what was to be recorded.
     private var failures = 0
 
@@ -72,20 +56,21 @@ package actor SlotKeeper {
     /// One that `awaitsJobs` decides nothing before ``takeUp(_:)``.
     package init(
         ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup, census: RunCensus,
-        makeID: @escaping @Sendable () -> String, logger: Logger, machine: ClockEdges = ClockEdges(),
+        notes: RunNotes, makeID: @escaping @Sendable () -> String, logger: Logger,
+        machine: ClockEdges = ClockEdges(),
         news: AsyncStream<Never>? = nil, awaitsJobs: Bool = false
     ) async throws(LedgerError) {
         self.ledger = ledger
         self.clock = clock
         self.zones = zones
         self.census = census
+        self.notes = notes
         self.makeID = makeID
-        self.machine = machine
         self.logger = logger
         self.news = news
         self.awaitsJobs = awaitsJobs
         let now = clock.now
-        seen = (now, machine.slept())
+        watch = SlotClock(clock, machine: machine)
         let stored = try await ledger.watermark()
         self.watermark = stored ?? Watermark(decidedUntil: now, era: 0)
         if stored == nil {
@@ -146,18 +131,18 @@ package actor SlotKeeper {
         let isBehind = watermark.decidedUntil - clock.now > .seconds(1)
         return SlotSummary(
             jobs: book.count, next: book.earliestAwake, faults: faults, active: census.count,
-            tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 }, isHeld: isHeld,
+            tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 }, isHeld: watch.isHeld,
             behind: isBehind ? watermark.decidedUntil : nil,
             late: failures > 0 ? book.earliest.map(\.slot).flatMap { $0 < clock.now ? $0 : nil } : nil,
-            setBack: setBack.flatMap { clock.sinceBoot - $0.at < Self.eraNews ? $0.by : nil })
+            setBack: watch.recentSetBack)
     }
 
     private func ask<Answer: Sendable>(
-        _ makeCommand: (CheckedContinuation<Result<Answer, EngineError>, Never>) -> Command
+        _ makeCommand: (SlotCommand.Caller<Answer>) -> SlotCommand
     ) async throws(EngineError) -> Answer {
-        guard !isStopped else { throw .stopping }
+        guard !commands.isStopped else { throw .stopping }
         let result = await withCheckedContinuation { continuation in
-            commands.append(makeCommand(continuation))
+            commands.add(makeCommand(continuation))
             alarm.ring()
         }
         return try result.get()
@@ -169,7 +154,7 @@ package actor SlotKeeper {
     ///
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
-        defer { stop() }
+        defer { commands.refuse() }
         try await hearNews()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -220,7 +205,7 @@ package actor SlotKeeper {
     private var nextTurn: Moment? {
         if awaitsJobs { return nil }
         if failures > 0 { return clock.now + .seconds(min(failures, 30)) }
-        let slot = isHeld ? clock.now + .seconds(1) : book.earliest?.slot
+        let slot = watch.isHeld ? clock.now + .seconds(1) : book.earliest?.slot
         return [slot, waiting.next].compactMap(\.self).min()
     }
 
@@ -233,10 +218,8 @@ package actor SlotKeeper {
         var failure: LedgerError?
         while !commands.isEmpty || comingTzdata != nil && failure == nil {
             do throws(LedgerError) { try await readZones() } catch { failure = error }
-            let waiting = commands
-            commands = []
             var requests = RequestBatch()
-            for command in waiting {
+            for command in commands.takeAll() {
                 switch command {
                 case .request(let request, let continuation):
                     requests.add(request, continuation)
@@ -262,28 +245,12 @@ package actor SlotKeeper {
     /// Takes up the jobs of the files before anything is decided; false while nobody has said what they are.
     private func hasJobs() async -> Bool {
         while awaitsJobs {
-            let place = commands.firstIndex { if case .takeUp = $0 { true } else { false } }
-            guard let place, case .takeUp(let edits, let continuation) = commands.remove(at: place) else {
-                return false
-            }
+            guard let (edits, continuation) = commands.removeTakeUp() else { return false }
             let outcome = await apply(edits, afterStop: true)
             if case .success = outcome { awaitsJobs = false }
             continuation.resume(returning: outcome)
         }
         return true
-    }
-
-    private func stop() {
-        isStopped = true
-        for command in commands {
-            switch command {
-            case .change(_, _, let continuation): continuation.resume(returning: .failure(.stopping))
-            case .request(_, let continuation): continuation.resume(returning: .failure(.stopping))
-            case .takeUp(_, let continuation): continuation.resume(returning: .failure(.stopping))
-            case .boot(_, let continuation): continuation.resume(returning: .failure(.stopping))
-            }
-        }
-        commands = []
     }
 }
 

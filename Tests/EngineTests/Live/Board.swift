@@ -55,6 +55,26 @@ import Tracking
         await ledger.close()
     }
 
+    @Test func `shows an end once its commit is confirmed, and takes no report after it was decided`()
+        async throws
+    {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let board = board(ledger, clock)
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        let seen = await board.changes(after: 0).version
+        let last = await board.conclude("a", .failed, reason: .exitCode, at: clock.now)
+        #expect(last?.state == .failed)
+        #expect(await board.receive(ProgressReport(fraction: 0.5), of: "a", at: clock.now) == nil)
+        #expect(await board.changes(after: seen).states.isEmpty)
+        #expect(await board.states().map(\.state) == [.running])
+        await board.end(["a"])
+        let shown = await board.changes(after: seen).states
+        #expect(shown.map(\.state) == [.failed] && shown.first == last)
+        #expect(await board.states().isEmpty)
+        await ledger.close()
+    }
+
     @Test func `tells a watcher when it missed the end of a run that is no longer kept`() async throws {
         let ledger = try await ledger("a")
         let clock = ManualClock(now: at("10:00:00"))

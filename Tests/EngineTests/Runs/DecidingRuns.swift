@@ -70,7 +70,7 @@ import WardenProtocol
             task: LiveTask(id: "r", botID: "belfry", run: "job#1", name: "job", botName: "belfry"),
             attempt: 1, seq: 1, state: .running, updatedAt: at("10:00:02"))
         live.state = .blocked
-        let said = try #require(decider.said(started.after, live, at: at("10:00:02")))
+        let said = try #require(decider.reported(started.after, live, at: at("10:00:02")))
         #expect(started.followed(by: said) == nil && said.followed(by: ended) == nil)
     }
 
@@ -190,7 +190,7 @@ import WardenProtocol
     func `after it said where it is`(from: RunState, to: RunState, expected: String) {
         let task = LiveTask(id: "r", botID: "belfry", run: "job#1", name: "job", botName: "belfry")
         let live = LiveState(task: task, attempt: 1, seq: 1, state: to, updatedAt: at("10:00:02"))
-        #expect(words(decider.said(run(from), live, at: at("10:00:02"))) == expected)
+        #expect(words(decider.reported(run(from), live, at: at("10:00:02"))) == expected)
     }
 
     @Test func `before it started`() {

@@ -68,7 +68,7 @@ import WardenProtocol
                 id: freshID(), job: "gone", bot: "belfry", kind: .manual, cause: "key:1", queuedAt: .now,
                 revision: 4)
             try await scene.ledger.commit([.insertRun(orphan, orIgnore: false)])
-            scene.census.note([orphan.id])
+            scene.notes.add(changed: [orphan.id])
             let run = try await scene.end(of: orphan)
             #expect(run.state == .failed && run.reason == .spawnFailed)
             let said = "revision 4 of its job is not in the ledger"
@@ -142,7 +142,7 @@ import WardenProtocol
                     id: freshID(), job: "job", bot: "belfry", kind: .manual, cause: "key:\(freshID())",
                     queuedAt: .now, revision: revision)
                 try await scene.ledger.commit([.insertRun(run, orIgnore: false)])
-                scene.census.note([run.id])
+                scene.notes.add(changed: [run.id])
                 #expect(try await scene.end(of: run).exitCode == code)
             }
         }

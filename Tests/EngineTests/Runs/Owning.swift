@@ -52,7 +52,7 @@ import Tracking
             let run = try await scene.queue("exec sleep 60")
             try await scene.run(run) { $0.state == .running }
             try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
-            scene.census.note([run.id])
+            scene.notes.add(changed: [run.id])
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.reason == .replaced)
         }
@@ -77,7 +77,7 @@ import Tracking
         try await RunScene.run { scene in
             let run = try await scene.end(of: scene.queue("true"))
             try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
-            scene.census.note([run.id])
+            scene.notes.add(changed: [run.id])
             try await scene.settled()
             #expect(try await scene.ledger.run(id: run.id)?.state == .completed)
         }

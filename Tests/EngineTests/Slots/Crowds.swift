@@ -38,7 +38,8 @@ import Tracking
         let clock = ManualClock(now: at("10:01:00"))
         let first = try folder.ledger()
         let keeper = try await SlotKeeper(
-            ledger: first, clock: clock, zones: { _ in .utc }, census: RunCensus(), makeID: freshID,
+            ledger: first, clock: clock, zones: { _ in .utc }, census: RunCensus(), notes: RunNotes(),
+            makeID: freshID,
             logger: quiet)
         let commits = first.commits()
         let serving = Task { try await keeper.run() }

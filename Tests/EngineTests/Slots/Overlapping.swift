@@ -86,7 +86,7 @@ import Tracking
         try await rows(.replace) { scene, runs in
             #expect(runs.map(\.state) == [.running, .skipped, .queued])
             #expect(runs[0].endAsked == .replaced && runs[1].reason == .superseded)
-            #expect(scene.census.takeNotes().contains(runs[0].id))
+            #expect(scene.notedRuns().contains(runs[0].id))
         }
     }
 

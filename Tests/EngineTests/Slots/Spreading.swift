@@ -137,7 +137,7 @@ import Tracking
             let after = try await scene.ledger.runs(RunFilter(job: "calm", states: [.queued, .running]))
             #expect(after.map(\.state) == [.queued, .running])
             #expect(after.last?.endAsked == .replaced && after.first?.endAsked == nil)
-            #expect(scene.census.takeNotes().contains(runs[0].id))
+            #expect(scene.notedRuns().contains(runs[0].id))
         }
     }
 

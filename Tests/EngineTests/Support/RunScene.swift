@@ -16,6 +16,7 @@ struct RunScene {
     let ledger: SQLiteLedger
     let clock: ManualClock
     let census: RunCensus
+    let notes: RunNotes
     let board: LiveBoard
     let keeper: RunKeeper
 
@@ -32,17 +33,18 @@ struct RunScene {
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
         let client = try WardenClient(
             directory: home.folder.file("w"), launching: launches ? try home.launch() : nil)
-        let census = RunCensus()
+        let (census, notes) = (RunCensus(), RunNotes())
         census.began(try await ledger.activeRuns())
         let places = RunPlaces(
             outputFolder: home.folder.file("state/output"), socket: home.folder.file("socket"),
             boot: try Machine.bootID())
         let keeper = RunKeeper(
             ledger: ledger, clock: clock, performers: performers.merging([.warden: client]) { $1 },
-            choosing: choosing, board: board, census: census, limits: limits,
+            choosing: choosing, board: board, census: census, notes: notes, limits: limits,
             places: places, zones: machineZones, logger: quiet, news: news)
         let scene = RunScene(
-            home: home, ledger: ledger, clock: clock, census: census, board: board, keeper: keeper)
+            home: home, ledger: ledger, clock: clock, census: census, notes: notes, board: board,
+            keeper: keeper)
         defer { client.close() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.run() }
@@ -98,7 +100,7 @@ struct RunScene {
         var run = run
         census.began([run])
         let commit = try await ledger.commit([.insertRun(run, orIgnore: false)])
-        census.note([run.id])
+        notes.add(changed: [run.id])
         run.ordinal = commit.ordinals[run.id] ?? 0
         return run
     }

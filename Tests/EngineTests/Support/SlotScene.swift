@@ -11,6 +11,7 @@ struct SlotScene {
     let ledger: SQLiteLedger
     let clock: ManualClock
     let census: RunCensus
+    let notes: RunNotes
     let keeper: SlotKeeper
 
     /// Serves while `body` looks on, then stops and closes the ledger: what a stop of the daemon is.
@@ -22,11 +23,12 @@ struct SlotScene {
     ) async throws {
         let clock = ManualClock(now: now, sinceBoot: sinceBoot)
         let ledger = try folder.ledger()
-        let census = RunCensus()
+        let (census, notes) = (RunCensus(), RunNotes())
         let keeper = try await SlotKeeper(
-            ledger: ledger, clock: clock, zones: zones, census: census, makeID: freshID, logger: quiet,
+            ledger: ledger, clock: clock, zones: zones, census: census, notes: notes, makeID: freshID,
+            logger: quiet,
             machine: machine, news: news, awaitsJobs: awaitsJobs)
-        let scene = SlotScene(ledger: ledger, clock: clock, census: census, keeper: keeper)
+        let scene = SlotScene(ledger: ledger, clock: clock, census: census, notes: notes, keeper: keeper)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await keeper.run() }
             try await body(scene)
@@ -43,6 +45,16 @@ struct SlotScene {
         _ body: (SlotScene) async throws -> Void
     ) async throws {
         try await run(in: try TemporaryFolder(), at: now, zones: zones, isolation: isolation, body)
+    }
+
+    /// The runs of which the keeper of runs was left a note since the last look.
+    func notedRuns() -> [String] {
+        notes.takeAll().map { note in
+            switch note {
+            case .made(let run): run.id
+            case .changed(let id): id
+            }
+        }
     }
 
     /// Puts jobs in force.

@@ -50,17 +50,19 @@ struct Tower {
             routing: Routing(routes: routes), channels: channels)
         let switchboard = Switchboard(configuration)
         let beforeReading = Mutexed<@Sendable () async -> Void>({})
-        let (census, health, file, reopened) = (
-            RunCensus(), ChannelBoard(),
+        let (census, notes, health, file, reopened) = (
+            RunCensus(), RunNotes(), ChannelBoard(),
             Mutexed(Result<EngineConfiguration, ReloadRefusal>.success(configuration)),
             Mutexed([String: any Channel]())
         )
         let warden = try WardenClient(directory: folder.file("w"))
         defer { warden.close() }
         let slots = try await SlotKeeper(
-            ledger: ledger, clock: clock, zones: machineZones, census: census, makeID: freshID, logger: quiet)
+            ledger: ledger, clock: clock, zones: machineZones, census: census, notes: notes, makeID: freshID,
+            logger: quiet)
         let runs = RunKeeper(
             ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
+            notes: notes,
             limits: RunLimits(),
             places: RunPlaces(
                 outputFolder: folder.file("output"), socket: folder.file("socket"), boot: "b"),

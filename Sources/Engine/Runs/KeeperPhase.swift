@@ -1,0 +1,46 @@
+/// Where the keeper of runs is between the daemon's start and its end: whether runs may start, and who waits to learn
+/// that the rows are true, or that nothing runs any more.
+struct KeeperPhase {
+    /// Whether no run is started yet, because the jobs of the files have not been taken up: one that waits may be of a
+    /// job that was removed while no daemon ran.
+    private var awaitsJobs: Bool
+    /// Whether no run is started any more, because the daemon ends when those under way have.
+    private(set) var isDraining = false
+    /// Finished once it is recorded which runs of an earlier daemon have ended meanwhile.
+    private var news: AsyncStream<Never>.Continuation?
+    private var drained: AsyncStream<Never>.Continuation?
+
+    init(awaitsJobs: Bool, news: AsyncStream<Never>.Continuation?) {
+        self.awaitsJobs = awaitsJobs
+        self.news = news
+    }
+
+    /// Whether runs may be started.
+    var mayStart: Bool { !awaitsJobs && !isDraining }
+
+    /// Whether somebody waits for the rows of an earlier daemon's runs to be true.
+    var owesNews: Bool { news != nil }
+
+    mutating func begin() { awaitsJobs = false }
+
+    mutating func finishNews() {
+        news?.finish()
+        news = nil
+    }
+
+    /// Starts no more runs.
+    ///
+    /// - Returns: ends once ``noteUnderWay(_:)`` has seen nothing under way; nil: nothing is.
+    mutating func drain(underWay count: Int) -> AsyncStream<Never>? {
+        isDraining = true
+        guard count > 0 else { return nil }
+        let (end, ending) = AsyncStream<Never>.makeStream()
+        drained = ending
+        return end
+    }
+
+    /// So many runs are under way now.
+    func noteUnderWay(_ count: Int) {
+        if isDraining, count == 0 { drained?.finish() }
+    }
+}

@@ -1,0 +1,132 @@
+import Ledger
+import Performing
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@testable import Engine
+
+@Suite struct `the runs that are not started` {
+    private func run(
+        _ id: String, of job: String = "job", performer: PerformerKind = .warden, attempt: Int = 1
+    ) -> (record: RunRecord, waiting: Waiting) {
+        let spec = JobSpec.manual(job).with { $0.overlap = .queueAll }
+        var run = RunRecord(
+            id: id, job: job, bot: "belfry", kind: .manual, cause: "key:\(id)", queuedAt: at("10:00:00"),
+            revision: 1)
+        run.attempt = attempt
+        return (run, Waiting(run, spec, performer: performer))
+    }
+
+    @Test func `start as far as there is room, one of a job at a time`() {
+        var queue = RunQueue()
+        let (first, second, other) = (run("1"), run("2"), run("3", of: "other"))
+        for run in [first, second, other] { queue.join(run.waiting, first: false) }
+        #expect(queue.takeTurns(1, at: .zero).map(\.id) == ["1"])
+        #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["3"])
+        #expect(queue.obstacle(of: "2") == .overlap && queue.contains("2"))
+        queue.leave("1", first.waiting.places)
+        #expect(queue.obstacle(of: "2") == nil)
+        #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["2"])
+    }
+
+    @Test func `wait while their performer is away, and hold up no run of another one`() {
+        var queue = RunQueue()
+        queue.set(.warden, isReady: false)
+        queue.join(run("1").waiting, first: false)
+        queue.join(run("2", of: "talk", performer: PerformerKind("bot")).waiting, first: false)
+        #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["2"])
+        #expect(queue.obstacle(of: "1") == .wardenAway)
+        queue.set(.warden, isReady: true)
+        #expect(queue.obstacle(of: "1") == nil)
+        #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["1"])
+    }
+
+    @Test func `that are tried again start at their moment, before others of their job`() {
+        var queue = RunQueue()
+        let again = run("1", attempt: 2)
+        queue.enter("1", [.job("job")])
+        queue.join(run("2").waiting, first: false)
+        queue.delay(again.waiting, until: .seconds(5))
+        #expect(queue.nextDue == .seconds(5) && queue.obstacle(of: "1") == .retryWait)
+        #expect(queue.takeTurns(9, at: .seconds(4)).isEmpty)
+        #expect(queue.takeTurns(9, at: .seconds(5)).map(\.id) == ["1"])
+    }
+
+    @Test func `whose turn could not be used are the first again`() {
+        var queue = RunQueue()
+        for id in ["1", "2"] { queue.join(run(id).waiting, first: false) }
+        let turns = queue.takeTurns(9, at: .zero)
+        queue.putBack(turns)
+        #expect(queue.takeTurns(9, at: .zero).map(\.id) == ["1"])
+    }
+
+    @Test func `that are dropped leave their job's turn to the next`() {
+        var queue = RunQueue()
+        let again = run("1", attempt: 2)
+        queue.enter("1", [.job("job")])
+        queue.join(run("2").waiting, first: false)
+        queue.delay(again.waiting, until: .seconds(5))
+        queue.drop(again.record)
+        #expect(!queue.contains("1"))
+        #expect(queue.takeTurns(9, at: .seconds(9)).map(\.id) == ["2"])
+    }
+}
+
+@Suite struct `the rows to look at` {
+    private func row(_ id: String) -> RunRecord {
+        RunRecord(
+            id: id, job: "job", bot: "belfry", kind: .manual, cause: "key:\(id)", queuedAt: at("10:00:00"),
+            revision: 1)
+    }
+
+    private func ids(_ notes: [RunNotes.Note]) -> [String] {
+        notes.map { note in
+            switch note {
+            case .made(let run): "made \(run.id)"
+            case .changed(let id): id
+            }
+        }
+    }
+
+    @Test func `are taken in order, and put back in order`() {
+        var rows = NotedRows()
+        rows.add([.made(row("1")), .changed("2"), .changed("3")])
+        let taken = rows.take(2)
+        #expect(ids(taken) == ["made 1", "2"])
+        rows.putBack(taken)
+        rows.addFirst("0")
+        #expect(ids(rows.take(9)) == ["0", "made 1", "2", "3"] && rows.isEmpty)
+    }
+
+    @Test func `are known in the turn in which they were seen only`() {
+        var rows = NotedRows()
+        rows.keep(row("1"))
+        #expect(rows["1"]?.id == "1")
+        rows.forgetSeen()
+        #expect(rows["1"] == nil)
+    }
+}
+
+@Suite struct `work that the ledger did not take` {
+    @Test func `is reported once while the trouble lasts, and again after a turn without`() {
+        var owed = OwedWork()
+        let error = LedgerError.full
+        var isLogged = [owed.note(error)]
+        #expect(owed.isTroubled)
+        owed.turnEnded()
+        isLogged.append(owed.note(error))
+        owed.settled()
+        #expect(!owed.isTroubled)
+        owed.turnEnded()
+        isLogged.append(owed.note(error))
+        #expect(isLogged == [true, false, true] && owed.fatal == nil)
+    }
+
+    @Test func `ends the keeper where only another start can fix it`() {
+        var owed = OwedWork()
+        _ = owed.note(.closed)
+        #expect(owed.fatal == .closed)
+    }
+}
