@@ -23,8 +23,6 @@ struct DaemonParts {
     private let curl: CurlMulti
     private let identity: DaemonIdentity
     private let zones: Zones
-    /// Sees new zone data; nil where the kernel can't watch.
-    private let zoneWatch: FolderWatch?
     private let spool: SpoolDoor
     /// This start of the machine.
     private let boot: String
@@ -112,7 +110,6 @@ struct DaemonParts {
         identity.wardenDirectory = paths.warden
         self.identity = identity
         spool = SpoolDoor(control: control, identity: identity, logger: logger)
-        zoneWatch = Self.watch(zones, logger)
         self.zones = zones
         sleep = SleepWatch(
             environment: Machine.environment, slots: control.slots, clock: clock, logger: logger)
@@ -130,13 +127,25 @@ struct DaemonParts {
         }
     }
 
-    private static func watch(_ zones: Zones, _ logger: Logger) -> FolderWatch? {
-        do {
-            return try FolderWatch(zones.folder) { zones.forget() }
-        } catch {
-            logger.warning(
-                "new zone data will be seen at a reload only", metadata: ["reason": "\(error)"])
-            return nil
+    /// Watches the zone files until cancelled; where the kernel has no watch left, it tries again every half minute.
+    private func watchZones() async throws {
+        var isLogged = false
+        while true {
+            do throws(HostError) {
+                let watch = try FolderWatch(zones.folder) { [zones] in zones.forget() }
+                // It does not report what changed before it.
+                zones.forget()
+                try? await gracefulShutdown()
+                return withExtendedLifetime(watch) {}
+            } catch {
+                if !isLogged {
+                    logger.warning(
+                        "the zone data can't be watched; a reload reads it", metadata: ["reason": "\(error)"])
+                }
+                isLogged = true
+                guard case .system(_, EMFILE, _) = error else { return try await gracefulShutdown() }
+            }
+            try await control.clock.sleep(until: control.clock.now + .seconds(30))
         }
     }
 
@@ -169,6 +178,7 @@ struct DaemonParts {
         // The start first, so that it is stopped last: what it waits for are the others.
         var services: [any Service] = [KeeperService(name: "start") { try await start(paths, isOpen) }]
         services += keepers.map { KeeperService(name: $0.0, body: $0.1) }
+        services.append(KeeperService(name: "zone watch") { try await watchZones() })
         services.append(
             KeeperService(name: "zones") {
                 await control.slots.takeUpZones(release: zones.release)
@@ -266,7 +276,6 @@ struct DaemonParts {
 
     /// Ends what has no loop of its own.
     func close() async {
-        withExtendedLifetime(zoneWatch) {}
         warden.close()
         curl.close()
         await ledger.close()
