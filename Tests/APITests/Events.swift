@@ -84,7 +84,8 @@ import Tracking
         try await House.whileStanding { house in
             _ = try await house.belfry(
                 "job", "add", "steps", "--shell",
-                "for n in 1 2 3 4 5 6 7 8 9; do echo \"{\\\"progress\\\":0.$n}\" >&$PROGRESS_FD; sleep 0.5; done")
+                "for n in 1 2 3 4 5 6 7 8 9; do echo \"{\\\"progress\\\":0.$n}\" >&$PROGRESS_FD; sleep 0.5; done"
+            )
             let followed = try await house.belfry("run", "steps", "--follow", "--json")
             #expect(followed.status == 0, "\(followed.errors)")
             let states = try followed.output.split(separator: "\n").map {
