@@ -51,6 +51,8 @@ enum RunsBench {
     private static func ledgerRate(count: Int) async throws -> Double {
         let folder = try BenchFolder()
         let runtime = try BenchFolder(inMemory: true)
+        let output = folder.path + "/output"
+        try PrivateFolder.make(output)
         let clock = try SystemClock()
         let ledger = try SQLiteLedger(path: folder.path + "/ledger.sqlite")
         var quiet = Logger(label: "bench")
@@ -64,7 +66,7 @@ enum RunsBench {
             ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
             notes: notes, limits: RunLimits(),
             places: RunPlaces(
-                outputFolder: folder.path + "/output", socket: folder.path + "/none.sock",
+                outputFolder: output, socket: folder.path + "/none.sock",
                 boot: try Machine.bootID()),
             zones: { _ in nil }, logger: quiet)
         var spec = JobSpec(

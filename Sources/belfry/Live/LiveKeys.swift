@@ -71,8 +71,8 @@ final class LiveKeys {
 private let isTaken = Atomic<Bool>(false)
 
 /// The terminal's settings before a view took it over.
-// SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
 private nonisolated(unsafe) let settings = {
+    // SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
     let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     unsafe settings.initialize(to: termios())
     return unsafe settings
