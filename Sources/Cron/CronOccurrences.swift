@@ -38,7 +38,7 @@ extension CronExpression {
         CronOccurrences(expression: self, zone: zone, start: moment, isForward: false)
     }
 
-    /// The occurrences in `range`, earliest first; ``count(in:zone:)`` tells how many without listing them.
+    /// The occurrences in `range`, earliest first; ``count(in:zone:)`` counts without listing them.
     public func occurrences(in range: Range<Moment>, zone: ZoneRules) -> some Sequence<Moment> {
         let start = Moment(microseconds: range.lowerBound.microseconds - 1)
         return occurrences(after: start, in: zone).prefix { $0 < range.upperBound }

@@ -135,7 +135,7 @@ import CDBus
         let now = ContinuousClock.now
         table.fireTimers(at: now)
         endLateCalls(at: now)
-        // Closed here and not in the callback that was told so: libdbus is still inside then.
+        // Closed here and not in the callback that reported it: libdbus is still inside then.
         let isConnected = unsafe dbus_connection_get_is_connected(connection) != 0
         guard isConnected || hasMore else { return close() }
         sendFromLine()

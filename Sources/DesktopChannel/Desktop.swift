@@ -368,7 +368,7 @@ package actor Desktop: LevelChannel {
         report(.available(generation: server.generation))
     }
 
-    /// The server is not where we thought: asks the bus instead of waiting to be told.
+    /// The server is not where we thought: asks the bus instead of waiting for its signal.
     private func lookAgain(on connection: DBusConnection) async {
         do throws(DBusError) {
             try await adopt(

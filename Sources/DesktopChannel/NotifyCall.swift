@@ -20,7 +20,7 @@ struct NotifyCall {
     var form: DesktopForm
     /// The id to take over; 0 for a new one.
     var replacedID: UInt32
-    /// Who is told; it decides what can be said, and how.
+    /// The server that is called; it decides what can be said, and how.
     var server: ServerProfile
 
     var arguments: [DBusValue] {

@@ -3,8 +3,8 @@ import Tracking
 
 /// A job as a person sees it: progress that turns into a result, a failure that counts, a recovery.
 ///
-/// The value is all there is to save between two events. One job has one item, whichever of its runs is
-/// told of. A success nobody asked to hear of makes no item; it ends the one that only showed progress.
+/// The value is all there is to save between two events. One job has one item, whichever of its runs it
+/// shows. A success nobody asked to hear of makes no item; it ends the one that only showed progress.
 public struct JobItem: Hashable, Codable, Sendable {
     /// The job's name.
     public let job: String

@@ -3,7 +3,7 @@ public import Timeline
 /// One thread of a bot as a person sees it: how much is unread, the newest of it, and when to ring.
 ///
 /// The value is all there is to save between two events. Feed it messages, wake it when it asked to be
-/// woken, tell it what a person has read; do what it returns.
+/// woken, pass it what a person has read; do what it returns.
 ///
 /// - Source: the timers and the collapse rule of Alertmanager, with a person in the place of a receiver.
 public struct ThreadItem: Hashable, Codable, Sendable {

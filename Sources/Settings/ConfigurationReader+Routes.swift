@@ -59,9 +59,9 @@ extension ConfigurationReader {
                 let field = fields[index].names.first { $0.scalar == name } ?? fields[index].field
                 field.fault(
                     "there is no channel \"\(name)\"", hint: Field.meant(name, of: channels.sorted()))
-            case .nobodyToTell(let index) where fields[index].namesNobody:
+            case .noChannels(let index) where fields[index].namesNobody:
                 fields[index].field.fault("\(problem)")
-            case .nothingToTell(let index), .nobodyToTell(let index):
+            case .noEvents(let index), .noChannels(let index):
                 if !fields[index].hasFault { fields[index].field.fault("\(problem)") }
             }
         }

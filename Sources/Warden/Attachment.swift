@@ -1,6 +1,6 @@
 import Host
 
-/// Streams that somebody at a terminal offered for one order, and where to tell of it.
+/// Streams that somebody at a terminal offered for one order, and where to report it.
 struct Attachment {
     /// The connection it was offered on.
     let link: UInt64

@@ -1,7 +1,7 @@
 import Performing
 import WardenProtocol
 
-/// What a run reported while the daemon could not be told: the newest 64 messages, at most 64 KiB.
+/// What a run reported while no daemon was connected: the newest 64 messages, at most 64 KiB.
 ///
 /// Reports are levels: the last ones say where the run is, so the oldest are dropped first.
 struct KeptReports {

@@ -17,7 +17,7 @@ struct LeftoverPipe {
     /// Where copies go, as while the run lived; nil: nobody reads them.
     var sink: OutputSink?
     let stream: OutputStream
-    /// Who is told once everything from before the run's end is with its reader.
+    /// Who is notified once everything from before the run's end is with its reader.
     var terminal: (link: UInt64, key: RunKey)?
 
     init(_ pipe: Descriptor, _ output: LeftoverOutput, sink: OutputSink?, stream: OutputStream) {

@@ -30,9 +30,9 @@ final class Run {
     /// What was started here.
     ///
     /// Nil for a run whose warden was killed: it can be watched and ended, but
-    /// its pipes are gone and nobody will be told its exit code.
+    /// its pipes are closed and its exit code will never be known.
     var pipes: RunPipes?
-    /// Tells when a process of a run of another warden has ended: its first one, then any that is left.
+    /// Signals when a process of a run of another warden has ended: its first one, then any that is left.
     var orphan: ProcessHandle?
     /// Its record; what happens is written behind what is there.
     ///

@@ -3,7 +3,7 @@ import Performing
 /// How a run is ended: asked at its timeout, on a cancel or when it is lost, killed after its grace, given up on at
 /// last.
 ///
-/// Times are since boot. A pure value: it is told what happened and says what to do.
+/// Times are since boot. A pure value: what happened in, what to do out.
 struct StopLadder: Hashable {
     enum Rung: Hashable {
         /// Runs, until `until` or for ever. Becomes `.asked`.

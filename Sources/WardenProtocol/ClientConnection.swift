@@ -37,7 +37,7 @@ package struct ClientConnection {
 
     /// Offers streams to the start order that will name `token`, and waits for the answer, at most 5 s.
     ///
-    /// From then on the warden tells of that attempt here, too: started or refused, and ended. Once it has ended
+    /// From then on the warden reports that attempt here, too: started or refused, and ended. Once it has ended
     /// and everything was written to them, the warden closes its ends of the streams.
     /// - Parameters:
     ///   - token: a text nobody else knows, at most 64 bytes.

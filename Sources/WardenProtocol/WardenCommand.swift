@@ -10,7 +10,7 @@ package enum WardenCommand: Hashable, Sendable {
     /// End this attempt's whole process tree: TERM, its grace, KILL. Answered by ended when it is over,
     /// or unknown. `reason`, at most 64 bytes, comes back in the record.
     case cancel(RunKey, reason: String)
-    /// Tell what is known: of one attempt (started, ended or unknown), or of all, closed by caughtUp.
+    /// Report what is known: of one attempt (started, ended or unknown), or of all, closed by caughtUp.
     case query(RunKey?)
     /// The outcome of this attempt is in the ledger: forget its record. Not answered.
     case acknowledge(RunKey)
@@ -34,9 +34,9 @@ package enum WardenCommand: Hashable, Sendable {
     /// A descriptor comes with this: stream 0, 1 or 2 of a job to come. Not answered.
     case offer(stream: Int)
     /// The streams offered before belong to the start order that names this token. Answered by attached; then
-    /// the attempt is told of here, too.
+    /// the attempt is reported here, too.
     case attach(token: String)
-    /// Nobody reads this stream any more: the job that writes to it is told so by its pipe. Not answered.
+    /// Nobody reads this stream any more: the job that writes to it learns it from its pipe. Not answered.
     case endStream(Int)
 }
 

@@ -15,7 +15,7 @@ package struct WardenLaunch: Hashable, Sendable {
     /// The variable that ties a warden to the process of this id, also one that a daemon launches.
     package static let tieVariable = "BELFRY_TIED_TO"
 
-    /// The variable that tells a warden which build it was launched as; see ``WardenHello/build``.
+    /// The variable that names the build a warden was launched as; see ``WardenHello/build``.
     package static let buildVariable = "BELFRY_WARDEN_BUILD"
 
     /// Describes the launch; starts nothing.

@@ -6,7 +6,7 @@ struct WardenLink {
     /// What it speaks.
     let version: Int
     let isRetired: Bool
-    /// Whether it told all that it knew when the connection was made.
+    /// Whether it reported all that it knew when the connection was made.
     var isCaughtUp = false
     var waitsForRoom = false
     /// The attempts it spoke of and that are not acknowledged.

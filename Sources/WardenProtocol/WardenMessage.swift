@@ -24,7 +24,7 @@ package enum WardenMessage: Hashable, Sendable {
     case ended(ExitRecord)
     /// Nothing is known of the attempt.
     case unknown(RunKey)
-    /// All that was known has been told.
+    /// Everything known has been reported.
     case caughtUp
     /// What it was given to read is taken up to `end`; `isClosed`: it reads nothing any more.
     case inputTaken(RunKey, end: Int, isClosed: Bool)

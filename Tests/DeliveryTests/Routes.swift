@@ -62,7 +62,7 @@ import Testing
         ])
         #expect(
             bad.problems(channels: ["desk"]) == [
-                .unknownChannel("dsek", route: 0), .nothingToTell(route: 1), .nobodyToTell(route: 2),
+                .unknownChannel("dsek", route: 0), .noEvents(route: 1), .noChannels(route: 2),
                 .failureWithoutRoute,
             ])
         #expect(routing.problems(channels: ["hook", "desk", "pager"]).isEmpty)

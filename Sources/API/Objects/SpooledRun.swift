@@ -19,7 +19,7 @@ package struct SpooledRun: Hashable, Sendable, Codable {
     package var job: String
     /// The bot it belongs to; absent: `belfry`.
     package var bot: String?
-    /// When the person is told; see ``ExecRequest/notify``.
+    /// When the person is notified; see ``ExecRequest/notify``.
     package var notify: String?
     /// The program and its arguments.
     package var command: [String]

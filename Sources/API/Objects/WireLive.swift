@@ -76,7 +76,7 @@ package struct WireLive: Hashable, Sendable, Codable {
     /// A daemon that was killed finds a state of up to a second before; who was watching has seen more.
     package func keepingProgress(of earlier: WireLive?) -> WireLive {
         guard let earlier, earlier.taskId == taskId, earlier.attempt == attempt, earlier.phase == phase,
-            let seen = earlier.progress, let told = progress, told < seen
+            let seen = earlier.progress, let progress, progress < seen
         else { return self }
         var kept = self
         kept.progress = seen
@@ -85,7 +85,7 @@ package struct WireLive: Hashable, Sendable, Codable {
 }
 
 extension LiveState {
-    /// The live state that `wire` tells of, as a view at the other end needs it.
+    /// The live state that `wire` describes, as a view at the other end needs it.
     package init(_ wire: WireLive) {
         let task = LiveTask(
             id: wire.taskId, botID: wire.botId, run: wire.run, name: wire.taskName, botName: wire.botName)

@@ -28,9 +28,9 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     package var createdAt: Timestamp
     /// When it ended.
     package var settledAt: Timestamp?
-    /// The run it tells of.
+    /// The run it is about.
     package var run: String?
-    /// The item it tells of.
+    /// The item it is about.
     package var item: String?
 
     /// An entry that was not attempted yet.

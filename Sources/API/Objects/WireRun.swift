@@ -58,7 +58,7 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var outputBytes: Int64?
     /// Processor time, milliseconds.
     package var cpuMs: Int64?
-    /// The most memory one of its processes held, KiB; absent where the system does not tell.
+    /// The most memory one of its processes held, KiB; absent where the system does not say.
     package var maxRssKb: Int64?
     /// Processes of it that still ran when it had ended, at most 1,000; absent: none.
     package var survivors: [WireSurvivor]?

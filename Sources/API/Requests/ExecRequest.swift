@@ -8,7 +8,7 @@ package struct ExecRequest: Hashable, Sendable, Codable {
     package var name: String?
     /// The bot it belongs to; absent: `belfry`.
     package var bot: String?
-    /// When the person is told: `always`, `failure` or `never`; absent: as the routes say.
+    /// When the person is notified: `always`, `failure` or `never`; absent: as the routes say.
     package var notify: String?
     /// The program and its arguments; at least one.
     package var command: [String]

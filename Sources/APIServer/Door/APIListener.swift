@@ -41,7 +41,7 @@ package struct APIListener: Service {
     ///   - limits: The most connections at once; more are refused.
     ///   - waits: How long clients are waited for.
     ///   - handler: Answers.
-    ///   - logger: Told of what connections do, at trace, and of what goes wrong.
+    ///   - logger: Logs what connections do, at trace, and what goes wrong.
     ///   - ready: Called once, when requests are taken.
     package init(
         path: String, access: Access, limits: ConnectionLimits = ConnectionLimits(),
@@ -58,7 +58,7 @@ package struct APIListener: Service {
         self.ready = ready
     }
 
-    /// Serves until the service is told to stop; then answers end within a second and the file is removed,
+    /// Serves until the service is asked to stop; then answers end within a second and the file is removed,
     /// unless it is another's meanwhile.
     ///
     /// - Throws: ``APIServerError`` when the socket can't be opened.

@@ -22,7 +22,7 @@ struct HTTPDoor: Sendable {
     var opened: @Sendable (any Channel) async throws -> Void
     var respond: HTTPChannelHandler.Responder
 
-    /// Serves until the service is told to stop, or the task is cancelled.
+    /// Serves until the service is asked to stop, or the task is cancelled.
     func run() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {

@@ -43,7 +43,7 @@ package struct HTTPListener: Service {
     ///
     /// - Parameters:
     ///   - port: 0 takes any free one.
-    ///   - logger: Told of what goes wrong.
+    ///   - logger: Logs what goes wrong.
     ///   - ready: Called once with the port, when requests are taken.
     ///   - receive: Returns the status to answer with, 200...599.
     package init(
@@ -56,7 +56,7 @@ package struct HTTPListener: Service {
         self.receive = receive
     }
 
-    /// Serves until the service is told to stop.
+    /// Serves until the service is asked to stop.
     ///
     /// - Throws: ``APIServerError`` when the port can't be had.
     package func run() async throws {

@@ -27,17 +27,17 @@ extension DaemonHandler {
         }
         let start = after ?? newest
         return StreamAnswer { writer in
-            try await tell(after: start, live: query.live, to: &writer)
+            try await send(after: start, live: query.live, to: &writer)
         }
     }
 
     /// A comment at least this often, so that both ends notice when the other is gone.
     private static let heartbeat = Duration.seconds(15)
-    /// Live states are told at most so often; what changed meanwhile is told once.
+    /// Live states are sent at most so often; what changed meanwhile is sent once.
     private static let liveGap = Duration.milliseconds(50)
 
     @concurrent
-    private func tell(after start: Int64, live: Bool, to writer: inout any BodyWriter) async throws {
+    private func send(after start: Int64, live: Bool, to writer: inout any BodyWriter) async throws {
         var seq = start
         var version: UInt64 = .max
         let wakes = Wakes(control, live: live, heartbeat: Self.heartbeat)

@@ -52,7 +52,7 @@ public struct Crontab: Hashable, Sendable {
         self.lines = lines
     }
 
-    /// The form that columns tell.
+    /// The form that the columns show.
     ///
     /// The system's where the word after the times names a user in every job and a program's path follows,
     /// else the user's. `isUser` says whether the machine has a user of that name.

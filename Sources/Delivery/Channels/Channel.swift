@@ -8,7 +8,7 @@ package protocol Channel: Sendable {
     var kind: ChannelKind { get }
 }
 
-/// A channel that edits in place: it is told what one item should look like now, and nights without it
+/// A channel that edits in place: it is given what one item should look like now, and nights without it
 /// replay nothing.
 package protocol LevelChannel: Channel {
     /// Serves the connection until the task is cancelled. Comes back by itself when the server does.

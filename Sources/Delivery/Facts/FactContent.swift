@@ -75,7 +75,7 @@ extension Fact {
     /// What is stored beside the columns; `nil`: nothing.
     package var payload: (any Encodable)? { content.encodable }
 
-    /// The fact of a type that the columns alone tell.
+    /// The fact of a type that the columns alone describe.
     package init(_ type: EventType, _ columns: FactColumns) {
         var nothing = NoPayload()
         self.init(type, columns, from: &nothing)

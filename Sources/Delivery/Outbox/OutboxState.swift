@@ -18,7 +18,7 @@ package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     case held
     /// Not sent, by a silence, a budget or a setting; kept to say why not. Stays so.
     case suppressed
-    /// A newer entry of the same item tells more; this one was never tried. Stays so.
+    /// A newer entry of the same item says more; this one was never tried. Stays so.
     case superseded
     /// Too old to be of use when its turn came. Becomes `.pending` by `outbox retry`, or `.discarded`.
     case expired

@@ -1,4 +1,4 @@
-/// One line of `routes:`: what happens, and the channels that are told.
+/// One line of `routes:`: what happens, and the channels that are notified.
 package struct Route: Hashable, Sendable {
     /// What must happen; one of these is enough.
     package var when: Set<RouteWord>

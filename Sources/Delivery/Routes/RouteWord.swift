@@ -62,7 +62,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// What it asks to hear of jobs; `nil` for a word about something else, or not told by an item yet.
+    /// What it asks to hear of jobs; `nil` for a word about something else, or not shown by an item yet.
     package var news: JobNews? { JobNews(rawValue: rawValue) }
 
     private init?(run type: String) {

@@ -1,8 +1,8 @@
 package import Grouping
 
-/// Who is told of what: all routes together.
+/// Which channels are notified of what: all routes together.
 ///
-/// Every route that names an event counts, not only the first; a channel is told once.
+/// Every route that names an event counts, not only the first; a channel is notified once.
 package struct Routing: Hashable, Sendable {
     /// The routes, in the order of the config file.
     package let routes: [Route]
@@ -16,31 +16,31 @@ package struct Routing: Hashable, Sendable {
     package func problems(channels: Set<String>) -> [RoutingError] {
         var problems: [RoutingError] = []
         for (index, route) in routes.enumerated() {
-            if route.when.isEmpty { problems.append(.nothingToTell(route: index)) }
-            if route.to.isEmpty { problems.append(.nobodyToTell(route: index)) }
+            if route.when.isEmpty { problems.append(.noEvents(route: index)) }
+            if route.to.isEmpty { problems.append(.noChannels(route: index)) }
             for name in route.to where !channels.contains(name) {
                 problems.append(.unknownChannel(name, route: index))
             }
         }
-        if told(.failed).isEmpty { problems.append(.failureWithoutRoute) }
+        if receivers(of: .failed).isEmpty { problems.append(.failureWithoutRoute) }
         return problems
     }
 
-    /// The channels told of an event of `type`, as `run.failed`, in the order of the routes.
+    /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
     /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, and what was left out of the configuration; a channel is never told of its own trouble.
+    /// or the clock, and what was left out of the configuration; a channel is never notified of its own trouble.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
     ///   - troubled: the channel that the event is about.
     /// - Returns: names of channels, each once.
     package func channels(for type: String, about troubled: String? = nil) -> [String] {
         guard let word = RouteWord(eventType: type) else { return [] }
-        var names = told(word)
+        var names = receivers(of: word)
         let isTrouble =
             [.lost, .channel, .ledger, .clock].contains(word)
             || ["config.partial", "job.leftOut"].contains(type)
-        if names.isEmpty, isTrouble { names = told(.failed) }
+        if names.isEmpty, isTrouble { names = receivers(of: .failed) }
         return names.filter { $0 != troubled }
     }
 
@@ -48,11 +48,11 @@ package struct Routing: Hashable, Sendable {
     package func hears(_ channels: Set<String>) -> Set<JobNews> {
         var news = Set(
             routes.filter { !channels.isDisjoint(with: $0.to) }.flatMap { $0.when.compactMap(\.news) })
-        if told(.lost).isEmpty, news.contains(.failed) { news.insert(.lost) }
+        if receivers(of: .lost).isEmpty, news.contains(.failed) { news.insert(.lost) }
         return news
     }
 
-    private func told(_ word: RouteWord) -> [String] {
+    private func receivers(of word: RouteWord) -> [String] {
         var names: [String] = []
         for route in routes where route.when.contains(word) {
             for name in route.to where !names.contains(name) { names.append(name) }

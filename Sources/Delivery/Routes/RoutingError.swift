@@ -1,13 +1,13 @@
 /// Why a list of routes is refused.
 package enum RoutingError: Error, Hashable, Sendable {
-    /// No route is there for failures: a job could fail with nobody told.
+    /// No route is there for failures: a job could fail without notifying anyone.
     case failureWithoutRoute
     /// The route at `index` (from 0) names a channel that does not exist.
     case unknownChannel(String, route: Int)
     /// The route at `index` (from 0) has no word in `when`.
-    case nothingToTell(route: Int)
+    case noEvents(route: Int)
     /// The route at `index` (from 0) has no channel in `to`.
-    case nobodyToTell(route: Int)
+    case noChannels(route: Int)
 }
 
 extension RoutingError: CustomStringConvertible {
@@ -18,9 +18,9 @@ extension RoutingError: CustomStringConvertible {
             "no route covers failures, so a job could fail without notifying anyone; add one with `when: [failed]`"
         case .unknownChannel(let name, _):
             "there is no channel \"\(name)\"; describe it under `channels:`"
-        case .nothingToTell:
+        case .noEvents:
             "the route lists no events; name them in `when:`"
-        case .nobodyToTell:
+        case .noChannels:
             "the route names no channel; name one in `to:`"
         }
     }

@@ -1,6 +1,6 @@
 package import Timeline
 
-/// What a webhook says: the event's type, when it happened, why it is told, and what it is about.
+/// What a webhook says: the event's type, when it happened, why it was sent, and what it is about.
 ///
 /// - Source: Standard Webhooks 1.0.0, the payload.
 package struct WebhookBody: Hashable, Sendable {
@@ -8,7 +8,7 @@ package struct WebhookBody: Hashable, Sendable {
     package var type: String
     /// When the event happened.
     package var timestamp: Moment
-    /// Why it is told.
+    /// Why it was sent.
     package var reason: String
     /// The objects it is about, by name: `run`, `item`, `question`, `channel`.
     package var objects: [JSON.Member]

@@ -3,10 +3,10 @@ package import Ledger
 package import Logging
 package import Timeline
 
-/// Looks after the house itself: tells when the ledger can't be written and when it can again, and removes history
+/// Looks after the house itself: reports when the ledger can't be written and when it can again, and removes history
 /// that is past its time.
 package actor HouseKeeper {
-    /// The fact that people were told of a full disk, so that another start does not tell it twice.
+    /// The fact that a full disk was reported, so that another start does not report it twice.
     package static let fact = "ledger.trouble"
     /// How often it is tried whether a store that refuses takes something again.
     private static let tries: Duration = .seconds(5)
@@ -18,8 +18,8 @@ package actor HouseKeeper {
     private let logger: Logger
     private let alarm = Alarm()
     private let pruner: Pruner
-    /// What people were told last; nil: that all is well, or nothing yet.
-    private var told: String?
+    /// What was reported last; nil: that all is well, or nothing yet.
+    private var reported: String?
     /// Since when the store does not take everything, since boot.
     private var troubledSince: Duration?
     private var pruneAt: Moment
@@ -71,7 +71,7 @@ package actor HouseKeeper {
             lookAtPlace()
             do throws(LedgerError) {
                 if !isLoaded {
-                    told = try await ledger.fact(named: Self.fact)
+                    reported = try await ledger.fact(named: Self.fact)
                     isLoaded = true
                 }
                 try await look()
@@ -89,9 +89,9 @@ package actor HouseKeeper {
     private func look() async throws(LedgerError) {
         switch ledger.condition {
         case .sound:
-            try await tell(nil)
+            try await report(nil)
         case .short:
-            try await tell("full")
+            try await report("full")
             // Whatever is written makes the store look for room.
             try await touch()
         case .refusing(let error):
@@ -107,19 +107,19 @@ package actor HouseKeeper {
         try await ledger.commit([.setFact(name: "ledger.touched", value: "\(clock.now)")])
     }
 
-    /// Tells people, once for each trouble: `full`, or nil when it is over.
-    private func tell(_ trouble: String?) async throws(LedgerError) {
+    /// Appends the event, once for each trouble: `full`, or nil when it is over.
+    private func report(_ trouble: String?) async throws(LedgerError) {
         if trouble == nil, troubledSince != nil {
             troubledSince = nil
             logger.notice("the ledger takes everything again")
         }
-        guard trouble != told else { return }
+        guard trouble != reported else { return }
         let fact: Fact = trouble == nil ? .ledgerRestored : .ledgerFull
         try await ledger.commit([
             .setFact(name: Self.fact, value: trouble),
             .append(NewEvent(fact, at: clock.now)),
         ])
-        told = trouble
+        reported = trouble
         if trouble != nil {
             troubledSince = troubledSince ?? clock.sinceBoot
             logger.error("the disk is full; no run begins before there is room")

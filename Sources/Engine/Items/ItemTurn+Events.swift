@@ -7,7 +7,7 @@ import Tracking
 // What each kind of event comes to.
 
 extension ItemTurn {
-    /// Takes in an event: tells webhooks of it, and lets the item it is about decide.
+    /// Takes in an event: queues it for webhooks, and lets the item it is about decide.
     mutating func take(_ record: EventRecord) {
         switch record.event.fact {
         case .messagePosted(let post): takeMessage(post, record)

@@ -102,7 +102,7 @@ struct ItemTurn {
 
     /// Lets an item decide, by an event where one is named, and does what it says.
     ///
-    /// Of a `tick` that shows nothing new yet no row is written: the board tells it again after a crash.
+    /// Of a `tick` that shows nothing new yet no row is written: the board reports it again after a crash.
     mutating func update(
         _ key: ItemKey, bot: String, by event: Int64? = nil, isTick: Bool = false,
         _ decide: (inout KeptItem) -> [KeptItem.Decision]

@@ -1,6 +1,6 @@
 import Timeline
 
-/// What both clocks showed at once, so that it can be told later how far the one on the wall was set meanwhile.
+/// What both clocks showed at once, to find out later how far the wall clock was set meanwhile.
 struct ClockReading: Hashable {
     var now: Moment
     /// By the clock that nobody sets.

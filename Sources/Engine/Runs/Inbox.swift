@@ -38,7 +38,7 @@ final class Inbox<Element: Sendable>: Sendable {
 
     /// Waits until the owner has taken what waits, if that is too much; returns at once when cancelled.
     ///
-    /// One producer at a time, which has told the owner before.
+    /// One producer at a time, which has notified the owner before.
     func room() async {
         if state.withLock({ $0.waiting.count < limit }) { return }
         await withTaskCancellationHandler {

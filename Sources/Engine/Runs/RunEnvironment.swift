@@ -1,7 +1,7 @@
 import Ledger
 import Timeline
 
-/// What Belfry tells a job through its environment.
+/// What Belfry passes to a job through its environment.
 ///
 /// The warden adds `NOTIFY_SOCKET` and `PROGRESS_FD`.
 struct RunEnvironment {

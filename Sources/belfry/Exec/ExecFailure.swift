@@ -1,6 +1,6 @@
 import API
 
-/// A failure of `belfry exec` itself: a wrapper must be able to tell it from one of the command.
+/// A failure of `belfry exec` itself: a wrapper must be able to distinguish it from one of the command.
 struct ExecFailure: Error {
     let error: APIError
 
