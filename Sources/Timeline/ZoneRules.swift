@@ -114,3 +114,47 @@ extension ZoneRules: Equatable {
             || table.starts == other.starts && table.offsets == other.offsets && table.rule == other.rule
     }
 }
+
+/// The moments at which clocks of a zone show one local time.
+public enum LocalInstants: Hashable, Sendable {
+    /// They show it once.
+    case unique(Moment)
+
+    /// They never show it: at `transition` the clock was moved forward by `size`, over it.
+    case gap(transition: Moment, size: Duration)
+
+    /// They show it twice: the clock was moved back in between.
+    case overlap(first: Moment, second: Moment)
+
+    /// The earliest of them; for a missing local time the first moment after the gap.
+    public var first: Moment {
+        switch self {
+        case .unique(let moment), .gap(let moment, _), .overlap(let moment, _): moment
+        }
+    }
+}
+
+/// A stretch of time in which a zone's offset does not change.
+public struct ZoneInterval: Hashable, Sendable {
+    /// The first second, since the epoch; `Int64.min` when there is no change before.
+    public var startSeconds: Int64
+
+    /// The second of the next change; `Int64.max` when there is none.
+    public var endSeconds: Int64
+
+    /// Seconds east of UTC.
+    public var offsetSeconds: Int32
+
+    @inlinable
+    init(startSeconds: Int64, endSeconds: Int64, offsetSeconds: Int32) {
+        self.startSeconds = startSeconds
+        self.endSeconds = endSeconds
+        self.offsetSeconds = offsetSeconds
+    }
+
+    /// Whether the second `seconds` after the epoch lies in it.
+    @inlinable
+    public func contains(seconds: Int64) -> Bool {
+        seconds >= startSeconds && seconds < endSeconds
+    }
+}
