@@ -62,3 +62,117 @@ extension CronError: CustomStringConvertible {
     /// The faults as one line, without the drawing.
     public var description: String { faults.map(Self.say).joined(separator: "; ") }
 }
+
+/// One thing that is wrong in a text, with its place and its fix.
+public struct CronFault: Hashable, Sendable {
+    /// What is wrong; the name is what programs may compare.
+    public enum Kind: String, Hashable, Sendable {
+        /// There is no text, or only blanks.
+        case empty
+        /// More than 256 bytes.
+        case tooLong
+        /// Neither 5, 6 nor 7 fields.
+        case fieldCount
+        /// A byte that no rule allows here.
+        case unexpected
+        /// A comma with nothing on one of its sides.
+        case emptyTerm
+        /// A number outside its field's limits, or of more than four digits.
+        case outOfRange
+        /// `a-b` with a larger than b.
+        case reversedRange
+        /// A step of zero, without a number, or without a range before it.
+        case badStep
+        /// Letters that are not a month or a day of the week.
+        case unknownName
+        /// A form such as `15W` where it may not stand.
+        case misplaced
+        /// An `@word` that is not a macro.
+        case unknownMacro
+        /// A macro that names an event or an interval, not times of a calendar.
+        case notCalendar
+        /// `CRON_TZ=` without a zone that exists.
+        case unknownZone
+        /// `H` without a seed.
+        case seedMissing
+        /// What the dialect asks for and the text lacks.
+        case dialect
+        /// A phrase, or a part of one, that was not understood.
+        case notUnderstood
+        /// Understood, but no schedule can say it.
+        case notExpressible
+        /// A duration that cannot be read, or is zero.
+        case badInterval
+        /// A moment that cannot be read.
+        case badMoment
+    }
+
+    /// What kind of fault it is.
+    public var kind: Kind
+
+    /// The field it is in; `nil` when it concerns the whole text.
+    public var field: CronField?
+
+    /// The bytes at fault, as UTF-8 offsets in the text; empty where something is missing.
+    public var range: Range<Int>
+
+    /// One sentence without a full stop.
+    public var message: String
+
+    /// What to write instead, where that is known.
+    public var fix: String?
+
+    init(
+        _ kind: Kind, in field: CronField? = nil, at range: Range<Int>, _ message: String, fix: String? = nil
+    ) {
+        self.kind = kind
+        self.field = field
+        self.range = range
+        self.message = message
+        self.fix = fix
+    }
+}
+
+/// Something that is allowed but is often not what was meant.
+public struct CronWarning: Hashable, Sendable {
+    /// What is odd; the name is what programs may compare.
+    public enum Kind: String, Hashable, Sendable {
+        /// No date of the calendar matches.
+        case neverFires
+        /// A step that does not divide its field, such as `*/45`: the last stretch is shorter.
+        case unevenStep
+        /// A step larger than its field, such as `*/90`: only the first value is left.
+        case stepExceedsField
+        /// `*/n` in a day field beside another one: other programs read OR where this is AND.
+        case starStepDay
+        /// Both day fields are set: either is enough.
+        case bothDaysOr
+        /// It fires at local times that the zone's clock change skips or repeats.
+        case zoneGapAffected
+        /// The text's own zone is used instead of the one given beside it.
+        case zonePrefixOverrides
+        /// 7 is Sunday here, and something else in Quartz.
+        case sunday7
+        /// It fires every second.
+        case tooDense
+    }
+
+    /// What kind of warning it is.
+    public var kind: Kind
+
+    /// The field it is about; `nil` when it concerns the whole text.
+    public var field: CronField?
+
+    /// The bytes it is about, as UTF-8 offsets in the text.
+    public var range: Range<Int>
+
+    /// One sentence without a full stop.
+    public var message: String
+
+    init(_ kind: Kind, in field: CronField? = nil, at range: Range<Int>, _ message: String) {
+        self.kind = kind
+        self.field = field
+        self.range = range
+        self.message = message
+    }
+}

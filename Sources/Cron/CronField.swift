@@ -61,3 +61,52 @@ public enum CronField: String, CaseIterable, Hashable, Sendable {
         }
     }
 }
+
+/// The names of months and days of the week, in the three letters that expressions use.
+enum CronNames {
+    static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+        "November", "December",
+    ]
+
+    static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+    /// The month, 1-12, of three letters packed by ``pack(_:_:_:)``.
+    static func month(_ code: UInt32) -> Int? {
+        switch code {
+        case 0x6A616E: 1
+        case 0x666562: 2
+        case 0x6D6172: 3
+        case 0x617072: 4
+        case 0x6D6179: 5
+        case 0x6A756E: 6
+        case 0x6A756C: 7
+        case 0x617567: 8
+        case 0x736570: 9
+        case 0x6F6374: 10
+        case 0x6E6F76: 11
+        case 0x646563: 12
+        default: nil
+        }
+    }
+
+    /// The day of the week, 0-6 from Sunday, of three letters packed by ``pack(_:_:_:)``.
+    static func weekday(_ code: UInt32) -> Int? {
+        switch code {
+        case 0x73756E: 0
+        case 0x6D6F6E: 1
+        case 0x747565: 2
+        case 0x776564: 3
+        case 0x746875: 4
+        case 0x667269: 5
+        case 0x736174: 6
+        default: nil
+        }
+    }
+
+    /// Three letters as one number, in lower case.
+    @inline(__always)
+    static func pack(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> UInt32 {
+        UInt32(first | 0x20) &<< 16 | UInt32(second | 0x20) &<< 8 | UInt32(third | 0x20)
+    }
+}

@@ -121,3 +121,129 @@ private struct Starts: Sequence, IteratorProtocol {
         return DebianClock.Start(moment: Moment(seconds: Int64(found - stretch.offset) * 60), count: 1)
     }
 }
+
+// A state machine of its own, beside the engine: it is what the engine is compared with.
+
+/// The times of a crontab line as Debian's cron reads them, apart from ``CronExpression``.
+///
+/// - Source: get_list, get_range and the star flags of Debian's cron 3.0pl1.
+struct DebianTimes: Hashable, Sendable {
+    private var minutes: UInt64 = 0
+    private var hours: UInt64 = 0
+    private var days: UInt64 = 0
+    private var months: UInt64 = 0
+    private var weekdays: UInt64 = 0
+    private var bothDays = false
+
+    /// Whether minute or hour begins with a star: such a job follows the clock.
+    private(set) var isWildcard = false
+
+    private static let macros = [
+        "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
+        "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+    ]
+
+    /// Reads five fields or a macro; `nil` for what Debian's cron refuses, and for `@reboot`.
+    init?(_ text: String) {
+        let fields = (Self.macros[text] ?? text).utf8.split(separator: 0x20).map(Array.init)
+        guard fields.count == 5, let minutes = Self.bits(fields[0], 0...59),
+            let hours = Self.bits(fields[1], 0...23), let days = Self.bits(fields[2], 1...31),
+            let months = Self.bits(fields[3], 1...12, Self.monthNames),
+            let weekdays = Self.bits(fields[4], 0...7, Self.dayNames)
+        else { return nil }
+        self.minutes = minutes
+        self.hours = hours
+        self.days = days
+        self.months = months
+        self.weekdays = (weekdays | weekdays >> 7) & 0x7F
+        let stars = fields.map { $0.first == UInt8(ascii: "*") }
+        bothDays = stars[2] || stars[4]
+        isWildcard = stars[0] || stars[1]
+    }
+
+    /// The first matching minute at or after `minute`, both counted from 1970-01-01 00:00 on the wall;
+    /// `nil` when there is none through `last`.
+    func next(from minute: Int, through last: Int) -> Int? {
+        guard minute <= last else { return nil }
+        var day = minute / 1440
+        var time = minute % 1440
+        while day * 1440 <= last {
+            if matches(CalendarDay(days: day), weekday: (day + 4) % 7), let found = nextTime(from: time) {
+                let minute = day * 1440 + found
+                return minute <= last ? minute : nil
+            }
+            day += 1
+            time = 0
+        }
+        return nil
+    }
+
+    private func matches(_ date: CalendarDay, weekday: Int) -> Bool {
+        guard months >> UInt64(date.month) & 1 == 1 else { return false }
+        let day = days >> UInt64(date.day) & 1 == 1
+        let week = weekdays >> UInt64(weekday) & 1 == 1
+        return bothDays ? day && week : day || week
+    }
+
+    private func nextTime(from time: Int) -> Int? {
+        guard time < 1440 else { return nil }
+        for hour in time / 60..<24 where hours >> UInt64(hour) & 1 == 1 {
+            let first = hour == time / 60 ? time % 60 : 0
+            let rest = minutes >> UInt64(first)
+            if rest != 0 { return hour * 60 + first + rest.trailingZeroBitCount }
+        }
+        return nil
+    }
+
+    // MARK: Reading
+
+    private static let monthNames = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+    private static let dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+    private static func bits(_ field: [UInt8], _ limits: ClosedRange<Int>, _ names: [String] = []) -> UInt64?
+    {
+        var bits: UInt64 = 0
+        for term in field.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let parts = term.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            guard parts.count <= 2, let (range, takesStep) = range(parts[0], limits, names) else {
+                return nil
+            }
+            var step = 1
+            if parts.count == 2 {
+                guard takesStep, let number = number(parts[1], limits, []), number > 0 else { return nil }
+                step = number
+            }
+            for value in stride(from: range.lowerBound, through: range.upperBound, by: step) {
+                bits |= 1 << UInt64(value)
+            }
+        }
+        return bits
+    }
+
+    private static func range(
+        _ text: ArraySlice<UInt8>, _ limits: ClosedRange<Int>, _ names: [String]
+    ) -> (ClosedRange<Int>, takesStep: Bool)? {
+        if text.elementsEqual("*".utf8) { return (limits, true) }
+        let ends = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        let values = ends.compactMap { number($0, limits, names) }
+        guard values.count == ends.count, values.allSatisfy(limits.contains) else { return nil }
+        switch values.count {
+        case 1: return (values[0]...values[0], false)
+        case 2: return values[0] <= values[1] ? (values[0]...values[1], true) : nil
+        default: return nil
+        }
+    }
+
+    private static func number(
+        _ text: ArraySlice<UInt8>, _ limits: ClosedRange<Int>, _ names: [String]
+    ) -> Int? {
+        let word = String(decoding: text, as: UTF8.self).lowercased()
+        if let place = names.firstIndex(of: word) { return place + limits.lowerBound }
+        guard !text.isEmpty, text.count <= 4, text.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(word)
+    }
+}

@@ -170,4 +170,167 @@ extension CronParser {
         }
         fail(.unexpected, in: field, at: position..<next, "\(shown) cannot stand here", fix: fix)
     }
+
+    /// Reads what may follow a value in a day field (`15W`, `5#2`, `5L`, `5#L`), and says whether it did.
+    mutating func parseDayForm(
+        _ field: CronField, _ value: Int, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Bool {
+        // Lower-case forms are for lenient reading.
+        let form = isLenient && isLetter(bytes[position]) ? bytes[position] & ~0x20 : bytes[position]
+        switch (field, form) {
+        case (.dayOfMonth, UInt8(ascii: "W")):
+            position += 1
+            masks.nearestDays |= 1 << UInt64(value)
+            return true
+        case (.dayOfWeek, UInt8(ascii: "L")):
+            position += 1
+            masks.lastWeekdays |= 1 << UInt64(value % 7)
+            return true
+        case (.dayOfWeek, UInt8(ascii: "#")):
+            parseNth(value % 7, bytes, &position, end)
+            return true
+        default:
+            return false
+        }
+    }
+
+    private mutating func parseNth(_ weekday: Int, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int) {
+        let start = position
+        position += 1
+        if position < end, bytes[position] == UInt8(ascii: "L") {
+            position += 1
+            masks.lastWeekdays |= 1 << UInt64(weekday)
+            return
+        }
+        let numberStart = position
+        guard let number = parseNumber(.dayOfWeek, bytes, &position, end) else {
+            if !hasFault(from: numberStart) {
+                fail(
+                    .unexpected, in: .dayOfWeek, at: start..<start + 1,
+                    "a number from 1 to 5 belongs after the #",
+                    fix: "write \(weekday)#1 for the first of a month")
+            }
+            return
+        }
+        guard (1...5).contains(number), position - numberStart == 1 else {
+            fail(
+                .outOfRange, in: .dayOfWeek, at: numberStart..<position,
+                "a month has the 1st to the 5th of a weekday",
+                fix: "write a number from 1 to 5, or L for the last")
+            return
+        }
+        masks.nthWeekdays |= 1 << UInt64((number - 1) * 7 + weekday)
+    }
+
+    /// Reads `L`, `L-3`, `LW` and `L-3W`.
+    mutating func parseLastDay(_ bytes: Span<UInt8>, _ position: inout Int, _ end: Int) {
+        position += 1
+        var before = 0
+        if position < end, bytes[position] == UInt8(ascii: "-") {
+            position += 1
+            let start = position
+            guard let number = parseNumber(.dayOfMonth, bytes, &position, end) else {
+                if !hasFault(from: start) {
+                    fail(
+                        .unexpected, in: .dayOfMonth, at: start - 1..<start,
+                        "a number from 0 to 30 belongs after L-",
+                        fix: "write L-1 for the day before the last")
+                }
+                return
+            }
+            guard number <= 30 else {
+                return fail(.outOfRange, in: .dayOfMonth, at: start..<position, "\(number) is outside 0-30")
+            }
+            before = number
+        }
+        if position < end,
+            bytes[position] == UInt8(ascii: "W") || isLenient && bytes[position] == UInt8(ascii: "w")
+        {
+            position += 1
+            masks.nearestLastDays |= 1 << UInt64(before)
+        } else {
+            masks.lastDays |= 1 << UInt64(before)
+        }
+    }
+
+    /// Outside lenient reading a nearest weekday stands alone in its field.
+    mutating func checkAlone(_ field: CronField, _ bytes: Span<UInt8>, _ range: Range<Int>) {
+        guard field == .dayOfMonth, !isLenient, masks.nearestDays | masks.nearestLastDays != 0 else { return }
+        for place in range where bytes[place] == UInt8(ascii: "W") {
+            return fail(
+                .misplaced, in: field, at: place..<place + 1, "a W form stands alone in its field",
+                fix: "read the text leniently, or use two schedules")
+        }
+    }
+
+    /// Reads `H`, `H/s`, `H(a-b)` and `H(a-b)/s`: values that the seed chooses, for ever the same.
+    mutating func parseHash(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
+    ) -> Term? {
+        let start = position
+        position += 1
+        var low = field.minimum
+        // Days that every month has.
+        var high = field == .dayOfMonth ? 28 : field.maximum
+        if position < end, bytes[position] == UInt8(ascii: "(") {
+            position += 1
+            guard let first = parseValue(field, bytes, &position, end) else { return nil }
+            guard position < end, bytes[position] == UInt8(ascii: "-") else {
+                fail(.unexpected, in: field, at: start..<position, "H( needs a range", fix: "write H(0-9)")
+                return nil
+            }
+            position += 1
+            guard let last = parseUpperValue(field, first, bytes, &position, end) else { return nil }
+            guard position < end, bytes[position] == UInt8(ascii: ")") else {
+                fail(.unexpected, in: field, at: start..<position, "H( is not closed", fix: "add a )")
+                return nil
+            }
+            position += 1
+            guard first <= last else {
+                fail(
+                    .reversedRange, in: field, at: start..<position, "\(first) lies after \(last)",
+                    fix: "write H(\(last)-\(first))")
+                return nil
+            }
+            (low, high) = (first, last)
+        }
+        var step: Int?
+        if position < end, bytes[position] == UInt8(ascii: "/") {
+            var term = Term(low: low, high: high, hasRange: true)
+            guard parseStep(field, &term, bytes, &position, end, from: start) else { return nil }
+            step = term.step
+        }
+        guard field != .year else {
+            fail(
+                .misplaced, in: field, at: start..<position, "a year cannot be chosen by H",
+                fix: "write the year or *")
+            return nil
+        }
+        guard let seed else {
+            fail(
+                .seedMissing, in: field, at: start..<position, "H needs a seed",
+                fix: "give the name that it is to be derived from")
+            return nil
+        }
+        let hash = CronParser.hash(seed, field)
+        let width = UInt64(high - low + 1)
+        guard let step, step < Int(width) else {
+            let value = low + Int(hash % width)
+            return Term(low: value, high: value)
+        }
+        return Term(low: low + Int(hash % UInt64(step)), high: high, step: step, hasRange: true)
+    }
+
+    /// FNV-1a, 64 bits, over the seed's UTF-8 and then the byte of the field's number, stirred by the finaliser
+    /// of MurmurHash3; frozen for ever.
+    ///
+    /// FNV-1a alone will not do: its prime is 1 modulo 15, so that `job-1` to `job-500` would share 28 minutes.
+    static func hash(_ seed: String, _ field: CronField) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in seed.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        hash = (hash ^ UInt64(field.number)) &* 0x0000_0100_0000_01B3
+        hash = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
+        hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53
+        return hash ^ hash >> 33
+    }
 }
