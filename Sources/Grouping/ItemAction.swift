@@ -9,3 +9,127 @@ public enum ItemAction: Hashable, Sendable {
     /// Nothing is left to show: take the item away everywhere, under this revision.
     case resolve(revision: Int)
 }
+
+/// One version of an item, as values: what a notice and a webhook are made of.
+public struct ItemSnapshot: Hashable, Codable, Sendable {
+    /// Which item.
+    public var key: ItemKey
+    /// Counts the versions, from 1.
+    public var revision: Int
+    /// The bot that speaks, or owns the job.
+    public var bot: String
+    /// The highest urgency of what is unread.
+    public var urgency: Urgency
+    /// Why it rings, or why not.
+    public var reason: RingReason
+    /// When this version was made.
+    public var at: Moment
+    /// Whether a person has put the item away and nothing since was worth bringing it back.
+    public var isDismissed: Bool
+    /// What it shows.
+    public var content: Content
+
+    /// What an item shows.
+    public enum Content: Hashable, Codable, Sendable {
+        /// How many messages are unread, and the newest three of those, oldest first; texts are previews.
+        case messages(count: Int, last: [Message])
+        /// Where the job is.
+        case job(JobReport)
+    }
+
+    /// A version of an item.
+    public init(
+        key: ItemKey, revision: Int, bot: String, urgency: Urgency, reason: RingReason, at: Moment,
+        isDismissed: Bool = false, content: Content
+    ) {
+        self.key = key
+        self.revision = revision
+        self.bot = bot
+        self.urgency = urgency
+        self.reason = reason
+        self.at = at
+        self.isDismissed = isDismissed
+        self.content = content
+    }
+}
+
+/// What a job's item shows: where its newest run is, and how it stands with its failures.
+public struct JobReport: Hashable, Codable, Sendable {
+    /// The job's name.
+    public var job: String
+    /// What this version reports.
+    public var news: JobNews
+    /// Where the run is, or what became of the slots.
+    public var fact: JobFact
+    /// How often in a row it failed in this same way; 0 when it is well.
+    public var sameFailures: Int
+    /// How often in a row it failed in any way, before a recovery too; 0 when it was well.
+    public var failures: Int
+    /// How long it was down, from the end of the first failure to the success; only in a recovery.
+    public var outage: Duration?
+
+    /// A report.
+    public init(
+        job: String, news: JobNews, fact: JobFact, sameFailures: Int = 0, failures: Int = 0,
+        outage: Duration? = nil
+    ) {
+        self.job = job
+        self.news = news
+        self.fact = fact
+        self.sameFailures = sameFailures
+        self.failures = failures
+        self.outage = outage
+    }
+
+    /// The run as `JOB#N`; absent for slots that never got a run.
+    public var runName: String? { fact.run.map { "\(job)#\($0)" } }
+}
+
+/// Why a version of an item rang, or why it did not: shown to people, stored, and the metric label.
+public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
+    // These ring.
+    /// The first thing said in a thread that was idle or read.
+    case first
+    /// More messages came, and the last ring was long enough ago.
+    case newMessages
+    /// Something more urgent came than what last rang.
+    case urgencyRose
+    /// Nothing changed for the better, and it is time to say so again.
+    case repeatElapsed
+    /// A job failed that was well before.
+    case failed
+    /// A failing job failed in another way.
+    case failedDifferently
+    /// The first success after a failure.
+    case recovered
+    /// A job ended, and somebody asked to hear of it.
+    case finished
+    /// A run waits for a person.
+    case blocked
+    /// Slots passed while nobody could run them.
+    case missed
+
+    // These do not.
+    /// It rang a moment ago.
+    case tooSoon
+    /// All that is unread is of low urgency.
+    case lowUrgency
+    /// The same failure as before: the count rises, nobody is called.
+    case sameFailure
+    /// Progress only.
+    case progressed
+    /// A person has put the item away, and this is no news.
+    case dismissed
+    /// Nothing is left to show: read, answered or ended.
+    case resolved
+
+    /// Whether it calls a person.
+    public var rings: Bool {
+        switch self {
+        case .first, .newMessages, .urgencyRose, .repeatElapsed, .failed, .failedDifferently, .recovered,
+            .finished, .blocked, .missed:
+            true
+        case .tooSoon, .lowUrgency, .sameFailure, .progressed, .dismissed, .resolved: false
+        }
+    }
+}

@@ -41,3 +41,88 @@ public struct JobFact: Hashable, Codable, Sendable {
         self.at = at
     }
 }
+
+/// What can be reported of a job; the words of a route's `when` that are about runs.
+public enum JobNews: String, Hashable, Codable, Sendable, CaseIterable {
+    /// A run began.
+    case started
+    /// A run moved on.
+    case progress
+    /// A run waits for a person.
+    case blocked
+    /// A run did what it should.
+    case completed
+    /// A run failed or took too long.
+    case failed
+    /// The first success after a failure.
+    case recovered
+    /// Somebody ended a run.
+    case canceled
+    /// Slots passed while nobody could run them.
+    case missed
+    /// Slots were not run, by policy.
+    case skipped
+    /// Nobody can say how a run ended.
+    case lost
+
+    /// What a run in `state` is news of, its history left aside.
+    public init(_ state: RunState) {
+        switch state {
+        case .scheduled, .queued, .starting: self = .started
+        case .running, .paused, .stalled: self = .progress
+        case .blocked: self = .blocked
+        case .completed: self = .completed
+        case .failed, .timedOut: self = .failed
+        case .canceled: self = .canceled
+        case .lost: self = .lost
+        case .skipped: self = .skipped
+        case .missed: self = .missed
+        }
+    }
+}
+
+/// What makes two failures of a job the same one for a person.
+///
+/// Two failures are the same when they ended in the same way and said the same, numbers aside: a
+/// time, a line number, a process id or a hexadecimal id in the text makes no difference.
+public struct FailureSignature: Hashable, Codable, Sendable {
+    /// How the run ended.
+    public var state: RunState
+    /// Why.
+    public var reason: RunReason?
+    /// The exit code, after an exit.
+    public var exitCode: Int?
+    /// The signal, after a signal.
+    public var signal: Int?
+    /// What it said, each word with a digit in it written `#`.
+    public var words: String
+
+    /// The signature of a failure.
+    public init(_ fact: JobFact) {
+        state = fact.state
+        reason = fact.reason
+        exitCode = fact.exitCode
+        signal = fact.signal
+        words = Self.withoutNumbers(Preview.cut(fact.text ?? "", to: 200))
+    }
+
+    /// Words hold letters, digits, and what joins the parts of times, ids and addresses.
+    private static func withoutNumbers(_ line: String) -> String {
+        var result = ""
+        var word = ""
+        func end() {
+            result += word.contains(where: \.isNumber) ? "#" : word
+            word = ""
+        }
+        for character in line {
+            if character.isLetter || character.isNumber || "-_.:+".contains(character) {
+                word.append(character)
+            } else {
+                end()
+                result.append(character)
+            }
+        }
+        end()
+        return result
+    }
+}

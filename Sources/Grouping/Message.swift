@@ -1,4 +1,5 @@
 public import Timeline
+import Tracking
 
 /// Something said in a thread of a bot.
 public struct Message: Hashable, Codable, Sendable {
@@ -46,4 +47,95 @@ public struct Message: Hashable, Codable, Sendable {
 
     /// The item this message belongs to.
     public var itemKey: ItemKey { .thread(bot: bot, thread: thread) }
+}
+
+/// Who said a message.
+public enum Author: String, Hashable, Codable, Sendable, CaseIterable {
+    /// The bot, or a script in its name.
+    case bot
+    /// A person; what a person says is never unread.
+    case user
+}
+
+/// How much a notice may disturb, from `low` to `critical`.
+public enum Urgency: String, Hashable, Codable, Sendable, CaseIterable, Comparable {
+    /// Listed, never rings.
+    case low
+    /// Rings once; the default.
+    case normal
+    /// Sent without waiting, and stays on the screen until a person closes it.
+    case critical
+
+    /// Less disturbing urgencies are smaller.
+    public static func < (left: Urgency, right: Urgency) -> Bool { left.level < right.level }
+
+    /// 0, 1 or 2: the byte of the desktop's `urgency` hint.
+    public var level: UInt8 {
+        switch self {
+        case .low: 0
+        case .normal: 1
+        case .critical: 2
+        }
+    }
+}
+
+/// How a message wishes to look and sound; a channel takes what it can.
+public struct Appearance: Hashable, Codable, Sendable {
+    /// An icon name or an absolute path.
+    public var icon: String?
+    /// A name of the sound naming specification, as `message-new-instant`.
+    public var soundName: String?
+    /// A category of the desktop specification, as `im.received`.
+    public var category: String?
+    /// How long it stays on the screen; absent lets the server decide, zero keeps it until closed.
+    public var expireAfter: Duration?
+
+    /// An appearance; everything absent is left to the bot's settings and the channel.
+    public init(
+        icon: String? = nil, soundName: String? = nil, category: String? = nil, expireAfter: Duration? = nil
+    ) {
+        self.icon = icon
+        self.soundName = soundName
+        self.category = category
+        self.expireAfter = expireAfter
+    }
+}
+
+/// One clean line of what somebody said.
+public enum Preview {
+    /// `text` on one line, at most `limit` characters long, cut between two of them.
+    ///
+    /// Runs of white space become one space; terminal sequences, control characters and the marks that turn
+    /// the direction of the text after them go. A cut line ends in `…`, which counts. A character may be
+    /// long (a family is seven scalars), yet the line never exceeds 16 bytes times `limit`, or 64, so
+    /// that a heap of accents can't swell it.
+    ///
+    /// - Complexity: O(`limit`), white space and control characters that are dropped not counted.
+    public static func cut(_ text: String, to limit: Int = 100) -> String {
+        guard limit > 0 else { return "" }
+        let (line, isWhole) = fold(text, bytes: max(64, limit * 16))
+        let end = line.index(line.startIndex, offsetBy: limit, limitedBy: line.endIndex)
+        if isWhole, (end ?? line.endIndex) == line.endIndex { return line }
+        // The last character of a line that was broken off may be half of one: it goes as well.
+        let kept = (isWhole ? line[...] : line.dropLast()).prefix(limit - 1)
+        return kept + "…"
+    }
+
+    /// The folded line, and whether it holds all of the text; stops soon after `bytes`.
+    private static func fold(_ text: String, bytes: Int) -> (line: String, isWhole: Bool) {
+        var line = ""
+        var hasGap = false
+        for scalar in SpokenScalars(text) {
+            if scalar.properties.isWhitespace {
+                hasGap = !line.isEmpty
+            } else {
+                let length = UTF8.width(scalar) + (hasGap ? 1 : 0)
+                if line.utf8.count + length > bytes { return (line, false) }
+                if hasGap { line.unicodeScalars.append(" ") }
+                hasGap = false
+                line.unicodeScalars.append(scalar)
+            }
+        }
+        return (line, true)
+    }
 }
