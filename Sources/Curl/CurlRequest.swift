@@ -1,3 +1,5 @@
+import CCurl
+
 /// One HTTP request: what to send, where to, and the bounds it is kept in.
 ///
 /// Redirects are never followed, proxies named in the environment never used, and no other protocol than
@@ -54,5 +56,125 @@ package struct CurlRequest: Sendable {
         guard headers.allSatisfy(\.isSound) else { return .header }
         guard authorities?.utf8.contains(0) != true else { return .authorities }
         return nil
+    }
+}
+
+/// One header line of a request or a response.
+package struct CurlHeader: Hashable, Sendable {
+    /// The field's name; compared without regard to case.
+    package let name: String
+    /// The field's value, without the spaces around it.
+    package let value: String
+
+    /// The line `name: value`.
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether the line can be sent as it is: a token, and a value without control characters.
+    ///
+    /// A line break in a value would let its author write headers of his own.
+    var isSound: Bool {
+        !name.isEmpty && name.utf8.allSatisfy(Self.isTokenByte)
+            && value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }
+    }
+
+    /// Whether `byte` may stand in a field name or a method.
+    ///
+    /// Source: RFC 9110, section 5.6.2.
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default:
+            "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}
+
+/// How long a request may take.
+///
+/// Each is counted from the request's start.
+package struct CurlTimeouts: Hashable, Sendable {
+    /// For finding the host's addresses.
+    package var resolve: Duration
+    /// For having a connection: lookup, TCP and TLS together.
+    package var connect: Duration
+    /// For everything, to the answer's last byte.
+    package var total: Duration
+
+    /// 5, 10 and 30 seconds unless set otherwise.
+    ///
+    /// Below a millisecond counts as a millisecond.
+    package init(
+        resolve: Duration = .seconds(5), connect: Duration = .seconds(10), total: Duration = .seconds(30)
+    ) {
+        self.resolve = resolve
+        self.connect = connect
+        self.total = total
+    }
+}
+
+/// A server's answer.
+package struct CurlResponse: Hashable, Sendable {
+    /// The status, 100...999.
+    package let status: Int
+    /// The header lines of the final answer, in the order they came.
+    package let headers: [CurlHeader]
+    /// The body, up to the request's limit.
+    package let body: [UInt8]
+    /// Whether the body was longer than the limit and the rest was left unread.
+    package let bodyWasCut: Bool
+    /// Whether it came over a connection that an earlier request had opened.
+    package let connectionWasReused: Bool
+
+    /// The value of the first header of this name, whatever its case.
+    package func header(_ name: String) -> String? {
+        let wanted = name.lowercased()
+        return headers.first { $0.name.lowercased() == wanted }?.value
+    }
+}
+
+/// A web address taken apart by the very parser that will connect to it.
+///
+/// A second parser could read another host out of the same text, and a rule would be asked about the
+/// wrong one.
+///
+/// The corresponding C functions are `curl_url_set` and `curl_url_get`.
+package struct CurlURL: Hashable, Sendable {
+    /// `http` or `https`.
+    package let scheme: String
+    /// The host in lower case; an address of version 6 without its brackets.
+    package let host: String
+    /// The port, also when the text leaves it to the scheme.
+    package let port: UInt16
+
+    /// Takes `text` apart; `nil` unless it is an HTTP address that can be sent to.
+    package init?(_ text: String) {
+        guard CurlRequest(url: text, addressGuard: .open).flaw == nil, let parts = unsafe curl_url() else {
+            return nil
+        }
+        defer { unsafe curl_url_cleanup(parts) }
+        guard unsafe curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK,
+            let scheme = unsafe Self.part(CURLUPART_SCHEME, of: parts),
+            let host = unsafe Self.part(CURLUPART_HOST, of: parts),
+            let port = unsafe Self.part(CURLUPART_PORT, of: parts).flatMap({ UInt16($0) })
+        else { return nil }
+        self.scheme = scheme.lowercased()
+        self.host = host.lowercased().filter { $0 != "[" && $0 != "]" }
+        self.port = port
+    }
+
+    /// The host as an address, when it is written as one.
+    package var address: IPAddress? { IPAddress(host) }
+
+    private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        let code = unsafe curl_url_get(parts, part, &text, UInt32(CURLU_DEFAULT_PORT))
+        guard code == CURLUE_OK, let text = unsafe text else { return nil }
+        defer { unsafe curl_free(text) }
+        return unsafe String(cString: text)
     }
 }
