@@ -125,3 +125,92 @@ package actor DBusConnection {
         uniqueName = name
     }
 }
+
+extension DBusConnection {
+    /// The unique name of the connection that owns `name`; `nil` when none does.
+    ///
+    /// Starts no service.
+    package nonisolated func owner(of name: String, deadline: Duration) async throws(DBusError) -> String? {
+        do throws(DBusError) {
+            let answer = try await call(.bus("GetNameOwner"), [.string(name)], deadline: deadline)
+            guard let owner = answer.first?.text else { throw .unexpectedReply("an owner without a name") }
+            return owner
+        } catch .refused(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _) {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    /// Whether the bus can start a service for `name`.
+    ///
+    /// Starts no service.
+    package nonisolated func canStart(_ name: String, deadline: Duration) async throws(DBusError) -> Bool {
+        let answer = try await call(.bus("ListActivatableNames"), deadline: deadline)
+        return answer.first?.strings?.contains(name) ?? false
+    }
+
+    /// Starts the service of `name`, and returns when it owns the name.
+    package nonisolated func start(_ name: String, deadline: Duration) async throws(DBusError) {
+        _ = try await call(
+            .bus("StartServiceByName"), [.string(name), .uint32(0)], deadline: deadline)
+    }
+
+    /// Requests `name`; false when another connection owns it.
+    package nonisolated func own(_ name: String, deadline: Duration) async throws(DBusError) -> Bool {
+        let doNotQueue: UInt32 = 4
+        let answer = try await call(
+            .bus("RequestName"), [.string(name), .uint32(doNotQueue)], deadline: deadline)
+        return answer.first?.uint32 == 1 || answer.first?.uint32 == 4
+    }
+
+    /// The id of this instance of the bus: unique, and another one after a restart.
+    package nonisolated func busID(deadline: Duration) async throws(DBusError) -> String {
+        let answer = try await call(.bus("GetId"), deadline: deadline)
+        guard let id = answer.first?.text else { throw .unexpectedReply("a bus without an id") }
+        return id
+    }
+}
+
+/// A call that is not sent yet: posted to the connection's thread, then in line.
+struct PendingCall: Sendable {
+    var message: WireMessage
+    var waiter: Waiter
+}
+
+/// Who waits for the answer to a call, in line and in flight.
+///
+/// Whoever removes it from the line or from the calls in flight answers it, so that it is answered once.
+struct Waiter: Sendable {
+    typealias Answer = Result<[DBusValue], DBusError>
+
+    /// Covers the time in line and the answer; nil once it has passed and a late answer is still wanted.
+    private(set) var deadline: ContinuousClock.Instant?
+    private let continuation: CheckedContinuation<Answer, Never>
+    private let late: (@Sendable (Answer) -> Void)?
+
+    /// Waits until `deadline`; `late` is called once with an answer that comes after it.
+    init(
+        deadline: ContinuousClock.Instant, continuation: CheckedContinuation<Answer, Never>,
+        late: (@Sendable (Answer) -> Void)? = nil
+    ) {
+        self.deadline = deadline
+        self.continuation = continuation
+        self.late = late
+    }
+
+    func answer(_ answer: Answer) {
+        if deadline == nil { late?(answer) } else { continuation.resume(returning: answer) }
+    }
+
+    func isDue(at now: ContinuousClock.Instant) -> Bool { deadline.map { $0 <= now } ?? false }
+
+    /// Answers that the deadline has passed; who still waits for a late answer to a call that was sent.
+    func expired() -> Waiter? {
+        continuation.resume(returning: .failure(.timedOut))
+        guard late != nil else { return nil }
+        var waiter = self
+        waiter.deadline = nil
+        return waiter
+    }
+}
