@@ -1,5 +1,7 @@
 import Glibc
 import Host
+import Synchronization
+import Timeline
 
 /// A set of measured values, smallest first.
 struct Figures {
@@ -83,5 +85,137 @@ final class BenchFolder {
         if isKept { return print("  kept: \(path)") }
         let cleaner = try? BenchProcess("rm", ["-rf", path])
         _ = cleaner?.status()
+    }
+}
+
+/// A clock whose time is moved by hand.
+final class BenchClock: WallClock {
+    private struct State {
+        var now: Moment
+        var sleepers: [UInt64: (until: Moment, wake: CheckedContinuation<Void, Never>)] = [:]
+        var lastID: UInt64 = 0
+        var watcher: CheckedContinuation<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ now: Moment) {
+        state = Mutex(State(now: now))
+    }
+
+    var now: Moment { state.withLock { $0.now } }
+    var sinceBoot: Duration { now - Moment(seconds: 0) }
+
+    func sleep(until moment: Moment) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isOver, watcher) = state.withLock { state in
+                    if state.now >= moment || Task.isCancelled {
+                        return (true, nil as CheckedContinuation<Void, Never>?)
+                    }
+                    state.sleepers[id] = (moment, continuation)
+                    defer { state.watcher = nil }
+                    return (false, state.watcher)
+                }
+                if isOver { continuation.resume() }
+                watcher?.resume()
+            }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: id) }?.wake.resume()
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Returns when somebody sleeps.
+    func waitForSleeper() async {
+        await withCheckedContinuation { continuation in
+            let isAsleep = state.withLock { state in
+                if !state.sleepers.isEmpty { return true }
+                state.watcher = continuation
+                return false
+            }
+            if isAsleep { continuation.resume() }
+        }
+    }
+
+    func advance(to moment: Moment) {
+        let due = state.withLock { state in
+            state.now = moment
+            let due = state.sleepers.filter { $0.value.until <= moment }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.wake)
+        }
+        for sleeper in due { sleeper.resume() }
+    }
+}
+
+/// A program that a bench measures against: its output in a pipe, its complaints dropped.
+final class BenchProcess {
+    /// It could not be started, or ended as it should not.
+    struct Failed: Error, CustomStringConvertible {
+        var program: String
+        var description: String { "\(program) can't be run; install the Debian package that has it" }
+    }
+
+    private let program: String
+    private(set) var pid: pid_t = 0
+
+    /// Its number.
+    var processID: Int32 { pid }
+    private var output: Int32 = -1
+
+    /// Starts `program`, found in PATH, with `environment` on top of ours.
+    init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        self.program = program
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw Failed(program: program) }
+        defer { close(ends[1]) }
+        output = ends[0]
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        unsafe posix_spawn_file_actions_addclose(&actions, ends[0])
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        let variables = Machine.environment.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        var words: [UnsafeMutablePointer<CChar>?] =
+            unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        var entries: [UnsafeMutablePointer<CChar>?] = unsafe variables.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (words + entries).forEach { unsafe free($0) } }
+        guard unsafe posix_spawnp(&pid, program, &actions, nil, &words, &entries) == 0 else {
+            throw Failed(program: program)
+        }
+    }
+
+    deinit {
+        close(output)
+    }
+
+    /// The first line it prints.
+    func firstLine() throws -> String {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while unsafe read(output, &byte, 1) == 1 {
+            if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        throw Failed(program: program)
+    }
+
+    /// Waits until it ends; its exit status.
+    func status() -> Int32 {
+        var status: Int32 = 0
+        unsafe waitpid(pid, &status, 0)
+        return status >> 8
+    }
+
+    /// Ends it.
+    func end() {
+        kill(pid, SIGKILL)
+        _ = status()
     }
 }
