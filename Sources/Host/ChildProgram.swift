@@ -117,3 +117,90 @@ package struct ChildProgram: Sendable {
         return pid
     }
 }
+
+/// The variables a program is started with: those it shares with many others, and its own, which win over them.
+package struct ChildEnvironment: Sendable {
+    /// Variables of many programs, written out once.
+    package struct Shared: Sendable {
+        /// The names and values.
+        package let values: [String: String]
+        fileprivate let names: [String]
+        fileprivate let lines: CStrings
+
+        /// Variables to be shared.
+        package init(_ values: [String: String]) {
+            self.values = values
+            names = Array(values.keys)
+            var lines = CStrings()
+            for (name, value) in values { lines.append(name, value) }
+            self.lines = lines
+        }
+    }
+
+    private let shared: Shared?
+    /// The program's own variables.
+    package var own: [String: String]
+
+    /// The variables of `own`, and of `shared` those it does not name.
+    package init(_ own: [String: String], sharing shared: Shared? = nil) {
+        self.own = own
+        self.shared = shared
+    }
+
+    /// The value of the variable; nil: there is none.
+    package subscript(name: String) -> String? { own[name] ?? shared?.values[name] }
+
+    /// One line for each.
+    var lines: CStrings {
+        var lines = CStrings()
+        if let shared {
+            lines.append(shared.lines) { own[shared.names[$0]] == nil }
+        }
+        for (name, value) in own { lines.append(name, value) }
+        return lines
+    }
+}
+
+/// Strings as C wants them: one block of bytes, and where in it each begins.
+struct CStrings {
+    private var bytes: [UInt8] = []
+    private var starts: [Int] = []
+
+    init(_ strings: [String] = []) {
+        for string in strings {
+            starts.append(bytes.count)
+            bytes.append(contentsOf: string.utf8)
+            bytes.append(0)
+        }
+    }
+
+    /// Adds `NAME=value`.
+    mutating func append(_ name: String, _ value: String) {
+        starts.append(bytes.count)
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: "="))
+        bytes.append(contentsOf: value.utf8)
+        bytes.append(0)
+    }
+
+    /// Adds those of `others` whose place among them `isWanted`.
+    mutating func append(_ others: CStrings, where isWanted: (Int) -> Bool) {
+        let base = bytes.count
+        bytes.append(contentsOf: others.bytes)
+        for (place, start) in others.starts.enumerated() where isWanted(place) { starts.append(base + start) }
+    }
+
+    /// Calls `body` with pointers to them, ended by a null pointer.
+    mutating func withPointers(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Int32) -> Int32 {
+        let starts = starts
+        return unsafe bytes.withUnsafeMutableBytes { bytes in
+            let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            var pointers = unsafe starts.map { start in unsafe base.map { unsafe $0 + start } }
+            unsafe pointers.append(nil)
+            return unsafe pointers.withUnsafeBufferPointer { list in
+                guard let first = list.baseAddress else { return -1 }
+                return unsafe body(first)
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// An open file descriptor with one owner, closed when the last reference goes.
 ///
@@ -136,5 +137,77 @@ package final class Descriptor: Sendable {
                 throw .last("write")
             }
         }
+    }
+}
+
+extension Descriptor {
+    /// Whether the open file is a pipe.
+    package static func isPipe(_ raw: Int32) -> Bool {
+        var status = stat()
+        return unsafe fstat(raw, &status) == 0 && status.st_mode & 0o170000 == 0o010000
+    }
+
+    /// Moves up to `limit` bytes from this pipe to the pipe `target`, without copying and without waiting.
+    ///
+    /// - Returns: ``Reading/wouldBlock`` when this one is empty or the other one is full.
+    /// - Throws: `EPIPE` when nobody reads the other one any more.
+    /// The corresponding C function is `splice`.
+    package func splice(to target: Int32, limit: Int = 1 << 20) throws(HostError) -> Reading {
+        while true {
+            // SPLICE_F_MOVE and SPLICE_F_NONBLOCK.
+            let count = clinux_splice(raw, target, limit, 3)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .wouldBlock
+            default: throw .last("splice")
+            }
+        }
+    }
+
+    /// Makes a pipe hold more than its 64 KiB; a pipe that may not grow stays as it is.
+    package func enlargePipe(to bytes: Int32 = 1 << 20) {
+        _ = clinux_fcntl(raw, 1031, bytes)  // F_SETPIPE_SZ
+    }
+}
+
+/// How many descriptors this process may have open at once.
+///
+/// Programs that are started from here get the limit that this process was started with: many still call
+/// `select`, which fails above 1,024.
+package enum DescriptorLimit {
+    /// The soft limit before it was raised; nil: it was not.
+    private static let original = Mutex<UInt64?>(nil)
+
+    /// The soft limit of programs that are started from here; nil: this process's own.
+    static var ofChildren: UInt64? { original.withLock { $0 } }
+
+    /// The limit now.
+    ///
+    /// The corresponding C function is `getrlimit(RLIMIT_NOFILE)`.
+    package static func current() throws(HostError) -> Int {
+        Int(clamping: try limits().rlim_cur)
+    }
+
+    /// Raises the soft limit to `most`, or to the hard limit where that is lower; never lowers it.
+    ///
+    /// The corresponding C function is `setrlimit(RLIMIT_NOFILE)`.
+    package static func raise(to most: Int) throws(HostError) {
+        var limits = try limits()
+        let before = UInt64(limits.rlim_cur)
+        let wanted = min(rlim_t(most), limits.rlim_max)
+        guard wanted > limits.rlim_cur else { return }
+        limits.rlim_cur = wanted
+        guard unsafe setrlimit(resource, &limits) == 0 else { throw .last("setrlimit") }
+        original.withLock { $0 = $0 ?? before }
+    }
+
+    private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
+
+    private static func limits() throws(HostError) -> rlimit {
+        var limits = rlimit()
+        guard unsafe getrlimit(resource, &limits) == 0 else { throw .last("getrlimit") }
+        return limits
     }
 }

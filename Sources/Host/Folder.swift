@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// What is in a folder.
@@ -14,5 +15,147 @@ package enum Folder {
             if name != ".", name != ".." { names.append(name) }
         }
         return names
+    }
+}
+
+/// A folder with all that is in it.
+package enum FolderTree {
+    /// Removes it as far as it can be; a link in it is removed, never followed.
+    package static func remove(_ path: String) {
+        for name in (try? Folder.names(in: path)) ?? [] {
+            if unsafe unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
+        }
+        unsafe rmdir(path)
+    }
+}
+
+/// Folders that only their owner may enter.
+package enum PrivateFolder {
+    /// Makes `path`, mode 0700, with the folders above it, and makes sure that it is ours alone.
+    ///
+    /// - Throws: ``HostError/notOurs(path:)`` when it is a link, belongs to another user, or lets
+    ///   others write: somebody else may have made it first, in `/tmp` for example.
+    package static func make(_ path: String, mode: UInt32 = 0o700) throws(HostError) {
+        if unsafe mkdir(path, mode) != 0 {
+            switch errno {
+            case EEXIST: break
+            case ENOENT:
+                try make(above: SmallFile.parent(of: path))
+                guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+            default: throw .last("mkdir", path)
+            }
+        }
+        guard try isOurs(path) else { throw .notOurs(path: path) }
+    }
+
+    /// Makes `path` as ``make(_:mode:)`` does, with the folders above it that are inside `base`, but never `base`.
+    ///
+    /// A folder that was moved away under a process is not replaced by an empty one, into which it would be moved back.
+    ///
+    /// - Throws: ``HostError/missing(path:)`` when there is no folder at `base`.
+    package static func make(_ path: String, within base: String) throws(HostError) {
+        if path == base || !path.hasPrefix(base + "/") {
+            guard unsafe access(base, F_OK) == 0 else { throw .missing(path: base) }
+        } else if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+            guard errno == ENOENT else { throw .last("mkdir", path) }
+            try make(SmallFile.parent(of: path), within: base)
+            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+        }
+        guard try isOurs(path) else { throw .notOurs(path: path) }
+    }
+
+    /// Whether `path` is a folder, not a link, that belongs to this user and only this user may write.
+    ///
+    /// - Throws: when there is nothing at `path` or it may not be looked at.
+    package static func isOurs(_ path: String) throws(HostError) -> Bool {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw .last("lstat", path) }
+        return status.st_mode & 0o170000 == 0o040000 && status.st_uid == geteuid()
+            && status.st_mode & 0o022 == 0
+    }
+
+    /// Whose it is, when it belongs to another user.
+    package static func otherOwner(of path: String) -> UInt32? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_uid != geteuid() else { return nil }
+        return status.st_uid
+    }
+
+    /// Why it is not ours, as a sentence.
+    static func fault(of path: String) -> String {
+        guard let owner = otherOwner(of: path) else { return "\(path) is a link, or others may write to it" }
+        return "\(path) belongs to user \(Account.name(of: owner)), and not to \(Account.name(of: geteuid()))"
+    }
+
+    /// Folders above a private one: as the user's umask makes them, not checked.
+    private static func make(above path: String) throws(HostError) {
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, path != "/", path != "." else { throw .last("mkdir", path) }
+        try make(above: SmallFile.parent(of: path))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+    }
+}
+
+/// Reports when something in a folder, or in the folders in it, was made, replaced or removed.
+///
+/// The kernel reports it to a thread that sleeps else: nothing is polled, and nobody wakes while nothing changes.
+package final class FolderWatch: Sendable {
+    /// What counts as a change: a file that is complete or in its place, or one that is gone.
+    private static let events =
+        UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CREATE)
+        | UInt32(IN_DELETE)
+
+    private let stop: Descriptor
+
+    /// Calls `onChange` on a thread of its own each time the folder changed and then was quiet for `quiet`, so that
+    /// an upgrade of many files is one change.
+    ///
+    /// Folders below `depth` levels are not looked into. It ends when the watch is released.
+    /// - Throws: ``HostError/system(call:code:path:)`` when there is no such folder, or the kernel has no watch left.
+    package init(
+        _ folder: String, depth: Int = 2, quiet: Duration = .seconds(2),
+        onChange: @escaping @Sendable () -> Void
+    ) throws(HostError) {
+        let notices = try Descriptor(
+            inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)), call: "inotify_init1")
+        guard Self.add(folder, depth, to: notices) else { throw .last("inotify_add_watch", folder) }
+        let pipe = try Descriptor.pipe(nonblockingRead: true)
+        let (seconds, attoseconds) = quiet.components
+        let wait = Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        try BackgroundThread.start(named: "folder-watch") {
+            // The end of the pipe is the end of the watch.
+            while Self.hasChanged(notices, orEnded: pipe.read, within: nil) {
+                while Self.hasChanged(notices, orEnded: pipe.read, within: wait) {}
+                // Folders that came, or were replaced, are watched from now on.
+                _ = Self.add(folder, depth, to: notices)
+                onChange()
+            }
+        }
+        stop = pipe.write
+    }
+
+    /// Whether notices came within `milliseconds` (nil: for ever), which are dropped; false at the end.
+    private static func hasChanged(
+        _ notices: Descriptor, orEnded end: Descriptor, within milliseconds: Int32?
+    ) -> Bool {
+        var both = [
+            pollfd(fd: notices.raw, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: end.raw, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&both, 2, milliseconds ?? -1) < 0, errno == EINTR {}
+        guard both[1].revents == 0, both[0].revents != 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case .bytes? = try? notices.read(into: &buffer) {}
+        return true
+    }
+
+    /// Watches `folder` and those in it; says whether the first was one.
+    private static func add(_ folder: String, _ depth: Int, to notices: Descriptor) -> Bool {
+        guard unsafe inotify_add_watch(notices.raw, folder, events | UInt32(IN_ONLYDIR)) >= 0 else {
+            return false
+        }
+        guard depth > 0, let names = try? Folder.names(in: folder) else { return true }
+        for name in names { _ = add("\(folder)/\(name)", depth - 1, to: notices) }
+        return true
     }
 }

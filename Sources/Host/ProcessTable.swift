@@ -48,3 +48,128 @@ package enum ProcessTable {
         return bytes.split(separator: 0).contains { $0.elementsEqual(wanted) }
     }
 }
+
+/// One process as `/proc` shows it.
+package struct ProcessEntry: Hashable, Sendable {
+    /// Its id; the kernel gives it to another process once this one is gone.
+    package var pid: Int32
+    /// The id of its parent, or of the process that took it in when the parent ended.
+    package var parent: Int32
+    /// The id of its process group.
+    package var group: Int32
+    /// The id of its session.
+    package var session: Int32
+    /// When it started, in clock ticks since the machine did.
+    ///
+    /// With ``pid`` and the boot id it names one
+    /// process for ever.
+    package var startTime: UInt64
+    /// One letter: `R` running, `S` sleeping, `D` waiting for a disk, `T` stopped, `Z` ended, not collected.
+    package var state: UInt8
+
+    /// Names a process by its parts, for tests and for callers that read them elsewhere.
+    package init(pid: Int32, parent: Int32, group: Int32, session: Int32, startTime: UInt64, state: UInt8) {
+        self.pid = pid
+        self.parent = parent
+        self.group = group
+        self.session = session
+        self.startTime = startTime
+        self.state = state
+    }
+
+    /// Reads a line of `/proc/PID/stat`; nil when it is not one.
+    ///
+    /// The name in it may contain anything, also blanks and brackets, so the fields are counted from
+    /// its last bracket.
+    /// - Source: proc(5), `/proc/pid/stat`.
+    package init?(stat line: [UInt8]) {
+        guard let open = line.firstIndex(of: 0x28), let close = line.lastIndex(of: 0x29), open < close,
+            let pid = Int32(String(decoding: line[..<open].filter { $0 != 0x20 }, as: UTF8.self))
+        else { return nil }
+        let fields = line[(close + 1)...].split(separator: 0x20)
+        guard fields.count > 19, let state = fields[0].first,
+            let parent = Int32(String(decoding: fields[1], as: UTF8.self)),
+            let group = Int32(String(decoding: fields[2], as: UTF8.self)),
+            let session = Int32(String(decoding: fields[3], as: UTF8.self)),
+            let startTime = UInt64(String(decoding: fields[19], as: UTF8.self))
+        else { return nil }
+        self.init(
+            pid: pid, parent: parent, group: group, session: session, startTime: startTime, state: state)
+    }
+
+    /// What the kernel calls it now, at most 15 bytes of its program's name; `?` when it is gone.
+    ///
+    /// - Source: proc(5), `/proc/pid/comm`.
+    package var name: String { (try? SmallFile.text("/proc/\(pid)/comm")) ?? "?" }
+
+    /// Whether it ended and only waits to be collected.
+    package var isZombie: Bool { state == 0x5A }
+}
+
+/// One process, held so that its id cannot be taken for another's.
+package final class ProcessHandle: Sendable {
+    private let descriptor: Descriptor
+
+    /// Holds the process with this id and start time.
+    ///
+    /// - Throws: when it is gone, also when its id belongs to another one by now.
+    /// The corresponding C function is `pidfd_open`.
+    package init(pid: Int32, startTime: UInt64) throws(HostError) {
+        descriptor = try Descriptor(clinux_pidfd_open(pid, 0), call: "pidfd_open")
+        // Looked at after the process is held: from here on the id can mean no other.
+        guard ProcessTable.entry(pid)?.startTime == startTime else {
+            throw .system(call: "pidfd_open", code: ESRCH, path: nil)
+        }
+    }
+
+    /// Readable once the process has ended.
+    package var raw: Int32 { descriptor.raw }
+
+    /// Sends `signal`; nothing happens when the process is gone or not ours to signal.
+    ///
+    /// The corresponding C function is `pidfd_send_signal`.
+    package func send(_ signal: Int32) {
+        _ = clinux_pidfd_send_signal(descriptor.raw, signal)
+    }
+}
+
+/// The children of one thread, which are a process's own when it has no other: also adopted ones, zombies included.
+///
+/// The kernel's file is opened once, because it is read after every run.
+package final class ChildList: Sendable {
+    private let file: Descriptor
+
+    /// The children of the calling thread; nil where the kernel does not report them.
+    ///
+    /// - Source: proc(5), `/proc/pid/task/tid/children`.
+    package init?() {
+        guard let file = try? Descriptor.open("/proc/thread-self/children", O_RDONLY) else { return nil }
+        self.file = file
+    }
+
+    /// Their ids now; nil when they can't be read.
+    package func read(bytesAtATime room: Int = 4096) -> [Int32]? {
+        var pids: [Int32] = []
+        var buffer = [UInt8](repeating: 0, count: room)
+        var offset = 0
+        var pid: Int32 = 0
+        while true {
+            let count = unsafe pread(file.raw, &buffer, buffer.count, offset)
+            if count == 0 { return pids }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                return nil
+            }
+            // An id may be cut between two reads; a blank follows each.
+            for byte in buffer[..<count] {
+                if byte == UInt8(ascii: " ") {
+                    pids.append(pid)
+                    pid = 0
+                } else {
+                    pid = pid &* 10 &+ Int32(byte &- UInt8(ascii: "0"))
+                }
+            }
+            offset += count
+        }
+    }
+}

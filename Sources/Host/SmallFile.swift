@@ -70,3 +70,71 @@ package enum SmallFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
+
+/// Which file a path names, whatever the file is called.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file at `path`, a link not followed.
+    ///
+    /// The corresponding C function is `lstat`.
+    package init(at path: String) throws(HostError) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw .last("lstat", path) }
+        self.init(status)
+    }
+
+    /// The file that is open.
+    ///
+    /// The corresponding C function is `fstat`.
+    package init(of file: Descriptor) throws(HostError) {
+        var status = stat()
+        guard unsafe fstat(file.raw, &status) == 0 else { throw .last("fstat") }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+
+    /// Removes `path` when it still names this file, and says whether it did.
+    @discardableResult
+    package func remove(_ path: String) -> Bool {
+        guard (try? FileIdentity(at: path)) == self else { return false }
+        return unsafe unlink(path) == 0
+    }
+}
+
+/// What kind of file system a folder is on, by its magic number.
+package struct FileSystemKind: Hashable, Sendable {
+    /// The number, as `statfs` reports it.
+    package let magic: UInt32
+
+    /// A kind by its number.
+    package init(magic: UInt32) {
+        self.magic = magic
+    }
+
+    /// The kind of the file system that holds `path`.
+    ///
+    /// The corresponding C function is `statfs`.
+    package init(of path: String) throws(HostError) {
+        var status = statfs()
+        guard unsafe statfs(path, &status) == 0 else { throw .last("statfs", path) }
+        magic = UInt32(truncatingIfNeeded: status.f_type)
+    }
+
+    /// Whether its files may be changed by another machine, and locks can't be trusted: NFS and its like.
+    ///
+    /// - Source: statfs(2) and linux/magic.h.
+    package var isRemote: Bool { Self.remote[magic] != nil }
+
+    /// Network file systems have no common sign.
+    private static let remote: [UInt32: String] = [
+        0x6969: "nfs", 0x517B: "smb", 0xFE53_4D42: "smb2", 0xFF53_4D42: "cifs", 0x5346_414F: "afs",
+        0x6B41_4653: "afs", 0x7375_7245: "coda", 0x564C: "ncp", 0x0102_1997: "9p", 0x00C3_6400: "ceph",
+        0x0BD0_0BD0: "lustre", 0x4750_4653: "gpfs",
+    ]
+}
