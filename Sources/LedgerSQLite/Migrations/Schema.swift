@@ -1,6 +1,24 @@
 import GRDB
 import Ledger
 
+/// One step of the schema, applied once, in one transaction with the number it leads to.
+///
+/// A step that was released is never changed: the next one corrects it.
+struct Migration {
+    /// The schema's number afterwards, kept in the file's `user_version`.
+    let version: Int
+    let sql: String
+
+    /// Every step, in order.
+    static let all = [
+        first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
+        verdicts,
+    ]
+
+    /// The schema this version of Belfry writes.
+    static var newest: Int { all.last?.version ?? 0 }
+}
+
 /// The marks in the file's header, and the way from any older schema to the newest.
 enum Schema {
     /// "BLFR": the file is a ledger.

@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import Glibc
 package import Ledger
+import Synchronization
 
 /// A ledger's file, checked or copied from outside, also while a daemon writes to it.
 package struct LedgerFile: Sendable {
@@ -112,5 +113,173 @@ package struct LedgerFile: Sendable {
         } catch {
             throw StoreFailure(error).error(path: path)
         }
+    }
+}
+
+/// The ledger's file before SQLite opens it: locked for this process, created private, and checked.
+final class StoreFile: Sendable {
+    private let lock: Mutex<Int32?>
+
+    /// Locks `path` by a file beside it, ending in `-lock`, and creates `path` itself, mode 0600, when absent.
+    ///
+    /// The lock ends with the process, however it ends; no child inherits it.
+    /// - Throws: `.locked` when another ledger is open there, `.readOnly` or `.full` when the file can't be
+    ///   made, `.damaged` when it is something else than a ledger.
+    init(path: String) throws(LedgerError) {
+        let descriptor = unsafe open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Self.error(errno, path: path) }
+        lock = Mutex(descriptor)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK ? .locked(path: path) : Self.error(errno, path: path)
+        }
+        let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Self.error(errno, path: path) }
+        // Closing a descriptor drops this process's locks on the file: only good before SQLite has opened it.
+        defer { close(file) }
+        try Self.refuseStranger(file, path: path)
+    }
+
+    deinit { release() }
+
+    /// Refuses another program's file at `path`; before SQLite opens it.
+    static func refuseStranger(at path: String) throws(LedgerError) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw error(errno, path: path) }
+        defer { close(file) }
+        try refuseStranger(file, path: path)
+    }
+
+    /// Releases the lock.
+    ///
+    /// Only when SQLite has closed the file.
+    func release() {
+        lock.withLock { descriptor in
+            // A child that is about to exec may still share it: closing alone would leave it locked.
+            if let descriptor {
+                flock(descriptor, LOCK_UN)
+                close(descriptor)
+            }
+            descriptor = nil
+        }
+    }
+
+    /// Checks the first hundred bytes, before anything could be written to another program's file.
+    ///
+    /// - Source: sqlite.org/fileformat2.html, "The Database Header".
+    private static func refuseStranger(_ file: Int32, path: String) throws(LedgerError) {
+        var header = [UInt8](repeating: 0, count: 100)
+        let count = unsafe pread(file, &header, header.count, 0)
+        if count == 0 { return }
+        guard count == header.count, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw .damaged(path: path, detail: "it is not a database")
+        }
+        // 18 and 19: written and read in WAL mode, as a ledger is from its first page on.
+        let application = header[68..<72].reduce(0) { $0 << 8 | UInt32($1) }
+        let isInWAL = header[18] == 2 && header[19] == 2
+        guard application == Schema.application || (application == 0 && isInWAL) else {
+            throw .damaged(path: path, detail: "it is a database of another program")
+        }
+    }
+
+    static func error(_ code: Int32, path: String) -> LedgerError {
+        switch code {
+        case EACCES, EPERM, EROFS: .readOnly(path: path)
+        case ENOSPC, EDQUOT: .full
+        default: unsafe .storage(code: Int(code), detail: "\(path): \(String(cString: strerror(code)))")
+        }
+    }
+}
+
+/// An empty file beside the ledger, removed when the disk is full, so that the changes that end old work still fit.
+struct Reserve {
+    /// Room for some hundred such commits: the log is moved and restarted within it.
+    static let bytes = 2 << 20
+
+    private let path: String
+    /// Whether it takes up its room.
+    private(set) var isThere = false
+
+    /// The reserve of the ledger at `path`; makes it.
+    init(of path: String) {
+        self.path = path + "-reserve"
+        make()
+    }
+
+    /// Makes the file, when the disk has room for twice as much.
+    ///
+    /// Twice, so that the next commit does not remove it again.
+    mutating func make() {
+        guard !isThere else { return }
+        let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { return }
+        if Int(status.st_blocks) * 512 >= Self.bytes {
+            isThere = true
+            return
+        }
+        var disk = statvfs()
+        let hasRoom =
+            unsafe fstatvfs(file, &disk) == 0
+            && UInt64(disk.f_bavail) * UInt64(disk.f_frsize) >= UInt64(2 * Self.bytes)
+        if hasRoom, posix_fallocate(file, 0, off_t(Self.bytes)) == 0 {
+            isThere = true
+        } else {
+            unsafe unlink(path)
+        }
+    }
+
+    /// Removes the file; false when there was none.
+    mutating func free() -> Bool {
+        guard isThere else { return false }
+        isThere = false
+        return unsafe unlink(path) == 0
+    }
+}
+
+/// Moves the write-ahead log into the database when nobody waits, instead of inside somebody's commit.
+struct LogUpkeep {
+    /// Pages written to the log since it was last moved.
+    private var pages = 0
+
+    /// Pages after which an idle writer moves the log: 4 MB, SQLite's own default.
+    private static let idlePages = 1000
+    /// Pages after which it is moved in any case, so that a busy day can't grow it without end.
+    private static let mostPages = 16_000
+    /// The same while the disk is full: the log must not grow, or it uses up the reserve.
+    private static let shortPages = 32
+
+    /// Moves the log when it is time; called after each commit.
+    ///
+    /// - Returns: the failure of a sync, after which nothing may be written; any other one comes back.
+    mutating func maintain(_ database: Database, isIdle: Bool, isShort: Bool) -> StoreFailure? {
+        pages += Self.takePagesWritten(database)
+        let most = isShort ? Self.shortPages : isIdle ? Self.idlePages : Self.mostPages
+        guard pages >= most else { return nil }
+        pages = 0
+        do {
+            try database.checkpoint(.passive)
+            return nil
+        } catch {
+            let failure = StoreFailure(error)
+            return failure.isSyncFailure ? failure : nil
+        }
+    }
+
+    /// Empties the log before the file is closed.
+    ///
+    /// What can't be moved stays in the log and is found there.
+    static func truncate(_ database: Database) {
+        _ = try? database.checkpoint(.truncate)
+    }
+
+    /// The corresponding C function is `sqlite3_db_status` with `SQLITE_DBSTATUS_CACHE_WRITE`.
+    private static func takePagesWritten(_ database: Database) -> Int {
+        var pages: Int32 = 0
+        var highest: Int32 = 0
+        unsafe sqlite3_db_status(
+            database.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
+        return Int(pages)
     }
 }

@@ -1,0 +1,104 @@
+extension Migration {
+    /// What a run left behind: a JSON list of process ids and names.
+    static let survivors = Migration(version: 3, sql: "ALTER TABLE run ADD COLUMN survivors TEXT;")
+
+    /// Spans are listed, and removed, in the order in which they ended: a long one is as new as its last slot.
+    static let spanEnds = Migration(
+        version: 4,
+        sql: """
+            CREATE INDEX slot_span_end ON slot_span (era, last, job);
+            DROP INDEX slot_span_time;
+            """)
+
+    /// What runs need to take turns: whose a run is, whether it waits for the others of its job, and who wants it
+    /// ended.
+    static let turns = Migration(
+        version: 2,
+        sql: """
+            ALTER TABLE run ADD COLUMN token INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE run ADD COLUMN forced INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE run ADD COLUMN end_asked TEXT;
+            """)
+
+    /// What is kept for its channel waits.
+    ///
+    /// It was held, which only rules do from here on; there were none before. A circuit belongs to the identity of
+    /// its channel.
+    static let waiting = Migration(
+        version: 6,
+        sql: """
+            UPDATE outbox SET state = 'waiting' WHERE state = 'held';
+            CREATE INDEX outbox_waiting ON outbox (channel) WHERE state = 'waiting';
+            ALTER TABLE channel ADD COLUMN identity TEXT;
+            """)
+
+    /// What was decided about each event for each channel, and entries that a rule holds until a moment.
+    ///
+    /// By event first: what is written together stands together, near the end.
+    static let verdicts = Migration(
+        version: 10,
+        sql: """
+            CREATE TABLE verdict (
+                event INTEGER NOT NULL,
+                channel TEXT NOT NULL,
+                item TEXT,
+                at INTEGER NOT NULL,
+                action TEXT NOT NULL,
+                stage TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                until INTEGER,
+                PRIMARY KEY (event, channel)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX outbox_held ON outbox (channel, next_at) WHERE state = 'held';
+            """)
+
+    /// What an event holds beside its columns is JSON, of one shape for each type.
+    ///
+    /// It was text: a sentence, a number, or a duration such as `4h59m30s`. What was JSON stays as it is.
+    static let payloads = Migration(
+        version: 7,
+        sql: """
+            ALTER TABLE event RENAME COLUMN detail TO payload;
+            WITH RECURSIVE duration (seq, rest, number, seconds) AS (
+                SELECT seq, payload, 0, 0 FROM event WHERE type = 'clock.back'
+                UNION ALL
+                SELECT seq, substr(rest, 2),
+                    CASE WHEN rest GLOB '[0-9]*' THEN number * 10 + substr(rest, 1, 1) ELSE 0 END,
+                    seconds + number * CASE substr(rest, 1, 1)
+                        WHEN 'w' THEN 604800 WHEN 'd' THEN 86400 WHEN 'h' THEN 3600 WHEN 'm' THEN 60
+                        WHEN 's' THEN 1 ELSE 0 END
+                FROM duration WHERE rest <> ''
+            )
+            UPDATE event SET payload = json_object('backSeconds', duration.seconds)
+            FROM duration WHERE duration.seq = event.seq AND duration.rest = '' AND payload <> '';
+            UPDATE event SET payload = CASE
+                WHEN type IN ('run.completed', 'run.failed', 'run.canceled', 'run.lost', 'config.partial',
+                    'job.leftOut')
+                THEN json_object('message', payload)
+                WHEN type LIKE 'channel.%' THEN json_object('error', payload)
+                WHEN type = 'item.dismissed' THEN json_object('revision', CAST(payload AS INTEGER))
+                WHEN type = 'message.read' THEN json_object('through',
+                    strftime('%Y-%m-%dT%H:%M:%S', CAST(payload AS INTEGER) / 1000000, 'unixepoch')
+                    || printf('.%06dZ', CAST(payload AS INTEGER) % 1000000))
+                ELSE payload END
+            WHERE payload <> '' AND type <> 'clock.back';
+            """)
+
+    /// How much each attempt printed: a log that is not there was removed, unless its attempt printed nothing.
+    static let attemptOutput = Migration(
+        version: 8, sql: "ALTER TABLE attempt ADD COLUMN output_bytes INTEGER;")
+
+    /// A turn reads the pinned messages of a thread, which are few.
+    static let pins = Migration(
+        version: 9, sql: "CREATE INDEX message_pinned ON message (bot, thread) WHERE pinned = 1;")
+
+    /// Which revision of an item a channel refused for good, and why: such a surface counts neither as shown nor as
+    /// behind.
+    static let refusals = Migration(
+        version: 5,
+        sql: """
+            ALTER TABLE surface ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE surface ADD COLUMN refusal TEXT;
+            CREATE INDEX surface_refused ON surface (channel) WHERE refused <> 0;
+            """)
+}
