@@ -1,4 +1,5 @@
 package import Performing
+import Timeline
 
 /// What the daemon asks of the warden.
 package enum WardenCommand: Hashable, Sendable {
@@ -50,5 +51,112 @@ extension WardenCommand {
             .closeInput(let key), .resize(let key, _), .signal(let key, _):
             key
         }
+    }
+}
+
+// The numbers in this file are the protocol: they are never used again for something else.
+
+extension WardenCommand {
+    /// The frame that says this.
+    package var frame: [UInt8] {
+        switch self {
+        case .hello(let version):
+            var fields = FieldWriter(kind: 1)
+            fields.put(1, version)
+            return fields.frame()
+        case .start(let order):
+            var fields = FieldWriter(kind: 2)
+            order.write(to: &fields)
+            return fields.frame()
+        case .cancel(let key, let reason):
+            var fields = FieldWriter(kind: 3)
+            fields.put(1, key)
+            fields.put(2, reason)
+            return fields.frame()
+        case .query(let key):
+            var fields = FieldWriter(kind: 4)
+            if let key { fields.put(1, key) }
+            return fields.frame()
+        case .acknowledge(let key): return Self.frame(5, key)
+        case .input(let key, let offset, let bytes):
+            var fields = FieldWriter(kind: 6)
+            fields.put(1, key)
+            fields.put(2, offset)
+            fields.put(3, bytes)
+            return fields.frame()
+        case .closeInput(let key): return Self.frame(7, key)
+        case .resize(let key, let size):
+            var fields = FieldWriter(kind: 8)
+            fields.put(1, key)
+            fields.put(2, size.rows)
+            fields.put(3, size.columns)
+            return fields.frame()
+        case .signal(let key, let number):
+            var fields = FieldWriter(kind: 9)
+            fields.put(1, key)
+            fields.put(2, number)
+            return fields.frame()
+        case .retire: return FieldWriter(kind: 10).frame()
+        case .offer(let stream):
+            var fields = FieldWriter(kind: 40)
+            fields.put(1, stream)
+            return fields.frame()
+        case .attach(let token):
+            var fields = FieldWriter(kind: 41)
+            fields.put(1, token)
+            return fields.frame()
+        case .endStream(let stream):
+            var fields = FieldWriter(kind: 42)
+            fields.put(1, stream)
+            return fields.frame()
+        }
+    }
+
+    /// Reads a frame of ``FrameBuffer``; nil when it is of a kind this version does not know.
+    package init?(kind: UInt8, _ bytes: ArraySlice<UInt8>) throws(WardenError) {
+        let fields = try Fields(kind: kind, bytes)
+        switch kind {
+        case 1: self = .hello(version: try fields.number(1))
+        case 2: self = .start(try ProcessOrder(fields))
+        case 3:
+            let reason = try fields.text(2)
+            guard reason.utf8.count <= 64 else { throw .badValue(kind: kind, number: 2) }
+            self = .cancel(try fields.key(1), reason: reason)
+        case 4: self = .query(fields.has(1) ? try fields.key(1) : nil)
+        case 5: self = .acknowledge(try fields.key(1))
+        case 6:
+            let offset = try fields.number(2)
+            guard offset >= 0 else { throw .badValue(kind: kind, number: 2) }
+            self = .input(try fields.key(1), offset: offset, bytes: Array(try fields.bytes(3)))
+        case 7: self = .closeInput(try fields.key(1))
+        case 8:
+            let size = TerminalSize(rows: try fields.number(2), columns: try fields.number(3))
+            guard size.isValid else { throw .badValue(kind: kind, number: 2) }
+            self = .resize(try fields.key(1), size)
+        case 9:
+            let number = try fields.number(2)
+            guard (1...64).contains(number) else { throw .badValue(kind: kind, number: 2) }
+            self = .signal(try fields.key(1), number: number)
+        case 10: self = .retire
+        case 40: self = .offer(stream: try Self.stream(fields, kind))
+        case 41:
+            let token = try fields.text(1)
+            guard (1...64).contains(token.utf8.count) else { throw .badValue(kind: kind, number: 1) }
+            self = .attach(token: token)
+        case 42: self = .endStream(try Self.stream(fields, kind))
+        default: return nil
+        }
+    }
+
+    private static func stream(_ fields: Fields, _ kind: UInt8) throws(WardenError) -> Int {
+        let number = try fields.number(1)
+        guard (0...2).contains(number) else { throw .badValue(kind: kind, number: 1) }
+        return number
+    }
+
+    private static func frame(_ kind: UInt8, _ key: RunKey) -> [UInt8] {
+        var fields = FieldWriter(kind: kind)
+        fields.put(1, key)
+        return fields.frame()
     }
 }
