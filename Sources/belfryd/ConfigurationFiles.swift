@@ -1,4 +1,5 @@
 import API
+import APIClient
 import Cron
 import Delivery
 import Engine
@@ -218,4 +219,77 @@ extension WireFault {
             file: String(place[..<colon]), line: Int(place[colon...].dropFirst()) ?? 1, column: 1,
             message: message, hint: hint)
     }
+}
+
+/// The names that the files may not use: those of jobs that a running daemon has from elsewhere.
+struct RunningJobs {
+    /// Jobs made by `belfry job add` or an import.
+    private(set) var names: Set<String> = []
+    /// The configuration file of the daemon that answered.
+    private(set) var config: String?
+    /// What could not be checked, as a sentence; nil: all of it was.
+    private(set) var note: String?
+
+    /// Asks the daemon on `socket`; blocks for a few seconds at most.
+    init(socket: String) {
+        let client = DaemonClient(socket: socket, patience: .seconds(5))
+        let what = "conflicts with jobs made by `belfry job add` were not checked"
+        do throws(APIError) {
+            let status = try client.ask(Endpoints.status())
+            let jobs = try client.ask(Endpoints.jobs())
+            config = status.config
+            names = Set(jobs.filter { $0.origin != "file" }.map(\.name))
+        } catch {
+            note =
+                error.code == .noDaemon
+                ? "no daemon answers on \(socket): \(what)"
+                : "the daemon refused to answer (\(error.message)): \(what)"
+        }
+    }
+
+    /// Whether the daemon that answered reads the file at `path`.
+    func reads(_ path: String) -> Bool {
+        guard let config else { return false }
+        var (own, other) = (stat(), stat())
+        guard unsafe stat(path, &own) == 0, unsafe stat(config, &other) == 0 else { return config == path }
+        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    }
+}
+
+/// Reads secrets from where the configuration says they are.
+enum Secrets {
+    /// The secret, without the white space around it.
+    ///
+    /// - Throws: a sentence that never holds the secret.
+    static func read(_ source: SecretSource) throws -> String {
+        let text: String
+        switch source {
+        case .file(let path): text = try contents(of: path)
+        case .credential(let name):
+            guard let folder = Machine.environment["CREDENTIALS_DIRECTORY"] else {
+                throw Failure("systemd passed no credentials (LoadCredential=\(name):... in the unit)")
+            }
+            guard !name.contains("/") else { throw Failure("a credential's name holds no slash") }
+            text = try contents(of: "\(folder)/\(name)")
+        case .environment(let name):
+            guard let value = Machine.environment[name] else { throw Failure("it is not set") }
+            text = value
+        }
+        guard !text.isEmpty else { throw Failure("it is empty") }
+        return text
+    }
+
+    /// What the file holds; who reports an error names the file.
+    private static func contents(of path: String) throws -> String {
+        do throws(HostError) {
+            return try SmallFile.text(path)
+        } catch {
+            guard let code = error.code else { throw error }
+            throw Failure(errorText(code))
+        }
+    }
+}
+
+extension Failure: CustomStringConvertible {
+    var description: String { message }
 }

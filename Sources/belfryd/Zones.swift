@@ -1,4 +1,8 @@
+import Engine
+import Glibc
 import Host
+import Logging
+import ServiceLifecycle
 import Synchronization
 import Timeline
 
@@ -10,9 +14,6 @@ final class Zones: Sendable {
 
     /// An element each time the zones were forgotten.
     var changes: AsyncStream<Void> { forgotten.stream }
-
-    /// The folder of the files.
-    var folder: String { files.folder }
 
     /// The release of the database.
     var release: String? { files.version }
@@ -39,5 +40,30 @@ final class Zones: Sendable {
         }
         known.withLock { $0[name] = rules }
         return rules
+    }
+
+    /// The rules of a zone, for whoever only looks them up.
+    var lookup: ZoneLookup { { [self] in rules(of: $0) } }
+
+    /// Watches the zone files until cancelled; where the kernel has no watch left, it tries again every half minute.
+    func watch(clock: any WallClock, logger: Logger) async throws {
+        var isLogged = false
+        while true {
+            do throws(HostError) {
+                let watch = try FolderWatch(files.folder) { [self] in forget() }
+                // It does not report what changed before it.
+                forget()
+                try? await gracefulShutdown()
+                return withExtendedLifetime(watch) {}
+            } catch {
+                if !isLogged {
+                    logger.warning(
+                        "the zone data can't be watched; a reload reads it", metadata: ["reason": "\(error)"])
+                }
+                isLogged = true
+                guard case .system(_, EMFILE, _) = error else { return try await gracefulShutdown() }
+            }
+            try await clock.sleep(until: clock.now + .seconds(30))
+        }
     }
 }

@@ -1,0 +1,116 @@
+import Curl
+import Engine
+import Host
+import Ledger
+import Logging
+import Settings
+import Timeline
+
+/// What the keepers stand on: the clock, the zones, the configuration in use and the ledger.
+struct DaemonGround {
+    let paths: Paths
+    let clock: SystemClock
+    let zones: Zones
+    let curl: CurlMulti
+    let source: ConfigurationSource
+    let switchboard: Switchboard
+    let ledger: any Ledger
+    let place: StatePlace
+    /// This start of the machine.
+    let boot: String
+    let logger: Logger
+
+    /// Reads the configuration, then opens the ledger; nothing is opened where the configuration is refused.
+    init(paths: Paths, files: ConfigurationFiles, logger: Logger) async throws {
+        self.paths = paths
+        self.logger = logger
+        clock = try SystemClock()
+        zones = Zones()
+        curl = try CurlMulti()
+        source = ConfigurationSource(
+            files: files, zones: zones, channels: Channels(curl: curl, clock: clock, logger: logger))
+        do {
+            switchboard = Switchboard(try await source.read(leavesOut: true))
+        } catch let refusal as ReloadRefusal {
+            throw Failure(refusal.description, code: 2)
+        }
+        let choice = LedgerChoice(state: paths.state)
+        ledger = try choice.open()
+        place = StatePlace(ledger: choice.path, logger: logger)
+        boot = try Machine.bootID()
+    }
+
+    /// Makes an id of a message, a run or an event.
+    var makeID: @Sendable () -> String { { [clock] in UniqueID.v7(at: clock.now) } }
+
+    /// Where runs find the daemon, and where their output goes.
+    var places: RunPlaces {
+        RunPlaces(outputFolder: paths.state + "/output", socket: paths.socket, boot: boot)
+    }
+
+    /// The live board of this start.
+    func makeBoard() async throws -> LiveBoard {
+        LiveBoard(ledger: ledger, clock: clock, incarnation: try await nextIncarnation(), logger: logger)
+    }
+
+    /// How often a daemon was started on this state, this start included.
+    private func nextIncarnation() async throws(LedgerError) -> Int64 {
+        let last = try await ledger.fact(named: "incarnation").flatMap { Int64($0) } ?? 0
+        try await ledger.commit([.setFact(name: "incarnation", value: String(last + 1))])
+        return last + 1
+    }
+
+    /// The keeper of slots; `news` ends when a run may have made some due.
+    func makeSlots(
+        _ census: RunCensus, _ notes: RunNotes, news: AsyncStream<Never>
+    ) async throws -> SlotKeeper {
+        try await SlotKeeper(
+            ledger: ledger, clock: clock, zones: zones.lookup, census: census, notes: notes,
+            makeID: makeID,
+            logger: logger,
+            machine: ClockEdges(isSynchronised: { Machine.isClockSynchronised }, slept: { Duration.slept }),
+            news: news, awaitsJobs: true)
+    }
+
+    /// What the API and the signals ask.
+    func makeControl(
+        _ board: LiveBoard, _ slots: SlotKeeper, _ runs: RunKeeper, _ channelBoard: ChannelBoard
+    ) -> Control {
+        Control(
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            channels: channelBoard, configurationPath: source.files.path, zones: zones.lookup,
+            makeID: makeID, readConfiguration: { [source] in try await source.read(leavesOut: false) },
+            houseFacts: HouseFacts(files: source.files, switchboard: switchboard, state: place).problems,
+            reopenChannel: { [source] in await source.channels.reopen($0) }, machine: .ofThisMachine,
+            loading: Loading(isDone: false), logger: logger)
+    }
+}
+
+/// Makes the engine's configuration of the files.
+struct ConfigurationSource: Sendable {
+    let files: ConfigurationFiles
+    let zones: Zones
+    let channels: Channels
+
+    /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
+    ///
+    /// With `leavesOut` jobs and channels that can't be used are left out, instead of refusing everything.
+    func read(leavesOut: Bool) async throws -> EngineConfiguration {
+        zones.forget()
+        let edition = files.edition
+        let configuration: Configuration
+        do {
+            configuration = try files.read(leavesOut: leavesOut)
+        } catch let error as SettingsError {
+            throw ReloadRefusal(error)
+        } catch let failure as Failure {
+            throw ReloadRefusal(description: failure.message)
+        }
+        let made =
+            leavesOut
+            ? try await channels.channels(leavingOutOf: configuration.channels, configuration.leftOut)
+            : try await channels.channels(configuration.channels)
+        return EngineConfiguration(
+            configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
+    }
+}
