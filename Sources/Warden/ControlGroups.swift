@@ -6,10 +6,10 @@ import WardenProtocol
 /// The control groups of the runs: one each, below a group of the warden's own.
 ///
 /// Where no cgroup2 may be written to there are none, and ``ProcessTree`` looks for the processes itself.
-struct ControlGroups {
+final class ControlGroups {
     /// Nil: there are none here, or they turned out to be of no use.
     private var parent: ControlGroup?
-    /// Those of runs that are over but left a process behind.
+    /// Those of runs that ended and left a process behind.
     private var left: Set<ControlGroup> = []
 
     /// None at all.
@@ -32,24 +32,24 @@ struct ControlGroups {
     private static let prefix = "belfry-warden-"
 
     /// Makes the group of a run; nil where there are none.
-    mutating func make(for key: RunKey) -> ControlGroup? {
+    func make(for key: RunKey) -> ControlGroup? {
         guard let parent else { return nil }
         let group = parent.child("\(key)")
         if (try? group.make()) != nil { return group }
-        // The first of all, or somebody tidied up.
+        // The first run, or the folder was removed.
         if (try? parent.make()) != nil, (try? group.make()) != nil { return group }
         self.parent = nil
         return nil
     }
 
     /// The kernel refuses to start anything in one.
-    mutating func giveUp() {
+    func giveUp() {
         parent?.remove()
         parent = nil
     }
 
-    /// Removes the group of a run that is over; false when something still runs in it.
-    mutating func remove(_ group: ControlGroup) -> Bool {
+    /// Removes the group of a run that ended; false when something still runs in it.
+    func remove(_ group: ControlGroup) -> Bool {
         guard group.remove() else {
             left.insert(group)
             return false
@@ -78,12 +78,12 @@ struct ControlGroups {
     }
 
     /// Removes what could not be removed before; a process that was left behind has ended.
-    mutating func tidy() {
+    func tidy() {
         for group in left where group.remove() { left.remove(group) }
     }
 
     /// The warden ends.
-    mutating func close() {
+    func close() {
         tidy()
         if let parent { unsafe rmdir(parent.path) }
     }

@@ -1,10 +1,11 @@
 import Host
 import Performing
 import Timeline
+import WardenProtocol
 
 /// How attempts ended that nobody has acknowledged: in memory, in the record files of the runtime folder, and in the state
 /// once no daemon has fetched them for a while.
-struct Outcomes {
+final class Outcomes {
     /// An attempt that ended.
     struct Ended {
         var record: ExitRecord
@@ -33,10 +34,10 @@ struct Outcomes {
     /// All of them, in the order in which they ended.
     var inOrder: [Ended] { ended.values.sorted { $0.record.endedAt < $1.record.endedAt } }
 
-    mutating func add(_ entry: Ended) { ended[entry.record.key] = entry }
+    func add(_ entry: Ended) { ended[entry.record.key] = entry }
 
-    /// Takes in what an earlier warden saved in the state.
-    mutating func readSaved() {
+    /// Adds what an earlier warden saved in the state.
+    func readSaved() {
         for outcome in store.allSaved() {
             var entry = ended[outcome.key] ?? Ended(record: outcome)
             entry.isSaved = true
@@ -45,7 +46,7 @@ struct Outcomes {
     }
 
     /// The daemon has it in its ledger: forgets the attempt.
-    mutating func acknowledge(_ key: RunKey) {
+    func acknowledge(_ key: RunKey) {
         guard let entry = ended.removeValue(forKey: key) else { return }
         store.remove(key, isSaved: entry.isSaved)
     }
@@ -57,7 +58,7 @@ struct Outcomes {
     }
 
     /// Writes outcomes that nobody has acknowledged to the disk.
-    mutating func save() {
+    func save() {
         guard hasState else { return }
         for (key, entry) in ended where !entry.isSaved {
             if store.save(entry.record) {
@@ -66,5 +67,30 @@ struct Outcomes {
                 saveNotBefore = .sinceBoot + .seconds(60)
             }
         }
+    }
+}
+
+/// What a run reported while no daemon was connected: the newest 64 messages, at most 64 KiB.
+///
+/// Reports are levels: the last ones show where the run is, so the oldest are dropped first.
+struct KeptReports {
+    private static let most = 64
+    private static let mostBytes = 64 << 10
+
+    private(set) var frames: [[UInt8]] = []
+    private var bytes = 0
+
+    var isEmpty: Bool { frames.isEmpty }
+
+    mutating func add(_ message: WardenMessage) {
+        let frame = message.frame
+        frames.append(frame)
+        bytes += frame.count
+        while frames.count > Self.most || bytes > Self.mostBytes { bytes -= frames.removeFirst().count }
+    }
+
+    mutating func takeAll() -> [[UInt8]] {
+        defer { self = KeptReports() }
+        return frames
     }
 }

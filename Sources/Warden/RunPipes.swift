@@ -2,13 +2,46 @@ import Host
 import Performing
 import WardenProtocol
 
+/// One of the two streams a job writes to.
+///
+/// Without a terminal attached both are one pipe, ``output``, so that their order is kept.
+enum OutputStream: CaseIterable {
+    case output, errors
+}
+
+extension OutputStream {
+    /// Its descriptor number.
+    var number: Int { self == .output ? 1 : 2 }
+
+    /// The stream of this descriptor number; nil for standard input.
+    init?(_ number: Int) {
+        switch number {
+        case 1: self = .output
+        case 2: self = .errors
+        default: return nil
+        }
+    }
+}
+
+extension RunPipes {
+    subscript(pipe stream: OutputStream) -> Descriptor? {
+        get { stream == .output ? outputPipe : errorPipe }
+        set { if stream == .output { outputPipe = newValue } else { errorPipe = newValue } }
+    }
+
+    subscript(sink stream: OutputStream) -> OutputSink? {
+        get { stream == .output ? outputSink : errorSink }
+        set { if stream == .output { outputSink = newValue } else { errorSink = newValue } }
+    }
+}
+
 /// The warden's ends of what a run writes to.
 struct RunPipes {
     /// Standard output, and standard error unless that has its own; nil once everybody has closed it.
     var outputPipe: Descriptor?
     /// Standard error of a job with a terminal attached.
     var errorPipe: Descriptor?
-    /// Where copies go while somebody is attached; the pipe is read only as fast as that takes them.
+    /// Where copies go while a terminal is attached; the pipe is read only as fast as its reader reads.
     var outputSink: OutputSink?
     var errorSink: OutputSink?
     var output: OutputFile
@@ -20,7 +53,7 @@ struct RunPipes {
     /// Its terminal, whose ``PseudoTerminal/master`` is ``outputPipe``; nil when it writes to a pipe.
     var terminal: PseudoTerminal?
     /// The run's side of the terminal, held until its first process has ended: one that closes it and
-    /// opens it again must not find the terminal gone.
+    /// opens it again must still find the terminal.
     var slave: Descriptor?
     /// What it is given to read; nil when that is nothing, or over.
     var input: RunInput?
@@ -44,5 +77,77 @@ struct CopyBudget {
         guard count <= left else { return false }
         left -= count
         return true
+    }
+}
+
+/// What a run is given to read, on its way into the pipe or terminal.
+///
+/// Holds at most ``ProcessOrder/inputWindow`` bytes: a run that never reads costs no more.
+struct RunInput {
+    let descriptor: Descriptor
+    /// Types the end of the input, when the run reads at a terminal.
+    let terminal: PseudoTerminal?
+    private var waiting: [UInt8] = []
+    private var start = 0
+    /// How many of the waiting bytes were added here and count for nobody.
+    private var added = 0
+    /// How many bytes it was given so far.
+    private(set) var end = 0
+    /// Nothing more comes.
+    private(set) var isEnding = false
+    /// The run reads nothing any more, or has read all.
+    private(set) var isClosed = false
+
+    init(_ descriptor: Descriptor, terminal: PseudoTerminal? = nil) {
+        self.descriptor = descriptor
+        self.terminal = terminal
+    }
+
+    /// All that the run will read is `bytes`.
+    init(_ descriptor: Descriptor, holding bytes: [UInt8]) {
+        self.init(descriptor)
+        waiting = bytes
+        end = bytes.count
+        isEnding = true
+    }
+
+    /// How many bytes the pipe or terminal has accepted.
+    var taken: Int { end - max(0, waiting.count - start - added) }
+    /// Whether bytes wait for room.
+    var isWaiting: Bool { start < waiting.count }
+
+    /// Adds what is new of `bytes`, the first of which stands at `offset`; what leaves a gap is dropped.
+    mutating func add(_ bytes: ArraySlice<UInt8>, at offset: Int) {
+        guard !isEnding, !isClosed, offset <= end, end - offset < bytes.count else { return }
+        let room = ProcessOrder.inputWindow - (waiting.count - start)
+        let new = bytes.dropFirst(end - offset).prefix(max(0, room))
+        waiting.append(contentsOf: new)
+        end += new.count
+    }
+
+    /// Nothing more comes.
+    mutating func finish() {
+        guard !isEnding else { return }
+        isEnding = true
+        guard let terminal else { return }
+        // In the middle of a line the first one only hands over what was typed.
+        added = 2
+        waiting += [UInt8](repeating: terminal.endOfFile, count: added)
+    }
+
+    /// Writes what has room.
+    mutating func flush() {
+        while isWaiting, !isClosed {
+            guard let count = try? descriptor.write(waiting[start...]) else {
+                isClosed = true
+                break
+            }
+            guard count > 0 else { return }
+            start += count
+        }
+        waiting = []
+        start = 0
+        added = 0
+        if isEnding { isClosed = true }
     }
 }

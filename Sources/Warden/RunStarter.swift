@@ -55,6 +55,30 @@ struct RunStarter {
         let account = try account(order)
         lastSocket += 1
         let notifyPath = "\(notifyFolder)/\(getpid()).\(String(lastSocket, radix: 36))"
+        var child = try makeChild(order, account, notifyPath, in: group)
+        var pipes: RunPipes
+        do throws(HostError) {
+            pipes = try makePipes(order, attachment, notifyPath, account, for: &child)
+        } catch {
+            throw StartRefused(error, otherwise: .badOutput)
+        }
+        do throws(StartRefused) {
+            try addInput(order, to: &pipes, for: &child)
+            let before = Duration.sinceBoot
+            let pid = try begin(child)
+            let tick = ticks.tick(from: before, to: .sinceBoot) { ProcessTable.entry(pid)?.startTime }
+            return Started(pid: pid, startTime: tick, pipes: pipes)
+        } catch {
+            unsafe unlink(notifyPath)
+            OutputLog(path: order.output.path).remove()
+            throw error
+        }
+    }
+
+    /// The program without its descriptors.
+    private func makeChild(
+        _ order: ProcessOrder, _ account: Account?, _ notifyPath: String, in group: Descriptor?
+    ) throws(StartRefused) -> ChildProgram {
         let base = account.map { ChildEnvironment.Shared(variables(of: $0)) } ?? environment
         var child = ChildProgram(
             path: "/bin/sh", arguments: [],
@@ -73,23 +97,7 @@ struct RunStarter {
             child.path = try ProgramSearch.find(words.first ?? "", path: child.environment["PATH"] ?? "")
         }
         if let account { try change(&child, to: account) }
-        var pipes: RunPipes
-        do throws(HostError) {
-            pipes = try makePipes(order, attachment, notifyPath, account, for: &child)
-        } catch {
-            throw StartRefused(error, otherwise: .badOutput)
-        }
-        do throws(StartRefused) {
-            try addInput(order, to: &pipes, for: &child)
-            let before = Duration.sinceBoot
-            let pid = try begin(child)
-            let tick = ticks.tick(from: before, to: .sinceBoot) { ProcessTable.entry(pid)?.startTime }
-            return Started(pid: pid, startTime: tick, pipes: pipes)
-        } catch {
-            unsafe unlink(notifyPath)
-            OutputLog(path: order.output.path).remove()
-            throw error
-        }
+        return child
     }
 
     private func begin(_ child: ChildProgram) throws(StartRefused) -> Int32 {
@@ -181,7 +189,7 @@ struct RunStarter {
 
     /// What the kernel meant.
     ///
-    /// It says the same of a missing folder, program and interpreter, so each is
+    /// Its code is the same for a missing folder, program and interpreter, so each is
     /// looked at now, after the fact, and good orders pay nothing for it.
     private func explain(_ error: HostError, _ child: ChildProgram) throws(StartRefused) -> StartRefused {
         if case .system(let call, let code, _) = error {
@@ -251,6 +259,156 @@ struct RunStarter {
         }
         guard unsafe access(folder, X_OK) == 0 else {
             throw StartRefused(.badFolder, "\(folder): \(errorText(errno))")
+        }
+    }
+}
+
+extension RunStarter {
+    /// The account the order's run is to have; nil for the warden's own.
+    func account(_ order: ProcessOrder) throws(StartRefused) -> Account? {
+        guard let user = order.user else { return nil }
+        let found: Account?
+        do throws(HostError) {
+            found = try Account.find(user)
+        } catch {
+            throw StartRefused(.exhausted, "user \"\(user)\" cannot be looked up: \(error)")
+        }
+        guard let found else { throw StartRefused(.noSuchUser, "this machine has no user \"\(user)\"") }
+        if found.userID == geteuid() { return nil }
+        guard geteuid() == 0 else {
+            throw StartRefused(
+                .notPermitted,
+                "only a warden of root starts a job as user \"\(user)\", and this one is of user \(geteuid())"
+            )
+        }
+        return found
+    }
+
+    /// What a job of another user begins with, and the order's own variables win: what a login of `account` would
+    /// have set, and the machine's language and zone.
+    ///
+    /// All else is the warden's user's own: where its session is, where its programs are, its tokens.
+    func variables(of account: Account) -> [String: String] {
+        let common = environment.values.filter {
+            ["LANG", "LANGUAGE", "TZ"].contains($0.key) || $0.key.hasPrefix("LC_")
+        }
+        return common.merging(
+            ["HOME": account.home, "USER": account.name, "LOGNAME": account.name, "SHELL": account.shell]
+        ) { $1 }
+    }
+
+    /// Makes `child` change its user by `setpriv`, as its last step before the program itself.
+    ///
+    /// Between clone and exec the C library may not change users: it would change the warden's threads.
+    func change(_ child: inout ChildProgram, to account: Account) throws(StartRefused) {
+        let file = child.path.hasPrefix("/") ? child.path : (child.folder ?? "/") + "/" + child.path
+        try ProgramSearch.check(file, named: child.path)
+        child.arguments =
+            [
+                "setpriv", "--reuid=\(account.userID)", "--regid=\(account.groupID)", "--init-groups",
+                "--inh-caps=-all", "--", file,
+            ] + child.arguments.dropFirst()
+        child.path = try ProgramSearch.find("setpriv", path: "/usr/bin:/bin:/usr/sbin:/sbin")
+    }
+}
+
+/// An order that cannot be carried out.
+///
+/// Nothing was started.
+struct StartRefused: Error {
+    var refusal: Refusal
+    /// A sentence for a person, without a full stop.
+    var text: String
+    /// Whether it is the control group that the kernel would not start it in.
+    var isOfControlGroup = false
+
+    init(_ refusal: Refusal, _ text: String) {
+        self.refusal = refusal
+        self.text = text
+    }
+
+    /// What a failed system call of the start means.
+    init(_ error: HostError, otherwise: Refusal = .other) {
+        switch error.code {
+        case EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT: self.init(.exhausted, "\(error)")
+        default: self.init(otherwise, "\(error)")
+        }
+    }
+
+    /// The message about it, for the daemon and an attached terminal.
+    func message(about key: RunKey) -> WardenMessage { .refused(key, refusal, text: text) }
+}
+
+/// What a job finds in its environment.
+enum JobEnvironment {
+    /// Variables that a service manager sets for the warden itself, or that name what it opened.
+    private static let managers: Set<String> = [
+        "CACHE_DIRECTORY", "CONFIGURATION_DIRECTORY", "CREDENTIALS_DIRECTORY", "FDSTORE", "INVOCATION_ID",
+        "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "LISTEN_PIDFDID", "LOGS_DIRECTORY",
+        "MAINPID",
+        "MANAGERPID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE", "NOTIFY_SOCKET", "RUNTIME_DIRECTORY",
+        "STATE_DIRECTORY", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
+    ]
+
+    /// The warden's own environment without what is meant for it alone.
+    static func scrubbed(_ own: [String: String]) -> [String: String] {
+        own.filter { !managers.contains($0.key) && !$0.key.hasPrefix("BELFRY_") }
+    }
+
+    /// The job's environment: the scrubbed one, the order's on top, and how it reports; of an order with a
+    /// terminal attached the order's alone.
+    ///
+    /// The run's id is always in it: by it a process that left its session is recognised.
+    static func make(
+        from scrubbed: ChildEnvironment.Shared, for order: ProcessOrder, notifySocket: String
+    ) -> ChildEnvironment {
+        var environment = ChildEnvironment(
+            order.environment, sharing: order.attachment == nil ? scrubbed : nil)
+        if environment["PATH"] == nil {
+            environment.own["PATH"] = scrubbed.values["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        }
+        if environment.own["BELFRY_ATTEMPT"] == nil {
+            environment.own["BELFRY_ATTEMPT"] = String(order.key.attempt)
+        }
+        environment.own["BELFRY_RUN_ID"] = order.key.run
+        environment.own["NOTIFY_SOCKET"] = notifySocket
+        environment.own["PROGRESS_FD"] = "3"
+        return environment
+    }
+}
+
+/// Finds the file a command's first word names, as the shell would.
+enum ProgramSearch {
+    /// The path of the program.
+    ///
+    /// A word with a slash is that file, not looked at yet; another one is looked for in `path`, where an
+    /// empty or relative part is passed over: what runs must not depend on where.
+    static func find(_ word: String, path: String) throws(StartRefused) -> String {
+        if word.contains("/") { return word }
+        var closed: StartRefused?
+        for part in path.split(separator: ":") where part.hasPrefix("/") {
+            let file = part + "/" + word
+            do throws(StartRefused) {
+                try check(String(file), named: word)
+                return String(file)
+            } catch {
+                if error.refusal == .notExecutable { closed = closed ?? error }
+            }
+        }
+        throw closed ?? StartRefused(.notFound, "no program \"\(word)\" in \(path)")
+    }
+
+    /// Makes sure that `file` can be run, as far as can be seen from outside.
+    static func check(_ file: String, named word: String) throws(StartRefused) {
+        var status = stat()
+        guard unsafe stat(file, &status) == 0 else {
+            throw StartRefused(errno == EACCES ? .notExecutable : .notFound, "\(word): \(errorText(errno))")
+        }
+        guard status.st_mode & 0o170000 == 0o100000 else {
+            throw StartRefused(.notExecutable, "\(word) is not a file")
+        }
+        guard unsafe access(file, X_OK) == 0 else {
+            throw StartRefused(.notExecutable, "\(word) may not be executed")
         }
     }
 }

@@ -12,7 +12,7 @@ struct StopLadder: Hashable {
         case asked(killAt: Duration)
         /// KILL was sent, again at `retryAt` when something is left. Becomes `.given` after ten times.
         case killed(retryAt: Duration, times: Int)
-        /// What is left cannot be killed: it waits in the kernel, or belongs to somebody else.
+        /// What is left cannot be killed: it waits in the kernel, or belongs to another user.
         case given
     }
 
@@ -54,7 +54,7 @@ struct StopLadder: Hashable {
         }
     }
 
-    /// Somebody wants the run ended.
+    /// The run is to be canceled.
     ///
     /// The first cause stands.
     mutating func cancel(_ reason: String, at now: Duration) -> Action? {

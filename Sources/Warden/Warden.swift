@@ -7,173 +7,114 @@ import WardenProtocol
 
 /// The warden: one thread that waits for commands, exits and output, and never for anything else.
 ///
-/// Asleep it costs nothing: there is no timer unless a run has a time to keep.
+/// Asleep it costs nothing: there is no timer unless a run has a deadline. This is the loop; each object below has one
+/// part of the work.
 package final class Warden {
-    /// What a descriptor in the poll belongs to.
-    enum Source {
-        case signals, timer, listener, tie
-        case link(UInt64)
-        case output(RunKey, OutputStream), progress(RunKey), notify(RunKey), input(RunKey), orphan(RunKey)
-        /// Somebody attached who takes copies of the output more slowly than they come.
-        case sink(RunKey, OutputStream)
-        /// The same, of a run that ended.
-        case lastWords(UInt64)
-        /// The output of a run that ended, still held open by a process it left behind.
-        case leftover(UInt64)
-        /// Somebody attached who takes that more slowly than it comes.
-        case leftoverSink(UInt64)
-    }
+    let watches: Watches
+    private let sources: LoopSources
+    var phase: WardenPhase
 
-    let options: WardenOptions
-    let bootID: String
-    /// Which program this is; see ``Machine/build(of:)``.
-    let build: String?
-    /// How many descriptors this process may have open.
-    ///
-    /// Not raised: jobs inherit it, and some programs
-    /// break on a large one.
-    let descriptorLimit: Int
-    var starter: RunStarter
-    var groups: ControlGroups
-    var ownSize = OwnSize()
-    /// Nil where the kernel does not list them.
-    let children = ChildList()
-    var runs = RunTable()
-    var outcomes: Outcomes
-    var late = LateOutputs()
-    var endings = PredecessorEndings()
-    /// Streams that wait for their order, by token.
-    var attachments: [String: Attachment] = [:]
-    var links = Links()
-    var phase = WardenPhase()
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-
-    /// Of the shared folder; of its own one when it is retired.
-    var lock: StateLock
-    let watches: Watches<Source>
-    private let timer: LoopTimer
-    private let signals: Descriptor
-    let listener: Descriptor
-    /// The process with which this one ends.
-    private let tie: ProcessHandle?
+    /// The attempts that are alive.
+    let runs = RunTable()
+    /// How attempts ended that nobody has acknowledged.
+    let outcomes: Outcomes
+    /// The daemon, and whoever is attached from a terminal.
+    let connections: Connections
+    /// What runs print, report and read.
+    let streams: RunStreams
+    let launcher: RunLauncher
+    let reaper: RunReaper
+    let inheritance: Inheritance
+    let folder: WardenFolder
 
     /// Takes the directory, reads what an earlier warden left in it, and listens.
     ///
     /// - Throws: ``HostError/held(path:pid:)`` when another warden has the directory.
     package init(_ options: WardenOptions) throws(HostError) {
-        self.options = options
         umask(0o077)
-        try PrivateFolder.make(options.directory)
-        lock = try StateLock(folder: options.directory)
+        folder = try WardenFolder(options.directory, state: options.state)
         guard clinux_set_child_subreaper() == 0 else { throw .last("prctl") }
-        bootID = try Machine.bootID()
-        build =
-            Machine.environment[WardenLaunch.buildVariable] ?? Machine.build(of: "/proc/self/exe")
-        descriptorLimit = try DescriptorLimit.current()
-        outcomes = Outcomes(
-            store: try RecordStore(directory: options.directory, state: options.state),
-            hasState: options.state != nil)
-        groups = options.usesControlGroups ? ControlGroups(below: .own()) : ControlGroups()
-        starter = try RunStarter(
-            directory: options.directory, state: options.state, environment: Machine.environment,
-            keeping: RetiredWardens(directory: options.directory).working)
+        let bootID = try Machine.bootID()
+        outcomes = Outcomes(store: try folder.makeStore(), hasState: options.state != nil)
+        let groups = options.usesControlGroups ? ControlGroups(below: .own()) : ControlGroups()
+        launcher = try RunLauncher(
+            RunStarter(
+                directory: options.directory, state: options.state, environment: Machine.environment,
+                keeping: folder.retired.working),
+            bootID: bootID, runs: runs, outcomes: outcomes, groups: groups)
         watches = try Watches()
-        timer = try LoopTimer()
-        signals = try Self.takeSignals()
-        let path = options.directory + "/warden.sock"
-        unsafe unlink(path)
-        listener = try LocalSocket.listen(path)
-        tie = try Self.findTie()
-        try watches.add(signals.raw, .signals)
-        try watches.add(timer.descriptor.raw, .timer)
-        try watches.add(listener.raw, .listener)
-        if let tie { try watches.add(tie.raw, .tie) }
-        takeOver()
+        sources = try LoopSources(watchedBy: watches)
+        let buffer = ReadBuffer()
+        connections = try Connections(
+            listeningAt: folder.socket, identity: Self.identity(bootID: bootID), watches: watches,
+            buffer: buffer)
+        streams = RunStreams(runs: runs, watches: watches, connections: connections, buffer: buffer)
+        reaper = RunReaper(
+            runs: runs, outcomes: outcomes, groups: groups, watches: watches, connections: connections,
+            streams: streams)
+        inheritance = Inheritance(
+            bootID: bootID, runs: runs, outcomes: outcomes, groups: groups, watches: watches, reaper: reaper)
+        phase = WardenPhase(endsWhenIdle: options.endsWhenIdle)
+        inheritance.takeOver(from: folder.retired)
+    }
+
+    private static func identity(bootID: String) -> WardenHello {
+        let pid = getpid()
+        return WardenHello(
+            pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0, bootID: bootID, runs: 0,
+            build: Machine.environment[WardenLaunch.buildVariable] ?? Machine.build(of: "/proc/self/exe"))
     }
 
     /// Works until nothing is left to do; see ``WardenOptions``.
     package func run() throws(HostError) {
         while true {
             let now = Duration.sinceBoot
-            keepTimes(now)
-            flushLinks()
+            advance(to: now)
+            flushConnections()
             if isDone(now) { break }
-            timer.arm(for: nextDeadline)
+            sources.timer.arm(for: nextDeadline)
             for ready in try watches.wait() { serve(ready) }
             watchFresh()
             if phase.isCut { break }
         }
         outcomes.save()
-        groups.close()
-        leaveFolder()
+        launcher.groups.close()
+        folder.leave()
     }
 
     private func serve(_ ready: EventPoll.Ready) {
         guard let source = watches.source(of: ready) else { return }
         switch source {
-        case .signals: readSignals()
-        case .timer: timer.clear()
-        case .listener: acceptLinks()
+        case .signals: serveSignals()
+        case .timer: sources.timer.clear()
+        case .listener: connections.accept(makingRoom: drop)
         case .tie: cut()
-        case .link(let id): if ready.isReadable { serveLink(id) }
+        case .link(let id): if ready.isReadable { serveConnection(id) }
         case .output(let key, let stream):
-            if ready.isWritable { serveInput(key, ready) }
+            if ready.isWritable { streams.inputs.serve(key, ready) }
             if ready.isReadable { readOutput(key, stream) }
-        case .sink(let key, let stream): flushSink(of: key, stream)
-        case .lastWords(let id): flushLastWords(id)
-        case .input(let key): serveInput(key, ready)
-        case .progress(let key): readProgress(key)
-        case .notify(let key): notified(key)
-        case .orphan(let key): orphanEnded(key)
-        case .leftover(let id): readLeftover(id)
-        case .leftoverSink(let id): flushLeftover(id)
+        case .sink(let key, let stream): streams.outputs.flushSink(of: key, stream)
+        case .input(let key): streams.inputs.serve(key, ready)
+        case .progress(let key): streams.outputs.readProgress(key)
+        case .notify(let key): streams.outputs.serveNotifySocket(of: key)
+        case .orphan(let key): reaper.orphanEnded(key)
+        case .lastWords(let id): streams.late.flushLastWords(id)
+        case .leftover(let id): streams.late.read(id)
+        case .leftoverSink(let id): streams.late.flush(id)
         }
     }
 
-    /// The process to end with, by ``WardenLaunch/tieVariable``; throws when it has ended already.
-    private static func findTie() throws(HostError) -> ProcessHandle? {
-        guard let text = Machine.environment[WardenLaunch.tieVariable], let pid = Int32(text) else {
-            return nil
-        }
-        return try ProcessHandle(pid: pid, startTime: ProcessTable.entry(pid)?.startTime ?? 0)
+    private func readOutput(_ key: RunKey, _ stream: OutputStream) {
+        guard let run = runs[key] else { return }
+        streams.outputs.read(stream, of: run)
+        if run.exit != nil { reaper.settle(run, .sinceBoot) }
+        streams.outputs.waitForSink(of: run, stream)
     }
 
-    /// The process to end with has ended: nobody wants the runs, and nobody will ask how they ended.
-    private func cut() {
-        for run in runs.values { run.tree.kill() }
-        collectChildren()
-        phase.isCut = true
-    }
-
-    private func isDone(_ now: Duration) -> Bool {
-        guard runs.isEmpty, !late.isPassedOn else { return false }
-        if phase.isEnding { return true }
-        if phase.isRetired { return hasFinished(now) }
-        return options.endsWhenIdle && phase.idleDeadline.map { $0 <= now } ?? false
-    }
-
-    /// Does everything whose time has come.
-    func keepTimes(_ now: Duration) {
-        for run in runs.values where run.deadline.map({ $0 <= now }) ?? false { keepTime(of: run, now) }
-        endings.advance(to: now)
-        if let deadline = saveDeadline, deadline <= now { outcomes.save() }
-        phase.note(
-            isIdle: runs.isEmpty && links.daemon == nil && attachments.isEmpty && !late.isPassedOn, at: now)
-    }
-
-    private func keepTime(of run: Run, _ now: Duration) {
-        if run.exit == nil || run.ladder.isStopping {
-            run.tree.obey(run.ladder.advance(to: now))
-        }
-        settle(run, now)
-    }
-
-    private func readSignals() {
-        var info = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        while unsafe read(signals.raw, &info, size) == size {
-            switch Int32(info.ssi_signo) {
-            case SIGCHLD: collectChildren()
+    private func serveSignals() {
+        for signal in sources.readSignals() {
+            switch signal {
+            case SIGCHLD: reaper.collectChildren()
             case SIGTERM, SIGINT:
                 phase.isEnding = true
                 if !runs.isEmpty { retire() }
@@ -182,25 +123,78 @@ package final class Warden {
         }
     }
 
-    /// When outcomes that nobody fetched are saved, since boot; nil when there are none.
-    private var saveDeadline: Duration? { outcomes.saveDeadline(awaySince: links.awaySince) }
+    /// Watches the pipes of the runs that this round started, unless they have ended meanwhile.
+    private func watchFresh() {
+        guard runs.hasFresh else { return }
+        reaper.collectChildren()
+        for run in runs.takeFresh() { streams.watchPipes(of: run) }
+    }
 
-    /// The earliest time anybody has to keep, since boot.
+    /// The process to end with has ended: nobody wants the runs, and nobody will ask how they ended.
+    private func cut() {
+        for run in runs.values { run.tree.kill() }
+        reaper.collectChildren()
+        phase.isCut = true
+    }
+
+    // MARK: Deadlines
+
+    private func isDone(_ now: Duration) -> Bool {
+        guard runs.isEmpty, !streams.late.isPassedOn else { return false }
+        if phase.isEnding { return true }
+        if folder.isRetired { return hasFinished(now) }
+        return phase.idleDeadline.map { $0 <= now } ?? false
+    }
+
+    /// Whether a retired warden has nothing left to do: its outcomes are acknowledged, or wait for the
+    /// warden in charge, which takes their records over.
+    private func hasFinished(_ now: Duration) -> Bool {
+        outcomes.isEmpty || connections.awaySince.map { now - $0 >= .seconds(2) } ?? false
+    }
+
+    /// Does everything whose time has come.
+    private func advance(to now: Duration) {
+        for run in runs.values where run.deadline.map({ $0 <= now }) ?? false { reaper.advance(run, to: now) }
+        launcher.predecessors.advance(to: now)
+        if let deadline = saveDeadline, deadline <= now { outcomes.save() }
+        phase.note(
+            isIdle: runs.isEmpty && connections.daemon == nil && !connections.hasAttachments
+                && !streams.late.isPassedOn, at: now)
+    }
+
+    /// When outcomes that nobody fetched are saved, since boot; nil when there are none.
+    private var saveDeadline: Duration? { outcomes.saveDeadline(awaySince: connections.awaySince) }
+
+    /// The earliest deadline of all, since boot.
     private var nextDeadline: Duration? {
-        var deadlines = runs.values.map(\.deadline) + [saveDeadline, endings.deadline]
-        if options.endsWhenIdle { deadlines.append(phase.idleDeadline) }
-        if phase.isRetired, runs.isEmpty { deadlines.append(links.awaySince.map { $0 + .seconds(2) }) }
+        var deadlines = runs.values.map(\.deadline)
+        deadlines += [saveDeadline, launcher.predecessors.deadline, phase.idleDeadline]
+        if folder.isRetired, runs.isEmpty { deadlines.append(connections.awaySince.map { $0 + .seconds(2) }) }
         return deadlines.compactMap { $0 }.min()
     }
+}
 
-    /// From here on signals are read like any other descriptor; children get them back at their defaults.
-    private static func takeSignals() throws(HostError) -> Descriptor {
-        var taken = sigset_t()
-        unsafe sigemptyset(&taken)
-        for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&taken, signal) }
-        unsafe sigprocmask(SIG_BLOCK, &taken, nil)
-        Signals.ignoreBrokenPipes()
-        let flags = Int32(SFD_CLOEXEC | SFD_NONBLOCK)
-        return try Descriptor(unsafe signalfd(-1, &taken, flags), call: "signalfd")
+/// How far the warden is from its end.
+struct WardenPhase {
+    /// How long a warden that a daemon launched stays without run and daemon.
+    static let idleTime = Duration.seconds(10)
+
+    /// Whether it ends once it has been idle for that long.
+    private let endsWhenIdle: Bool
+    /// TERM came: it ends as soon as no run is left.
+    var isEnding = false
+    /// The process it is tied to has ended: it ends now.
+    var isCut = false
+    /// Since when there is neither run nor daemon, since boot.
+    private var idleSince: Duration?
+
+    init(endsWhenIdle: Bool = true) { self.endsWhenIdle = endsWhenIdle }
+
+    /// Notes whether there is neither run nor daemon.
+    mutating func note(isIdle: Bool, at now: Duration) {
+        idleSince = isIdle ? idleSince ?? now : nil
     }
+
+    /// When it ends because it is idle, since boot; nil: it does not.
+    var idleDeadline: Duration? { endsWhenIdle ? idleSince.map { $0 + Self.idleTime } : nil }
 }

@@ -30,7 +30,7 @@ package struct ClientConnection {
         }
     }
 
-    /// Says hello and waits for the answer, at most 5 s.
+    /// Sends hello and waits for the answer, at most 5 s.
     package mutating func shakeHands() throws(WardenError) -> WardenHello {
         outgoing.append(WardenCommand.hello(version: WardenHello.currentVersion).frame)
         guard case .hello(let hello) = try firstAnswer() else { throw .outOfOrder }
@@ -97,19 +97,9 @@ package struct ClientConnection {
         }
     }
 
-    /// Receives once; false when the other side hung up.
+    /// Receives once; false when the other side disconnected.
     package mutating func receive() throws(WardenError) -> Bool {
-        do throws(HostError) {
-            let reading = try LocalSocket.receive(from: socket, into: &buffer, received: &descriptors)
-            switch reading {
-            case .bytes(let count): incoming.append(buffer[..<count])
-            case .wouldBlock: break
-            case .end: return false
-            }
-            return true
-        } catch {
-            throw .host(error)
-        }
+        try incoming.receive(from: socket, into: &buffer, received: &descriptors)
     }
 
     /// The next whole message of a kind we know.

@@ -186,7 +186,7 @@ final class ClientLoop {
         case .inputTaken(let key, let end, let isClosed):
             arrived.append(.inputTaken(key, end: end, isClosed: isClosed))
         case .retired:
-            // Somebody asked it to end: whoever connects now finds, or starts, the next one.
+            // It was asked to end: the next connection finds, or starts, another one.
             dropAll()
             arrived.append(.disconnected)
         case .attached, .outlived: break  // Sent to terminals only.

@@ -20,6 +20,24 @@ package struct FrameBuffer: Sendable {
         bytes.append(contentsOf: received)
     }
 
+    /// Receives once from `socket`, through `buffer`; false when the other side disconnected.
+    ///
+    /// Descriptors that came along are added to `received`.
+    package mutating func receive(
+        from socket: Descriptor, into buffer: inout [UInt8], received: inout [Descriptor]
+    ) throws(WardenError) -> Bool {
+        do throws(HostError) {
+            switch try LocalSocket.receive(from: socket, into: &buffer, received: &received) {
+            case .bytes(let count): append(buffer[..<count])
+            case .wouldBlock: break
+            case .end: return false
+            }
+            return true
+        } catch {
+            throw .host(error)
+        }
+    }
+
     /// The next whole frame: its kind and its fields; nil when more bytes are needed.
     ///
     /// - Throws: ``WardenError/badFrameLength(_:)``; nothing after it can be read.

@@ -54,7 +54,7 @@ package struct OutputLog: Sendable {
     /// Whether there is anything to read.
     package var exists: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Removes the log's files; those already gone do no harm.
+    /// Removes the log's files; missing ones are ignored.
     package func remove() {
         for offset in (try? pieceOffsets()) ?? [] { unsafe unlink(file(offset)) }
         unsafe rmdir(pieceFolder)
@@ -99,7 +99,7 @@ package struct OutputLog: Sendable {
 
 /// Reads a job's `NOTIFY_SOCKET`.
 package enum NotifyDatagrams {
-    /// The longest datagram that is taken; longer ones are dropped.
+    /// The longest datagram that is accepted; longer ones are dropped.
     package static let limit = 8192
 
     /// What waits in the socket, in order, at most 64 datagrams.
@@ -113,7 +113,7 @@ package enum NotifyDatagrams {
     /// What waits in the socket, in order, at most `most` datagrams; `buffer` has room for more than ``limit``.
     ///
     /// Descriptors that come along are closed at once: `systemd-notify` waits for that (`BARRIER=1`),
-    /// up to 5 s. A datagram that says nothing but that is left out.
+    /// up to 5 s. A datagram with nothing else in it is omitted.
     /// - Source: sd_notify(3), sd_notify_barrier.
     package static func read(
         from socket: Descriptor, most: Int = 64, into buffer: inout [UInt8]

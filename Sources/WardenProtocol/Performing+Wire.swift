@@ -112,7 +112,7 @@ extension ProcessOrder {
 
     /// The version of the protocol whose warden does all that this asks for; see ``WardenHello/version``.
     ///
-    /// An older one would pass over what it does not know, and start the run as somebody else.
+    /// An older one would skip what it does not know, and start the run as another user.
     package var neededVersion: Int {
         pty == nil && stdin == .none && user == nil && nice == nil && limits.isEmpty ? 1 : 2
     }
@@ -171,7 +171,7 @@ extension ExitRecord {
         }
         self.init(
             key: try fields.key(1),
-            // A cause this version has no word for says only that it ended.
+            // A cause this version does not know counts as a plain end.
             cause: Cause(number: try fields.number(2)) ?? .exited,
             exitCode: fields.optionalNumber(3), signal: fields.optionalNumber(4),
             cancelReason: try fields.optionalText(5), pid: try fields.processID(6),

@@ -3,12 +3,12 @@ import Timeline
 
 /// What the daemon asks of the warden.
 package enum WardenCommand: Hashable, Sendable {
-    /// The first thing said on a connection, with the version of the protocol the daemon speaks.
+    /// The first command of a connection, with the version of the protocol the daemon speaks.
     case hello(version: Int)
     /// Start this attempt, once. Answered by started or refused; a repeated order is answered with what
     /// is true now, started or ended, and starts nothing.
     case start(ProcessOrder)
-    /// End this attempt's whole process tree: TERM, its grace, KILL. Answered by ended when it is over,
+    /// End this attempt's whole process tree: TERM, its grace, KILL. Answered by ended when all have ended,
     /// or unknown. `reason`, at most 64 bytes, comes back in the record.
     case cancel(RunKey, reason: String)
     /// Report what is known: of one attempt (started, ended or unknown), or of all, closed by caughtUp.
@@ -16,7 +16,7 @@ package enum WardenCommand: Hashable, Sendable {
     /// The outcome of this attempt is in the ledger: forget its record. Not answered.
     case acknowledge(RunKey)
     /// Bytes for the run to read, the first of them at `offset` of all that it is given. Those that came
-    /// before are passed over, so that a sender that lost its connection can go on from what was taken.
+    /// before are passed over, so that a sender that lost its connection can continue after what was accepted.
     /// Answered by inputTaken as the run takes them; one that is further ahead than
     /// ``ProcessOrder/inputWindow`` loses what is too much.
     case input(RunKey, offset: Int, bytes: [UInt8])
@@ -26,11 +26,11 @@ package enum WardenCommand: Hashable, Sendable {
     case resize(RunKey, TerminalSize)
     /// Send the run's process group a signal, 1...64, and the foreground group of its terminal.
     case signal(RunKey, number: Int)
-    /// Start nothing any more, and end when the last run is over and its outcome acknowledged: a newer
+    /// Start nothing any more, and end when the last run has ended and its outcome is acknowledged: a newer
     /// warden takes over. Answered by retired.
     case retire
 
-    // What a terminal says on a connection of its own, in place of hello.
+    // What a terminal sends on a connection of its own, in place of hello.
 
     /// A descriptor comes with this: stream 0, 1 or 2 of a job to come. Not answered.
     case offer(stream: Int)
@@ -57,7 +57,7 @@ extension WardenCommand {
 // The numbers in this file are the protocol: they are never used again for something else.
 
 extension WardenCommand {
-    /// The frame that says this.
+    /// The frame of this command.
     package var frame: [UInt8] {
         switch self {
         case .hello(let version):

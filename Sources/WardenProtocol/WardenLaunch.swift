@@ -44,10 +44,10 @@ package struct WardenLaunch: Hashable, Sendable {
         }
     }
 
-    /// What is said of one that ended without a word.
+    /// The reason shown for one that ended without printing any.
     private static let silence = "ended at once"
 
-    /// A file without a name for what the warden says on standard error: a pipe would break once we end.
+    /// A file without a name for the warden's standard error: a pipe would break once we end.
     private static func scratch(beside directory: String) throws(HostError) -> Descriptor {
         let folder = SmallFile.parent(of: directory)
         // O_TMPFILE, whose macro Swift does not see; fcntl.h defines it so for all machines Swift runs on.
@@ -133,9 +133,9 @@ package enum WardenError: Error, Hashable {
     case missingField(kind: UInt8, number: Int)
     /// A key that cannot name a file, or a text that is not UTF-8.
     case badValue(kind: UInt8, number: Int)
-    /// The other side spoke before it said hello, or said hello twice.
+    /// The other side sent something before hello, or hello twice.
     case outOfOrder
-    /// No warden answered, and none was to be launched or the launched one gave up, saying `text`.
+    /// No warden answered, and none was to be launched or the launched one gave up for the reason `text`.
     case noWarden(text: String)
     /// The other side closed the connection.
     case hungUp

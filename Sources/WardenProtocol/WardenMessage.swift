@@ -26,7 +26,7 @@ package enum WardenMessage: Hashable, Sendable {
     case unknown(RunKey)
     /// Everything known has been reported.
     case caughtUp
-    /// What it was given to read is taken up to `end`; `isClosed`: it reads nothing any more.
+    /// It has accepted its input up to `end`; `isClosed`: it reads no more.
     case inputTaken(RunKey, end: Int, isClosed: Bool)
     /// The warden starts nothing any more, and its folder is free for another one.
     case retired
@@ -37,9 +37,9 @@ package enum WardenMessage: Hashable, Sendable {
     case outlived(RunKey, stream: Int)
 }
 
-/// What a warden says of itself when a daemon connects.
+/// What a warden reports about itself when a daemon connects.
 package struct WardenHello: Hashable, Sendable {
-    /// The version this source speaks; rises when something is added.
+    /// The version of this source; it rises with every addition.
     package static let currentVersion = 2
 
     /// The version of the protocol it speaks.
@@ -50,11 +50,11 @@ package struct WardenHello: Hashable, Sendable {
     package var startTime: UInt64
     /// The boot it runs in.
     ///
-    /// A run that was started in another boot is gone.
+    /// No run of another boot is alive.
     package var bootID: String
     /// How many runs are alive in it now.
     package var runs: Int
-    /// Which program it is, the one it was launched as, else its own file, by `Machine.build(of:)`; nil when it does not say.
+    /// Which program it is, the one it was launched as, else its own file, by `Machine.build(of:)`; nil when unknown.
     package var build: String?
 
     /// Whether it knows how to make way for a newer one.
@@ -77,7 +77,7 @@ package struct WardenHello: Hashable, Sendable {
 // The numbers in this file are the protocol: they are never used again for something else.
 
 extension WardenMessage {
-    /// The frame that says this.
+    /// The frame of this message.
     package var frame: [UInt8] {
         switch self {
         case .hello(let hello):

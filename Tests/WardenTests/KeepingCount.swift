@@ -26,7 +26,7 @@ import Timeline
     }
 
     @Test func `come in the order in which they ended, until they are acknowledged`() throws {
-        var outcomes = try outcomes()
+        let outcomes = try outcomes()
         outcomes.add(Outcomes.Ended(record: record(1, endedAt: 9)))
         outcomes.add(Outcomes.Ended(record: record(2, endedAt: 5)))
         #expect(outcomes.inOrder.map(\.record.key.attempt) == [2, 1])
@@ -35,24 +35,24 @@ import Timeline
     }
 
     @Test func `are saved once no daemon was there for two seconds, and read by the next warden`() throws {
-        var outcomes = try outcomes()
+        let outcomes = try outcomes()
         #expect(outcomes.saveDeadline(awaySince: .seconds(10)) == nil)
         outcomes.add(Outcomes.Ended(record: record(1)))
         #expect(outcomes.saveDeadline(awaySince: nil) == nil)
         #expect(outcomes.saveDeadline(awaySince: .seconds(10)) == .seconds(12))
         outcomes.save()
         #expect(outcomes.saveDeadline(awaySince: .seconds(10)) == nil)
-        var next = try self.outcomes()
+        let next = try self.outcomes()
         next.readSaved()
         #expect(next[key]?.record == record(1) && next[key]?.isSaved == true)
         next.acknowledge(key)
-        var last = try self.outcomes()
+        let last = try self.outcomes()
         last.readSaved()
         #expect(last.isEmpty)
     }
 
     @Test func `are saved nowhere without a state`() throws {
-        var outcomes = try outcomes(hasState: false)
+        let outcomes = try outcomes(hasState: false)
         outcomes.add(Outcomes.Ended(record: record(1)))
         #expect(outcomes.saveDeadline(awaySince: .seconds(10)) == nil)
     }
@@ -82,7 +82,7 @@ import Timeline
     }
 
     @Test func `are found by their first process until that has ended`() {
-        var runs = RunTable()
+        let runs = RunTable()
         let run = run("a", pid: 11)
         runs.add(run)
         #expect(runs.isLeader(11))
@@ -93,13 +93,13 @@ import Timeline
     }
 
     @Test func `of an earlier warden have no child here`() {
-        var runs = RunTable()
+        let runs = RunTable()
         runs.adopt(run("a", pid: 11))
         #expect(!runs.isLeader(11) && runs.count == 1)
     }
 
     @Test func `of this round are watched at its end if they still live`() {
-        var runs = RunTable()
+        let runs = RunTable()
         let (short, long) = (run("a", pid: 11), run("b", pid: 12))
         for run in [short, long] {
             runs.add(run)

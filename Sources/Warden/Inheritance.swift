@@ -3,16 +3,46 @@ import Performing
 import Timeline
 import WardenProtocol
 
-extension Warden {
-    /// Reads what an earlier warden left: outcomes nobody fetched, and runs it was killed over.
-    func takeOver() {
-        _ = RetiredWardens(directory: options.directory).adopt(into: outcomes.store)
+/// Takes over what an earlier warden left: outcomes nobody fetched, and runs it was killed over.
+final class Inheritance {
+    private let bootID: String
+    private let runs: RunTable
+    private let outcomes: Outcomes
+    private let groups: ControlGroups
+    private let watches: Watches
+    private let reaper: RunReaper
+
+    init(
+        bootID: String, runs: RunTable, outcomes: Outcomes, groups: ControlGroups, watches: Watches,
+        reaper: RunReaper
+    ) {
+        self.bootID = bootID
+        self.runs = runs
+        self.outcomes = outcomes
+        self.groups = groups
+        self.watches = watches
+        self.reaper = reaper
+    }
+
+    /// Takes over everything an earlier warden left in the folder and in the state.
+    func takeOver(from retired: RetiredWardens) {
+        _ = retired.adopt(into: outcomes.store)
         for record in outcomes.store.all() { adopt(record) }
         outcomes.readSaved()
     }
 
+    /// Takes over the runs of retired wardens that have ended.
+    func adopt(from retired: RetiredWardens) {
+        for key in retired.adopt(into: outcomes.store) {
+            guard runs[key] == nil, outcomes[key] == nil, let record = outcomes.store.record(of: key) else {
+                continue
+            }
+            adopt(record)
+        }
+    }
+
     /// Takes over a run by the record that another warden wrote.
-    func adopt(_ record: RunRecord) {
+    private func adopt(_ record: RunRecord) {
         if let outcome = record.ended {
             // It may have saved it before it ended, too.
             outcomes.add(Outcomes.Ended(record: outcome, isSaved: outcomes.store.hasSaved(record.key)))
@@ -25,12 +55,12 @@ extension Warden {
     ///
     /// Where only what it left behind still lives, that is ended first.
     private func takeOver(_ record: RunRecord) {
-        let mark = "BELFRY_RUN_ID=\(record.key.run)"
+        let mark = ProcessTree.mark(of: record.key.run)
         guard record.bootID == bootID else { return lose(record) }
         if let alive = living(record, mark: mark),
             let handle = try? ProcessHandle(pid: alive.pid, startTime: alive.startTime)
         {
-            let run = orphan(
+            let run = adopt(
                 record, alive,
                 ProcessTree(
                     leader: alive.pid, startTime: alive.startTime, mark: mark, reaper: nil,
@@ -45,10 +75,25 @@ extension Warden {
             record.started
             ?? RunRecord.Started(
                 pid: first.pid, startTime: first.startTime, at: record.madeAt, instant: .sinceBoot)
-        let run = orphan(record, started, tree)
+        let run = adopt(record, started, tree)
         let now = Duration.sinceBoot
         run.exit = Run.Exit(at: .now, instant: now, wasSeen: false)
-        lose(run, now)
+        reaper.lose(run, now)
+    }
+
+    /// The run's first process if it still runs.
+    ///
+    /// When the record does not name it, the process that bears the run's id and leads its session.
+    private func living(_ record: RunRecord, mark: String) -> RunRecord.Started? {
+        if let started = record.started {
+            return ProcessTable.isAlive(pid: started.pid, startTime: started.startTime) ? started : nil
+        }
+        let leader = ((try? ProcessTable.all()) ?? []).first {
+            $0.pid == $0.session && !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
+        }
+        return leader.map {
+            RunRecord.Started(pid: $0.pid, startTime: $0.startTime, at: record.madeAt, instant: .sinceBoot)
+        }
     }
 
     /// What still runs of a run whose first process has ended: that one's number may be another's by now.
@@ -68,7 +113,7 @@ extension Warden {
     }
 
     /// A run of a warden that was killed, from now on one of ours.
-    private func orphan(_ record: RunRecord, _ started: RunRecord.Started, _ tree: ProcessTree) -> Run {
+    private func adopt(_ record: RunRecord, _ started: RunRecord.Started, _ tree: ProcessTree) -> Run {
         let run = Run(
             key: record.key, pid: started.pid, startTime: started.startTime, startedAt: started.at,
             startedInstant: started.instant,
@@ -87,20 +132,5 @@ extension Warden {
             startedAt: record.started?.at ?? record.madeAt, endedAt: .now)
         try? outcomes.store.append(RunRecord.endingFrame(outcome), to: record.key)
         outcomes.add(Outcomes.Ended(record: outcome))
-    }
-
-    /// The run's first process if it still runs.
-    ///
-    /// When the record does not name it, the process that bears the run's id and leads its session.
-    private func living(_ record: RunRecord, mark: String) -> RunRecord.Started? {
-        if let started = record.started {
-            return ProcessTable.isAlive(pid: started.pid, startTime: started.startTime) ? started : nil
-        }
-        let leader = ((try? ProcessTable.all()) ?? []).first {
-            $0.pid == $0.session && !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
-        }
-        return leader.map {
-            RunRecord.Started(pid: $0.pid, startTime: $0.startTime, at: record.madeAt, instant: .sinceBoot)
-        }
     }
 }

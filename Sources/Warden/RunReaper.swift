@@ -1,0 +1,187 @@
+import CLinux
+import Glibc
+import Host
+import Performing
+import Timeline
+import WardenProtocol
+
+/// Collects processes that have ended, ends what they left behind, and records how their runs ended.
+final class RunReaper {
+    private let runs: RunTable
+    private let outcomes: Outcomes
+    private let groups: ControlGroups
+    private let watches: Watches
+    private let connections: Connections
+    private let streams: RunStreams
+    /// Nil where the kernel does not list them.
+    private let children = ChildList()
+    private var ownSize = OwnSize()
+
+    init(
+        runs: RunTable, outcomes: Outcomes, groups: ControlGroups, watches: Watches,
+        connections: Connections, streams: RunStreams
+    ) {
+        self.runs = runs
+        self.outcomes = outcomes
+        self.groups = groups
+        self.watches = watches
+        self.connections = connections
+        self.streams = streams
+    }
+
+    // MARK: What has ended
+
+    /// Collects every child that has ended: first processes, and those handed to the subreaper.
+    func collectChildren() {
+        var status: Int32 = 0
+        var usage = rusage()
+        while true {
+            let pid = unsafe clinux_wait4(-1, &status, WNOHANG, &usage)
+            guard pid > 0 else { break }
+            guard let run = runs.takeLeader(pid) else { continue }
+            leaderEnded(run, status, usage)
+        }
+        groups.tidy()
+        // A process that kept a stopping run from ending may be among them.
+        for run in runs.values where run.exit != nil && run.ladder.isStopping { settle(run, .sinceBoot) }
+    }
+
+    private func leaderEnded(_ run: Run, _ status: Int32, _ usage: rusage) {
+        var exit = Run.Exit(at: .now, instant: .sinceBoot)
+        if clinux_wifexited(status) != 0 { exit.code = Int(clinux_wexitstatus(status)) }
+        if clinux_wifsignaled(status) != 0 { exit.signal = Int(clinux_wtermsig(status)) }
+        exit.cpu = duration(usage.ru_utime) + duration(usage.ru_stime)
+        exit.maxResidentKiB = ownSize.known(usage.ru_maxrss)
+        run.exit = exit
+        run.pipes?.slave = nil
+        // Everything it wrote itself is in the pipes by now; a full pipe is 64 KiB, often more is set.
+        streams.outputs.drain(run, rounds: 64)
+        settle(run, exit.instant)
+    }
+
+    private func duration(_ time: timeval) -> Duration {
+        .seconds(Int64(time.tv_sec)) + .microseconds(Int64(time.tv_usec))
+    }
+
+    /// A process of a run of a warden that was killed has ended: its first one, or one that this left behind.
+    func orphanEnded(_ key: RunKey) {
+        guard let run = runs[key], let handle = run.orphan else { return }
+        watches.remove(handle.raw)
+        run.orphan = nil
+        let now = Duration.sinceBoot
+        if run.exit == nil { run.exit = Run.Exit(at: .now, instant: now) }
+        lose(run, now)
+    }
+
+    /// The first process of the run has ended, how is not known: nothing of it may go on beside what is done next
+    /// in its place, another attempt or the next slot.
+    func lose(_ run: Run, _ now: Duration) {
+        run.tree.obey(run.ladder.lose(at: now))
+        settle(run, now)
+    }
+
+    // MARK: The end of a run
+
+    /// A deadline of the run has passed.
+    func advance(_ run: Run, to now: Duration) {
+        if run.exit == nil || run.ladder.isStopping {
+            run.tree.obey(run.ladder.advance(to: now))
+        }
+        settle(run, now)
+    }
+
+    /// Ends the run when its first process has ended and nothing needs to be waited for any more.
+    func settle(_ run: Run, _ now: Duration) {
+        guard let exit = run.exit, runs[run.key] === run else { return }
+        var survivors: [ProcessEntry] = []
+        if run.ladder.isStopping {
+            // One that was forked while the others were asked is asked now, not only killed later.
+            let isAsking = if case .asked = run.ladder.rung { true } else { false }
+            survivors = isAsking ? run.tree.terminate() : run.tree.look()
+            if !survivors.isEmpty, run.ladder.rung != .given { return watch(anyOf: survivors, of: run) }
+            streams.outputs.drain(run, rounds: 64)
+        } else {
+            // A process may still hold the pipe: its last words are waited for, briefly.
+            let isClosed = OutputStream.allCases.allSatisfy { run.pipes?[pipe: $0] == nil }
+            let isDrained = isClosed || now - exit.instant >= Run.drainTime
+            guard isDrained else { return }
+            survivors = mayHaveSurvivors(run) ? run.tree.look() : []
+        }
+        let named = survivors.prefix(ExitRecord.survivorLimit).map { Survivor(pid: $0.pid, name: $0.name) }
+        finish(run, run.makeRecord(exit, survivors: named))
+    }
+
+    /// Waits for one of them: they are nobody's children here, and no signal reports their end.
+    private func watch(anyOf left: [ProcessEntry], of run: Run) {
+        guard run.pipes == nil, run.orphan == nil else { return }
+        for process in left {
+            guard let handle = try? ProcessHandle(pid: process.pid, startTime: process.startTime),
+                (try? watches.add(handle.raw, .orphan(run.key))) != nil
+            else { continue }
+            run.orphan = handle
+            return
+        }
+    }
+
+    /// Cheaper than reading the whole process table after every run.
+    ///
+    /// A process that left the run's group has a parent in it, or was handed to the subreaper.
+    private func mayHaveSurvivors(_ run: Run) -> Bool {
+        if run.pipes == nil { return true }
+        if let group = run.tree.group {
+            guard groups.remove(group) else { return true }
+            run.tree.group = nil
+        } else if kill(-run.pid, 0) == 0 {
+            return true
+        }
+        guard let children = children?.read() else { return true }
+        return children.contains { !runs.isLeader($0) }
+    }
+
+    private func finish(_ run: Run, _ record: ExitRecord) {
+        if run.pipes != nil { streams.outputs.readLastReports(of: run) }
+        runs.remove(run)
+        if let handle = run.orphan { watches.remove(handle.raw) }
+        if let group = run.tree.group { _ = groups.remove(group) }
+        if let pipes = run.pipes { streams.release(pipes, of: run) }
+        // A record that cannot be written is still reported; only a restart of the warden would miss it.
+        if let file = run.record {
+            try? file.writeAll(RunRecord.endingFrame(record)[...])
+        } else {
+            try? outcomes.store.append(RunRecord.endingFrame(record), to: run.key)
+        }
+        let entry = Outcomes.Ended(record: record, reports: run.reports)
+        outcomes.add(entry)
+        connections.send(entry)
+        if let terminal = run.terminal { connections[terminal]?.send(WardenMessage.ended(record).frame) }
+    }
+}
+
+/// How large this process has been, and so what the kernel's figure of a child's largest size is worth.
+///
+/// A child shares our memory until it executes its program, and the kernel goes on counting that: what it reports of a
+/// child is the larger of our largest size by then and the child's own. A figure above ours is the child's; of one that
+/// is not, nothing is known but that the child stayed below.
+/// - Source: Linux, fs/exec.c, `exec_mmap`.
+struct OwnSize {
+    /// The kernel counts pages by processor and adds up now and then: that much two of its figures may differ.
+    static let slackKiB = 1024
+
+    private let read: () -> Int?
+    private var largestKiB = 0
+
+    /// `read` returns how large this process has been so far; nil: unknown.
+    init(read: @escaping () -> Int? = { Machine.largestSizeKiB }) {
+        self.read = read
+    }
+
+    /// The largest size of a child that was collected, by the kernel's figure; nil when that may be ours.
+    mutating func known(_ maxResidentKiB: Int) -> Int? {
+        guard isAbove(maxResidentKiB) else { return nil }
+        // We may have grown since we looked; most children are small, and cost no look.
+        largestKiB = read() ?? (.max - Self.slackKiB)
+        return isAbove(maxResidentKiB) ? maxResidentKiB : nil
+    }
+
+    private func isAbove(_ size: Int) -> Bool { size > largestKiB + Self.slackKiB }
+}
