@@ -3,7 +3,7 @@ import Glibc
 
 /// One group of a cgroup2: what begins in it stays in it, wherever else it moves.
 ///
-/// A name, not a handle: it may be gone, and then nothing here does harm.
+/// A name, not a handle: where it no longer exists, nothing here does harm.
 package struct ControlGroup: Hashable, Sendable {
     /// Its folder.
     package let path: String
@@ -56,7 +56,7 @@ package struct ControlGroup: Hashable, Sendable {
         try Descriptor.open(path, clinux_o_path() | O_DIRECTORY)
     }
 
-    /// The processes in it and in the groups below; none when it is gone.
+    /// The processes in it and in the groups below; none when it no longer exists.
     package var processes: [Int32] {
         let text = (try? SmallFile.text(path + "/cgroup.procs", limit: 1 << 24)) ?? ""
         return text.split(separator: "\n").compactMap { Int32($0) } + children.flatMap(\.processes)
@@ -76,7 +76,7 @@ package struct ControlGroup: Hashable, Sendable {
         return unsafe rmdir(path) == 0 || errno == ENOENT
     }
 
-    /// The groups that somebody made in it.
+    /// The groups that were made in it.
     private var children: [ControlGroup] {
         var status = stat()
         // A folder has a link from itself, one from above, and one from each below.

@@ -74,7 +74,7 @@ package final class Descriptor: Sendable {
         try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
     }
 
-    /// Another descriptor, close-on-exec, of an open file that somebody else owns.
+    /// Another descriptor, close-on-exec, of an open file that another object owns.
     package static func duplicate(of raw: Int32) throws(HostError) -> Descriptor {
         try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
     }
@@ -103,7 +103,7 @@ package final class Descriptor: Sendable {
         }
     }
 
-    /// Writes once to a non-blocking descriptor and returns how many bytes it took, 0 when it has no room.
+    /// Writes once to a non-blocking descriptor and returns how many bytes were written, 0 when it has no room.
     package func write(_ bytes: ArraySlice<UInt8>) throws(HostError) -> Int {
         while true {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(raw, $0.baseAddress, $0.count) }
@@ -121,7 +121,7 @@ package final class Descriptor: Sendable {
         try Self.writeAll(bytes, to: raw)
     }
 
-    /// Writes all of `bytes` to an open file that somebody else owns, waiting for room where it does not block.
+    /// Writes all of `bytes` to an open file that another object owns, waiting for room where it does not block.
     ///
     /// - Throws: what the system refused, `EPIPE` when nobody reads a pipe any more; some may be written by then.
     package static func writeAll(_ bytes: ArraySlice<UInt8>, to raw: Int32) throws(HostError) {

@@ -54,7 +54,7 @@ import Glibc
         try? control(EPOLL_CTL_DEL, other, 0, .reading)
     }
 
-    /// Blocks until something is ready, a signal interrupts (empty answer) or the time is over.
+    /// Blocks until something is ready, a signal interrupts (empty answer) or the time has passed.
     ///
     /// `milliseconds` is how long at most, nil for ever.
     package func wait(milliseconds: Int32? = nil) throws(HostError) -> [Ready] {

@@ -34,7 +34,7 @@ package enum PrivateFolder {
     /// Makes `path`, mode 0700, with the folders above it, and makes sure that it is ours alone.
     ///
     /// - Throws: ``HostError/notOurs(path:)`` when it is a link, belongs to another user, or lets
-    ///   others write: somebody else may have made it first, in `/tmp` for example.
+    ///   others write: another user may have made it first, in `/tmp` for example.
     package static func make(_ path: String, mode: UInt32 = 0o700) throws(HostError) {
         if unsafe mkdir(path, mode) != 0 {
             switch errno {
@@ -100,7 +100,7 @@ package enum PrivateFolder {
 ///
 /// The kernel reports it to a thread that sleeps else: nothing is polled, and nobody wakes while nothing changes.
 package final class FolderWatch: Sendable {
-    /// What counts as a change: a file that is complete or in its place, or one that is gone.
+    /// What counts as a change: a file that is complete or in its place, or one that was removed.
     private static let events =
         UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CREATE)
         | UInt32(IN_DELETE)
@@ -149,7 +149,7 @@ package final class FolderWatch: Sendable {
         return true
     }
 
-    /// Watches `folder` and those in it; says whether the first was one.
+    /// Watches `folder` and those in it; returns whether it is a folder.
     private static func add(_ folder: String, _ depth: Int, to notices: Descriptor) -> Bool {
         guard unsafe inotify_add_watch(notices.raw, folder, events | UInt32(IN_ONLYDIR)) >= 0 else {
             return false

@@ -6,7 +6,7 @@ package enum HostError: Error, Hashable {
     case system(call: String, code: Int32, path: String?)
     /// Another process holds the lock of this folder. `pid` is nil when the holder is not known.
     case held(path: String, pid: Int32?)
-    /// The folder belongs to somebody else, or others may write to it.
+    /// The folder belongs to another user, or others may write to it.
     case notOurs(path: String)
     /// A folder that must be there and is not; nothing is made in its place.
     case missing(path: String)

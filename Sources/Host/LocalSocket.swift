@@ -100,18 +100,10 @@ package enum LocalSocket {
         var control = [UInt8](repeating: 0, count: clinux_cmsg_space(16 * 4))
         var arrived: [Int32] = []
         let count = unsafe buffer.withUnsafeMutableBytes { space in
-            unsafe control.withUnsafeMutableBytes { ancillary in
-                var vector = unsafe iovec(iov_base: space.baseAddress, iov_len: space.count)
-                return unsafe withUnsafeMutablePointer(to: &vector) { vector in
-                    var message = unsafe msghdr()
-                    unsafe message.msg_iov = vector
-                    unsafe message.msg_iovlen = 1
-                    unsafe message.msg_control = ancillary.baseAddress
-                    unsafe message.msg_controllen = ancillary.count
-                    let count = unsafe recvmsg(socket.raw, &message, Int32(MSG_CMSG_CLOEXEC))
-                    if count >= 0 { arrived = unsafe descriptors(in: &message) }
-                    return count
-                }
+            unsafe withMessage(space, &control) { message in
+                let count = unsafe recvmsg(socket.raw, &message, Int32(MSG_CMSG_CLOEXEC))
+                if count >= 0 { arrived = unsafe descriptors(in: &message) }
+                return count
             }
         }
         received += arrived.map(Descriptor.init(owning:))
@@ -147,7 +139,7 @@ package enum LocalSocket {
         var size = MemoryLayout<sockaddr_un>.size
         var bytes = Array(path.utf8)
         if bytes.first == UInt8(ascii: "@") {
-            // An abstract name begins with a zero byte and ends where its length says.
+            // An abstract name begins with a zero byte and has the length given.
             bytes[0] = 0
             size = MemoryLayout<sa_family_t>.size + bytes.count
         }
@@ -162,24 +154,32 @@ package enum LocalSocket {
     private static func sendMessage(_ bytes: ArraySlice<UInt8>, _ socket: Int32, _ passing: Int32) -> Int {
         var control = [UInt8](repeating: 0, count: clinux_cmsg_space(4))
         return unsafe bytes.withUnsafeBytes { payload in
-            unsafe control.withUnsafeMutableBytes { ancillary in
-                var vector = unsafe iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress), iov_len: payload.count)
-                return unsafe withUnsafeMutablePointer(to: &vector) { vector in
-                    var message = unsafe msghdr()
-                    unsafe message.msg_iov = vector
-                    unsafe message.msg_iovlen = 1
-                    unsafe message.msg_control = ancillary.baseAddress
-                    unsafe message.msg_controllen = ancillary.count
-                    if let header = unsafe clinux_cmsg_first(&message) {
-                        unsafe header.pointee.cmsg_level = SOL_SOCKET
-                        unsafe header.pointee.cmsg_type = clinux_scm_rights()
-                        unsafe header.pointee.cmsg_len = clinux_cmsg_len(4)
-                        unsafe UnsafeMutableRawPointer(clinux_cmsg_data(header)).storeBytes(
-                            of: passing, as: Int32.self)
-                    }
-                    return unsafe sendmsg(socket, &message, Int32(MSG_NOSIGNAL))
+            unsafe withMessage(UnsafeMutableRawBufferPointer(mutating: payload), &control) { message in
+                if let header = unsafe clinux_cmsg_first(&message) {
+                    unsafe header.pointee.cmsg_level = SOL_SOCKET
+                    unsafe header.pointee.cmsg_type = clinux_scm_rights()
+                    unsafe header.pointee.cmsg_len = clinux_cmsg_len(4)
+                    unsafe UnsafeMutableRawPointer(clinux_cmsg_data(header)).storeBytes(
+                        of: passing, as: Int32.self)
                 }
+                return unsafe sendmsg(socket, &message, Int32(MSG_NOSIGNAL))
+            }
+        }
+    }
+
+    /// Calls `body` with a message of these bytes, and of `control` beside them.
+    private static func withMessage(
+        _ bytes: UnsafeMutableRawBufferPointer, _ control: inout [UInt8], _ body: (inout msghdr) -> Int
+    ) -> Int {
+        unsafe control.withUnsafeMutableBytes { ancillary in
+            var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                var message = unsafe msghdr()
+                unsafe message.msg_iov = vector
+                unsafe message.msg_iovlen = 1
+                unsafe message.msg_control = ancillary.baseAddress
+                unsafe message.msg_controllen = ancillary.count
+                return unsafe body(&message)
             }
         }
     }
@@ -207,8 +207,8 @@ package enum LocalSocket {
 
 /// The right to be the only one who listens at a path, held until this object goes.
 ///
-/// A socket's file says nothing about whether somebody listens, so it must not be replaced without this. The lock
-/// file beside it, `PATH.lock`, stays: whoever removed it could take it from under another's hands.
+/// A socket's file does not show whether anything listens there, so it must not be replaced without this. The lock
+/// file beside it, `PATH.lock`, stays: removing it could remove the lock that another process holds.
 package final class SocketClaim: Sendable {
     private let lock: StateLock
 
@@ -223,7 +223,7 @@ package final class SocketClaim: Sendable {
         } catch .held(_, let pid) {
             throw .held(path: path, pid: pid)
         }
-        // Somebody who takes no lock, such as a program of another kind.
+        // A program of another kind takes no lock.
         if let answering = try? LocalSocket.connect(path) {
             throw .held(path: path, pid: (try? LocalSocket.peer(of: answering))?.pid)
         }

@@ -35,7 +35,7 @@ package struct Paths: Hashable, Sendable {
     ///
     /// `$BELFRY_CONFIG`, else `$XDG_CONFIG_HOME/belfry/belfry.yaml`; `/etc/belfry/belfry.yaml`.
     package let config: String
-    /// Whether somebody named ``config``, so that it must be there.
+    /// Whether ``config`` was named, so that it must exist.
     package let isConfigNamed: Bool
     /// The folder of the ledger and of outputs.
     ///

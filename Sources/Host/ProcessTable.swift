@@ -51,9 +51,9 @@ package enum ProcessTable {
 
 /// One process as `/proc` shows it.
 package struct ProcessEntry: Hashable, Sendable {
-    /// Its id; the kernel gives it to another process once this one is gone.
+    /// Its id; the kernel may reuse it once this one has ended.
     package var pid: Int32
-    /// The id of its parent, or of the process that took it in when the parent ended.
+    /// The id of its parent, or of the process that adopted it when the parent ended.
     package var parent: Int32
     /// The id of its process group.
     package var group: Int32
@@ -97,7 +97,7 @@ package struct ProcessEntry: Hashable, Sendable {
             pid: pid, parent: parent, group: group, session: session, startTime: startTime, state: state)
     }
 
-    /// What the kernel calls it now, at most 15 bytes of its program's name; `?` when it is gone.
+    /// What the kernel calls it now, at most 15 bytes of its program's name; `?` when it has ended.
     ///
     /// - Source: proc(5), `/proc/pid/comm`.
     package var name: String { (try? SmallFile.text("/proc/\(pid)/comm")) ?? "?" }
@@ -112,7 +112,7 @@ package final class ProcessHandle: Sendable {
 
     /// Holds the process with this id and start time.
     ///
-    /// - Throws: when it is gone, also when its id belongs to another one by now.
+    /// - Throws: when it has ended, also when its id belongs to another one by now.
     /// The corresponding C function is `pidfd_open`.
     package init(pid: Int32, startTime: UInt64) throws(HostError) {
         descriptor = try Descriptor(clinux_pidfd_open(pid, 0), call: "pidfd_open")
@@ -125,7 +125,7 @@ package final class ProcessHandle: Sendable {
     /// Readable once the process has ended.
     package var raw: Int32 { descriptor.raw }
 
-    /// Sends `signal`; nothing happens when the process is gone or not ours to signal.
+    /// Sends `signal`; nothing happens when the process has ended or is not ours to signal.
     ///
     /// The corresponding C function is `pidfd_send_signal`.
     package func send(_ signal: Int32) {

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The signals by which a person or a service manager speaks to a daemon.
+/// The signals that a person or a service manager sends to a daemon.
 package enum Signals {
     /// One of the signals a daemon answers.
     package enum Signal: Int32, Sendable, CaseIterable {

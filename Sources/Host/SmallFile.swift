@@ -99,11 +99,39 @@ package struct FileIdentity: Hashable, Sendable {
         number = UInt64(status.st_ino)
     }
 
-    /// Removes `path` when it still names this file, and says whether it did.
+    /// Removes `path` when it still names this file; returns whether it did.
     @discardableResult
     package func remove(_ path: String) -> Bool {
         guard (try? FileIdentity(at: path)) == self else { return false }
         return unsafe unlink(path) == 0
+    }
+}
+
+/// What is at a path, as far as this process can see; links are followed.
+package enum PathContent: Hashable, Sendable {
+    case nothing
+    case folder
+    /// A file that somebody may execute.
+    case program
+    /// Any other file.
+    case file
+    /// It can't be seen; another user may see it.
+    case hidden
+
+    /// What is at `path`.
+    ///
+    /// The corresponding C function is `stat`.
+    package init(at path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            self = errno == ENOENT || errno == ENOTDIR ? .nothing : .hidden
+            return
+        }
+        switch status.st_mode & 0o170000 {
+        case 0o040000: self = .folder
+        case 0o100000 where status.st_mode & 0o111 != 0: self = .program
+        default: self = .file
+        }
     }
 }
 

@@ -16,7 +16,7 @@ package final class StateLock: Sendable {
         guard try !FileSystemKind(of: folder).isRemote else { throw .remoteFolder(path: folder) }
         let path = folder + "/" + name
         var held = try Self.lock(path, of: folder)
-        // Whoever ends may remove the file and the folder: what was locked then is no file of anybody's.
+        // Its holder may remove the file and the folder when it ends: then what was locked here has no name.
         while try FileIdentity(of: held) != (try? FileIdentity(at: path)) {
             held = try Self.lock(path, of: folder)
         }

@@ -6,7 +6,7 @@ package import Timeline
 /// The machine's clock.
 ///
 /// All who wait for a time share one thread, which sleeps in the kernel until the
-/// earliest of them is due or somebody sets the clock: no wake-up happens for nothing.
+/// earliest of them is due or the clock is set: there is no wake-up without a reason.
 package final class SystemClock: WallClock {
     private let alarm: Alarm
 
@@ -90,8 +90,8 @@ final class Alarm: Sendable {
         var isClosed = false
     }
 
-    /// At the latest so long after the last look the clocks are looked at again: a kernel, or whoever stands in
-    /// for it, may not say that the clock was set.
+    /// The longest time between two looks at the clocks: a kernel, or a library that stands in
+    /// for it, may not report that the clock was set.
     private static let longestNap: Duration = .seconds(60)
     /// The wall clock is steered by less than this between two looks; what moves further was set.
     private static let steer: Duration = .seconds(1)
@@ -198,7 +198,7 @@ final class Alarm: Sendable {
 
     /// Arms the timer for `moment`, or for an earlier look at the clocks.
     ///
-    /// When the clock was set since the last look the kernel says so once, here or in the read; here the timer is set
+    /// When the clock was set since the last look the kernel reports it once, here or in the read; here the timer is set
     /// to fire at once, so that the thread wakes everybody. So it is when the kernel does not take the moment, as a
     /// library that stands in for the clock may turn it into one before 1970.
     private func arm(_ moment: Moment, _ state: inout Sleepers) {

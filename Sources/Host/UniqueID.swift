@@ -19,7 +19,7 @@ package enum UniqueID {
         text(RandomBytes.word() & ~0xF000 | 0x4000, variant(RandomBytes.word()))
     }
 
-    /// With the two bits that say how the rest is to be read.
+    /// With the two bits of the variant.
     ///
     /// - Source: RFC 9562, section 4.1.
     private static func variant(_ low: UInt64) -> UInt64 { low & ~(0b11 << 62) | 0b10 << 62 }

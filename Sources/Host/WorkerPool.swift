@@ -60,7 +60,7 @@ package final class WorkerPool: TaskExecutor {
         static let defaultExecutor: any TaskExecutor = makeDefault()
 
         private static func makeDefault() -> any TaskExecutor {
-            // A machine that can't give two threads is left to the runtime, which says so in its own way.
+            // A machine that can't give two threads is left to the runtime, which reports it in its own way.
             (try? WorkerPool(threads: max(2, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))))
                 ?? PlatformExecutorFactory.defaultExecutor
         }
@@ -165,7 +165,7 @@ struct WorkerQueue<Job: Sendable> {
 
     private var waiting: Int { jobs.count - first }
 
-    /// Takes in a job, from worker `current` or from a thread that is none.
+    /// Adds a job, from worker `current` or from a thread that is none.
     ///
     /// - Returns: the worker to wake; nil also when `current` will take it as soon as it is done.
     mutating func add(_ job: Job, from current: Int?) -> Int? {
@@ -173,7 +173,7 @@ struct WorkerQueue<Job: Sendable> {
         return current == nil || waiting > 1 ? popIdle() : nil
     }
 
-    /// Takes in a job that is due later.
+    /// Adds a job that is due later.
     ///
     /// - Returns: the worker to wake, so that it sleeps no longer than that.
     mutating func add(_ job: Job, dueAt: Duration) -> Int? {

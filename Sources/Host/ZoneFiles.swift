@@ -53,7 +53,7 @@ package struct ZoneFiles: Sendable {
         }
     }
 
-    /// The release of the database, such as `2025b`; nil when the machine does not say.
+    /// The release of the database, such as `2025b`; nil when unknown.
     ///
     /// - Source: the first line of `tzdata.zi`, else the file `+VERSION`.
     package var version: String? {

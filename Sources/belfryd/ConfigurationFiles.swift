@@ -52,7 +52,7 @@ struct ConfigurationFiles: Sendable {
             hint: "name another with --config, or copy config/belfry.yaml there", code: 2)
     }
 
-    /// Says whether the configuration is good, also beside the jobs of the daemon on `socket`.
+    /// Checks the configuration, also beside the jobs of the daemon on `socket`.
     func check(asJSON: Bool, socket: String) throws {
         do {
             try requireFile()
@@ -221,7 +221,7 @@ extension WireFault {
     }
 }
 
-/// The names that the files may not use: those of jobs that a running daemon has from elsewhere.
+/// The job names that the files may not use: those that a running daemon has from elsewhere.
 struct RunningJobs {
     /// Jobs made by `belfry job add` or an import.
     private(set) var names: Set<String> = []
@@ -256,7 +256,7 @@ struct RunningJobs {
     }
 }
 
-/// Reads secrets from where the configuration says they are.
+/// Reads secrets from the places that the configuration names.
 enum Secrets {
     /// The secret, without the white space around it.
     ///

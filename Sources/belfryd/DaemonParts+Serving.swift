@@ -151,7 +151,7 @@ struct KeeperService: Service {
         } catch is CancellationError {
             return
         } catch EngineError.stopping {
-            // What another keeper was asked for does not happen: it was stopped first. Whoever returns before its own
+            // What another keeper was asked for does not happen: it was stopped first. A service that returns before its own
             // turn to stop counts as broken, and the daemon's end as a failure.
             try? await gracefulShutdown()
         }

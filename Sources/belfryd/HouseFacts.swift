@@ -1,11 +1,10 @@
 import Engine
-import Glibc
 import Host
 import Ledger
 import Logging
 import Synchronization
 
-/// What the daemon knows of its files that may need a look.
+/// Problems of the daemon's files that a person should look at.
 struct HouseFacts: Sendable {
     private let files: ConfigurationFiles
     private let switchboard: Switchboard
@@ -19,13 +18,13 @@ struct HouseFacts: Sendable {
 
     @Sendable func problems() -> [EngineProblem] {
         var problems = state.problems
-        // After a refusal the files are newer than the active configuration, of course.
+        // After a refusal the files are always newer than the active configuration.
         if switchboard.refusal == nil, files.edition != switchboard.configuration.edition {
             problems.append(
                 EngineProblem(
                     kind: "configNotLoaded",
-                    message: "the configuration was changed since it was read; the daemon does not know yet",
-                    hint: "read it with: belfry reload", isWarning: true))
+                    message: "the configuration has changed on disk and is not loaded",
+                    hint: "run: belfry reload", isWarning: true))
         }
         return problems
     }
@@ -33,8 +32,8 @@ struct HouseFacts: Sendable {
 
 /// Whether the ledger that this daemon has open is still the one at its path.
 ///
-/// Whoever moves, replaces or removes the state folder under a running daemon notices nothing otherwise: the
-/// open file goes on, and the next start finds another one or none.
+/// A state folder that is moved, replaced or removed under a running daemon would go unnoticed: the
+/// open file stays usable, and the next start finds another one or none.
 final class StatePlace: Sendable {
     private let path: String
     private let opened: FileIdentity?
@@ -88,8 +87,8 @@ extension MachineLook {
             },
             isUser: { name in
                 do throws(HostError) { return try Account.find(name) != nil } catch { return true }
-            }, isFolder: { kind(of: $0).map { $0 == 0o040000 } ?? true },
-            isFile: { kind(of: $0).map { $0 != 0o040000 && $0 != 0 } ?? true })
+            }, isFolder: { [.folder, .hidden].contains(PathContent(at: $0)) },
+            isFile: { ![.folder, .nothing].contains(PathContent(at: $0)) })
     }
 
     /// Where programs are looked for on behalf of another user.
@@ -98,36 +97,18 @@ extension MachineLook {
     private static func programFault(_ word: String, of spec: JobSpec) -> String? {
         if word.contains("/") {
             let folder = spec.directory ?? Machine.environment["HOME"] ?? "/"
-            switch look(at: word.hasPrefix("/") ? word : folder + "/" + word) {
-            case .missing: return "there is no program \(word)"
-            case .notExecutable: return "\(word) is not executable"
-            case .good: return nil
+            switch PathContent(at: word.hasPrefix("/") ? word : folder + "/" + word) {
+            case .nothing: return "there is no program \(word)"
+            case .folder, .file: return "\(word) is not executable"
+            case .program, .hidden: return nil
             }
         }
         let own = spec.process?.user == nil ? Machine.environment["PATH"] : nil
         let path = spec.environment["PATH"] ?? own ?? standardPath
-        let found = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { look(at: $0 + "/" + word) }
-        if found.contains(.good) { return nil }
-        return found.contains(.notExecutable)
+        let folders = path.split(separator: ":").filter { $0.hasPrefix("/") }
+        let found = folders.map { PathContent(at: $0 + "/" + word) }
+        if found.contains(.program) || found.contains(.hidden) { return nil }
+        return found.contains(.file) || found.contains(.folder)
             ? "the program \"\(word)\" is not executable" : "there is no program \"\(word)\" in \(path)"
-    }
-
-    private enum Sight { case good, missing, notExecutable }
-
-    /// The type bits of what is at `path`; 0: nothing, nil: it cannot be seen.
-    private static func kind(of path: String) -> UInt32? {
-        var status = stat()
-        if unsafe stat(path, &status) == 0 { return status.st_mode & 0o170000 }
-        return errno == ENOENT || errno == ENOTDIR ? 0 : nil
-    }
-
-    /// What cannot be seen counts as good: another user may see it.
-    private static func look(at path: String) -> Sight {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
-            return errno == ENOENT || errno == ENOTDIR ? .missing : .good
-        }
-        let isFile = status.st_mode & 0o170000 == 0o100000
-        return isFile && status.st_mode & 0o111 != 0 ? .good : .notExecutable
     }
 }

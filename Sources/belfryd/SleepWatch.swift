@@ -4,10 +4,10 @@ import Host
 import Logging
 import Timeline
 
-/// Hears from logind that the machine falls asleep or has woken up, where there is a system bus.
+/// Follows logind's signals that the machine goes to sleep or has woken up, where there is a system bus.
 ///
 /// Only a hint that comes early: without it the clock's own timer, and the difference between the clock that
-/// counts sleep and the one that does not, say the same a moment later.
+/// counts sleep and the one that does not, show the same a moment later.
 struct SleepWatch {
     private static let login = "org.freedesktop.login1"
     private static let deadline: Duration = .seconds(10)
@@ -26,9 +26,9 @@ struct SleepWatch {
         self.logger = logger
     }
 
-    /// Listens until cancelled; a bus that goes is tried again soon, and then ever more rarely.
+    /// Listens until cancelled; a lost bus is tried again soon, and then less and less often.
     ///
-    /// One that was never there is hardly going to come: it is older than any daemon, or the machine has none.
+    /// A missing bus will hardly appear: it starts before any daemon, or the machine has none.
     func run() async throws {
         var pause: Duration = .seconds(60)
         while true {
@@ -40,18 +40,18 @@ struct SleepWatch {
                     deadline: Self.deadline)
                 logger.debug("logind reports when the machine sleeps")
                 pause = .seconds(1)
-                for await signal in bus.signals { try await take(signal, from: bus) }
+                for await signal in bus.signals { try await apply(signal, from: bus) }
             } catch {
-                logger.debug("logind can't be heard", metadata: ["reason": "\(error)"])
+                logger.debug("logind is not available", metadata: ["reason": "\(error)"])
             }
             try await clock.sleep(until: clock.now + pause)
             pause = min(pause * 2, .seconds(600))
         }
     }
 
-    private func take(_ signal: DBusSignal, from bus: DBusConnection) async throws(DBusError) {
+    private func apply(_ signal: DBusSignal, from bus: DBusConnection) async throws(DBusError) {
         guard signal.member == "PrepareForSleep", let isAboutToSleep = signal.arguments.first?.bool,
-            // Anybody may send a signal to us alone.
+            // Any program may send this signal to us directly.
             try await bus.owner(of: Self.login, deadline: Self.deadline) == signal.sender
         else { return }
         logger.notice("the machine \(isAboutToSleep ? "falls asleep" : "woke up")")

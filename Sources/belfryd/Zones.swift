@@ -42,7 +42,7 @@ final class Zones: Sendable {
         return rules
     }
 
-    /// The rules of a zone, for whoever only looks them up.
+    /// Looks up the rules of a zone.
     var lookup: ZoneLookup { { [self] in rules(of: $0) } }
 
     /// Watches the zone files until cancelled; where the kernel has no watch left, it tries again every half minute.
