@@ -91,7 +91,7 @@ final class CurlLoop {
     private func pool(_ key: String) throws(CurlError) -> CurlPool {
         if let pool = pools[key] { return pool }
         if pools.count >= Self.keptPools {
-            // The guard changed often (reloads): pools of transfers still under way live on through them.
+            // The guard changed often (reloads): pools are kept alive by their transfers still under way.
             pools.removeAll()
         }
         let pool = try CurlPool()
@@ -108,7 +108,7 @@ extension CurlLoop {
     private func finishDone() {
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi, &left) {
-            // Both are copied first: the message dies when its handle leaves the multi.
+            // Both are copied first: the message is freed when its handle leaves the multi.
             let code = unsafe message.pointee.data.result
             guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle
             else { continue }

@@ -10,7 +10,7 @@ import Synchronization
 /// The corresponding C functions are those of the multi interface, libcurl-multi(3).
 package final class CurlMulti: Sendable {
     private let inbox: CurlInbox
-    /// The thread, until somebody has joined it.
+    /// The thread, until it was joined.
     private let thread: Mutex<pthread_t?>
 
     /// Starts the thread.
@@ -47,7 +47,7 @@ package final class CurlMulti: Sendable {
         return try result.get()
     }
 
-    /// Ends every request with ``CurlError/closed`` and waits until the thread is gone.
+    /// Ends every request with ``CurlError/closed`` and waits until the thread has ended.
     ///
     /// Quick: nothing waits for a server or a lookup. A second call does nothing. Not to be called by an
     /// ``AddressGuard``, which runs on the very thread.

@@ -3,7 +3,7 @@ import CCurl
 /// One HTTP request: what to send, where to, and the bounds it is kept in.
 ///
 /// Redirects are never followed, proxies named in the environment never used, and no other protocol than
-/// HTTP and HTTPS is spoken.
+/// HTTP and HTTPS are supported.
 package struct CurlRequest: Sendable {
     /// The method, a token such as `POST`.
     package var method: String
@@ -137,7 +137,7 @@ package struct CurlResponse: Hashable, Sendable {
     }
 }
 
-/// A web address taken apart by the very parser that will connect to it.
+/// A web address parsed by the very parser that will connect to it.
 ///
 /// A second parser could read another host out of the same text, and a rule would be asked about the
 /// wrong one.

@@ -3,7 +3,7 @@ import CCurl
 /// One request on its way: the easy handle, and what has come back so far.
 ///
 /// Confined to the transfer thread. The handle's callbacks reach it by an unretained pointer, which is
-/// sound because whoever owns it takes the handle off the multi before letting it go.
+/// sound because its owner removes the handle from the multi before releasing it.
 @safe
 final class CurlTransfer {
     let ticket: UInt64
@@ -61,7 +61,7 @@ final class CurlTransfer {
     /// The handle as a number, to be found by.
     var key: UInt { unsafe UInt(bitPattern: easy) }
 
-    /// The outcome, once libcurl is done with the handle and says `code`.
+    /// The outcome, once libcurl is done with the handle, with `code`.
     func outcome(_ code: CURLcode) -> Result<CurlResponse, CurlError> {
         // The rest of a body that is too long was refused by us: the answer itself is good.
         guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && bodyWasCut) else {
@@ -83,7 +83,7 @@ final class CurlTransfer {
     private func text(of code: CURLcode) -> String {
         let own = unsafe String(cString: errorText)
         let text = own.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : own
-        // A server's certificate may have a say in it: one line, whatever that says.
+        // A server's certificate may be quoted in it: one line, whatever it contains.
         return String(
             text.map { $0.isNewline || $0.asciiValue.map { $0 < 0x20 || $0 == 0x7f } == true ? " " : $0 })
     }
@@ -163,7 +163,7 @@ extension CurlTransfer {
         // Without it a handle that is given up waits for its lookup, and with it every other transfer.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // An empty proxy is the only way to say "none, whatever the environment names".
+        // An empty proxy is the only way to ask for none, whatever the environment names.
         try set(CURLOPT_PROXY, "")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         // A connection carries one request at a time, so a stalled answer stalls nobody else.
@@ -211,7 +211,7 @@ extension CurlTransfer {
         try check(unsafe ccurl_set_text(easy, option, value))
     }
 
-    /// Throws what libcurl says of an option.
+    /// Throws the error that libcurl returns for an option.
     func check(_ code: CURLcode) throws(CurlError) {
         guard code != CURLE_OK else { return }
         throw CurlError(code, text: unsafe String(cString: curl_easy_strerror(code)), phase: .connecting)

@@ -180,7 +180,7 @@ struct PendingCall: Sendable {
 
 /// Who waits for the answer to a call, in line and in flight.
 ///
-/// Whoever removes it from the line or from the calls in flight answers it, so that it is answered once.
+/// The code that removes it from the queue or from the calls in flight answers it, so that it is answered once.
 struct Waiter: Sendable {
     typealias Answer = Result<[DBusValue], DBusError>
 

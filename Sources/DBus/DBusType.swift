@@ -1,7 +1,7 @@
 /// The type of a value, as a D-Bus signature writes it.
 ///
 /// - Source: D-Bus specification 0.42, "Type System". Unix descriptors (`h`) are not carried.
-package indirect enum DBusType: Hashable, Sendable {
+package indirect enum DBusType: Hashable, Sendable, SignatureWriting {
     case byte, bool, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature, variant
     case array(DBusType)
@@ -32,13 +32,8 @@ package indirect enum DBusType: Hashable, Sendable {
         case .objectPath: letters.append(UInt8(ascii: "o"))
         case .signature: letters.append(UInt8(ascii: "g"))
         case .variant: letters.append(UInt8(ascii: "v"))
-        case .array(let element):
-            letters.append(UInt8(ascii: "a"))
-            element.writeSignature(to: &letters)
-        case .structure(let members):
-            letters.append(UInt8(ascii: "("))
-            for member in members { member.writeSignature(to: &letters) }
-            letters.append(UInt8(ascii: ")"))
+        case .array(let element): element.writeArraySignature(to: &letters)
+        case .structure(let members): members.writeStructureSignature(to: &letters)
         case .dictionary(let key, let value):
             letters += "a{".utf8
             key.writeSignature(to: &letters)
@@ -123,4 +118,26 @@ enum TypeCode {
     static let dictionaryEntry = code("e")
 
     private static func code(_ letter: Unicode.Scalar) -> Int32 { Int32(letter.value) }
+}
+
+/// Has a signature: a type, or a value of one.
+protocol SignatureWriting {
+    func writeSignature(to letters: inout [UInt8])
+}
+
+extension SignatureWriting {
+    /// Appends the signature of an array of such elements.
+    func writeArraySignature(to letters: inout [UInt8]) {
+        letters.append(UInt8(ascii: "a"))
+        writeSignature(to: &letters)
+    }
+}
+
+extension Array where Element: SignatureWriting {
+    /// Appends the signature of a structure of these members.
+    func writeStructureSignature(to letters: inout [UInt8]) {
+        letters.append(UInt8(ascii: "("))
+        for member in self { member.writeSignature(to: &letters) }
+        letters.append(UInt8(ascii: ")"))
+    }
 }

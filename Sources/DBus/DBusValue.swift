@@ -2,7 +2,7 @@
 ///
 /// A value always knows its ``type``, also when it is an empty array. Strings may not hold NUL; that and
 /// the form of paths and signatures are checked before libdbus sees them, which would end the process.
-package indirect enum DBusValue: Hashable, Sendable {
+package indirect enum DBusValue: Hashable, Sendable, SignatureWriting {
     case byte(UInt8)
     case bool(Bool)
     case int16(Int16)
@@ -81,13 +81,8 @@ package indirect enum DBusValue: Hashable, Sendable {
     /// Appends the signature of ``type`` to `letters`, without making the type first.
     func writeSignature(to letters: inout [UInt8]) {
         switch self {
-        case .array(let element, _):
-            letters.append(UInt8(ascii: "a"))
-            element.writeSignature(to: &letters)
-        case .structure(let members):
-            letters.append(UInt8(ascii: "("))
-            for member in members { member.writeSignature(to: &letters) }
-            letters.append(UInt8(ascii: ")"))
+        case .array(let element, _): element.writeArraySignature(to: &letters)
+        case .structure(let members): members.writeStructureSignature(to: &letters)
         default: type.writeSignature(to: &letters)
         }
     }

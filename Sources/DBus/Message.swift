@@ -106,7 +106,7 @@ struct WireMessage: Sendable {
     }
 }
 
-/// What a message says before its arguments.
+/// The header of a message, before its arguments.
 struct MessageHead {
     /// - Source: D-Bus specification 0.42, "Message Format": the codes of the types.
     enum Kind: UInt8 {

@@ -76,7 +76,7 @@ enum MessageReader {
         return try unsafe values(at: &inner, depth: depth + 1)
     }
 
-    /// An empty array still says what it is an array of, in the message's signature.
+    /// An empty array still has an element type, in the message's signature.
     private static func type(at iterator: inout DBusMessageIter) throws(DBusError) -> DBusType {
         guard let characters = unsafe dbus_message_iter_get_signature(&iterator) else { throw .outOfMemory }
         defer { unsafe dbus_free(characters) }

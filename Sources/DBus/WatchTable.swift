@@ -105,7 +105,7 @@ import Glibc
     /// Fires the timers that are due at `now`.
     func fireTimers(at now: ContinuousClock.Instant) {
         for (id, timer) in timers where timer.due <= now {
-            guard timers[id] != nil else { continue }  // an earlier one took it away
+            guard timers[id] != nil else { continue }  // an earlier one removed it
             timers[id]?.due = unsafe now + Self.interval(of: timer.pointer)
             unsafe dbus_timeout_handle(timer.pointer)
         }
