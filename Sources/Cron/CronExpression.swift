@@ -19,10 +19,10 @@ public struct CronExpression: Sendable {
     /// The zone its own `CRON_TZ=` names, if it has one.
     public var zoneName: String? { CronParser.zoneName(in: text) }
 
-    /// What becomes of local times that the clock skips.
+    /// What happens to local times that the clock skips.
     public var gap: CronOptions.Gap { packed.gap }
 
-    /// What becomes of local times that come twice.
+    /// What happens to local times that come twice.
     public var overlap: CronOptions.Overlap { packed.overlap }
 
     /// Whether it is a fixed-time job, which is run once for skipped and repeated times; else it follows the

@@ -19,7 +19,7 @@ public struct CronOptions: Hashable, Sendable {
         case ocps
     }
 
-    /// What becomes of a fixed-time run whose local time the clock skips.
+    /// What happens to a fixed-time run whose local time the clock skips.
     public enum Gap: String, CaseIterable, Hashable, Sendable {
         /// It runs once, at the first moment after the gap. A gap of more than three hours replays nothing.
         case runAfter = "run-after"
@@ -27,7 +27,7 @@ public struct CronOptions: Hashable, Sendable {
         case skip
     }
 
-    /// What becomes of a fixed-time run whose local time comes twice.
+    /// What happens to a fixed-time run whose local time comes twice.
     public enum Overlap: String, CaseIterable, Hashable, Sendable {
         /// It runs the first time.
         case first

@@ -83,7 +83,7 @@ extension Moment: Codable {
 /// Owners hold `any WallClock`; nothing in the package asks the system for the time itself, so that a
 /// test can own the clock.
 public protocol WallClock: Sendable {
-    /// The wall-clock time now. May go back when somebody sets the clock.
+    /// The wall-clock time now. May go back when the clock is set.
     var now: Moment { get }
 
     /// Time since the machine started, sleep included; never goes back.

@@ -64,7 +64,7 @@ struct PosixZone: Hashable, Sendable {
         }
     }
 
-    /// The offset in force at `seconds`, and the stretch around it in which it does not change.
+    /// The offset that applies at `seconds`, and the stretch around it in which it does not change.
     func interval(at seconds: Int64) -> ZoneInterval {
         let year = CivilTime(localSeconds: seconds).date.year
         var found = ZoneInterval(startSeconds: .min, endSeconds: .max, offsetSeconds: standard)
@@ -108,7 +108,7 @@ struct PosixZone: Hashable, Sendable {
 /// Reads a POSIX `TZ` rule such as `CET-1CEST,M3.5.0,M10.5.0/3` or `<+1030>-10:30<+11>-11,M10.1.0,M4.1.0`.
 struct PosixZoneParser {
     private var reader: ByteReader
-    /// Where the rule begins in the bytes that the error's range speaks of.
+    /// Where the rule begins in the bytes that the error's range refers to.
     private let base: Int
 
     private init(bytes: [UInt8], base: Int) {

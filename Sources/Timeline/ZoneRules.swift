@@ -27,7 +27,7 @@ public struct ZoneRules: Sendable {
     /// The zone that a compiled time zone file describes.
     ///
     /// - Parameters:
-    ///   - name: What to call it; the file does not say.
+    ///   - name: Its name; the file does not contain it.
     ///   - bytes: The whole content of a file of `/usr/share/zoneinfo`.
     /// - Throws: ``TimelineError/Problem/notZoneData`` or ``TimelineError/Problem/notAZoneRule`` with the
     ///   byte offset in the file.

@@ -8,10 +8,9 @@ func next(
     _ text: String, _ start: String, _ count: Int = 3, zone name: String = "UTC",
     options: CronOptions = CronOptions()
 ) throws -> [String] {
-    let zone = name == "UTC" ? ZoneRules.utc : try SystemZones.zone(name)
-    let expression = try CronExpression(text, options: options)
-    let from = try Moment(iso8601: start, in: zone)
-    return expression.occurrences(after: from, in: zone).prefix(count).map { shown($0, zone) }
+    try occurrences(start, count, zone: name) {
+        try CronExpression(text, options: options).occurrences(after: $0, in: $1)
+    }
 }
 
 /// The occurrences before a local time, latest first.
@@ -19,10 +18,17 @@ func previous(
     _ text: String, _ start: String, _ count: Int = 3, zone name: String = "UTC",
     options: CronOptions = CronOptions()
 ) throws -> [String] {
+    try occurrences(start, count, zone: name) {
+        try CronExpression(text, options: options).occurrences(before: $0, in: $1)
+    }
+}
+
+private func occurrences(
+    _ start: String, _ count: Int, zone name: String,
+    _ find: (Moment, ZoneRules) throws -> CronOccurrences
+) throws -> [String] {
     let zone = name == "UTC" ? ZoneRules.utc : try SystemZones.zone(name)
-    let expression = try CronExpression(text, options: options)
-    let from = try Moment(iso8601: start, in: zone)
-    return expression.occurrences(before: from, in: zone).prefix(count).map { shown($0, zone) }
+    return try find(Moment(iso8601: start, in: zone), zone).prefix(count).map { shown($0, zone) }
 }
 
 /// `2025-01-03 00:00`, with seconds and offset only where they say something.

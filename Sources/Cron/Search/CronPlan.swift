@@ -60,9 +60,7 @@ struct CronPlan: Sendable {
     @inline(__always)
     func next(from start: Int64) -> Int64? {
         guard start < CronPlan.end else { return nil }
-        let from = Int(truncatingIfNeeded: max(start, 0))
-        let days = Int(UInt64(truncatingIfNeeded: from) / 86_400)
-        let time = UInt32(truncatingIfNeeded: from &- days &* 86_400)
+        let (days, time) = CronPlan.parts(of: max(start, 0))
         switch shape {
         case .never:
             return nil
@@ -87,9 +85,7 @@ struct CronPlan: Sendable {
     @inline(__always)
     func previous(from start: Int64) -> Int64? {
         guard start >= 0 else { return nil }
-        let from = Int(truncatingIfNeeded: min(start, CronPlan.end - 1))
-        let days = Int(UInt64(truncatingIfNeeded: from) / 86_400)
-        let time = UInt32(truncatingIfNeeded: from &- days &* 86_400)
+        let (days, time) = CronPlan.parts(of: min(start, CronPlan.end - 1))
         switch shape {
         case .never:
             return nil
@@ -109,6 +105,14 @@ struct CronPlan: Sendable {
         case .monthly:
             return previousByMonth(days: days, time: time)
         }
+    }
+
+    /// The day of a local second that is not negative, and the second of that day.
+    @inline(__always)
+    private static func parts(of second: Int64) -> (days: Int, time: UInt32) {
+        let second = Int(truncatingIfNeeded: second)
+        let days = Int(UInt64(truncatingIfNeeded: second) / 86_400)
+        return (days, UInt32(truncatingIfNeeded: second &- days &* 86_400))
     }
 
     @inline(__always)
