@@ -100,7 +100,7 @@ extension EventRows {
         ).all({ $0.put(list) }) { row in record(from: &row) }
     }
 
-    /// A row as a fact; what can't be read of it is no reason to stop whoever follows the events.
+    /// A row as a fact; what can't be read of it must not stop those that follow the events.
     private static func record(from row: inout Columns) -> EventRecord {
         let seq = row.integer()
         let word = row.text()

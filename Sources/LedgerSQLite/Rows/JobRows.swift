@@ -96,7 +96,7 @@ struct JobRows {
         }
     }
 
-    /// A revision never changes: whoever puts it again may move the job's place, not its spec.
+    /// A revision never changes: putting it again may move the job's place, not its spec.
     private func requireSameSpec(_ job: JobRecord) throws(StoreFailure) {
         let stored = try storedSpec.first({
             $0.put(job.name)

@@ -151,9 +151,7 @@ extension RunRows {
         row.put(run.outputBytes)
         row.put(run.cpu)
         row.put(run.maxRssKb)
-        row.put(run.process.map { Int64($0.pid) })
-        row.put(run.process.map { Int64(bitPattern: $0.startTime) })
-        row.put(run.process?.boot)
+        row.put(run.process)
         row.put(spec)
         row.put(live)
         row.put(run.live?.attempt)
@@ -190,9 +188,7 @@ extension RunRows {
         row.put(step.outputBytes)
         row.put(step.cpu)
         row.put(step.maxRssKb)
-        row.put(step.process.map { Int64($0.pid) })
-        row.put(step.process.map { Int64(bitPattern: $0.startTime) })
-        row.put(step.process?.boot)
+        row.put(step.process)
         row.put(from)
         row.put(step.run)
         row.put(step.attempt)
@@ -204,6 +200,15 @@ extension RunRows {
     private static func text(of survivors: [LeftProcess]?) throws(StoreFailure) -> String? {
         guard let survivors else { return nil }
         return try JSONText.encode(survivors)
+    }
+}
+
+extension Binder {
+    /// The three columns of a process.
+    fileprivate mutating func put(_ process: ProcessMark?) {
+        put(process.map { Int64($0.pid) })
+        put(process.map { Int64(bitPattern: $0.startTime) })
+        put(process?.boot)
     }
 }
 

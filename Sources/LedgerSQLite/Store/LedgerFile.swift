@@ -238,7 +238,7 @@ struct Reserve {
     }
 }
 
-/// Moves the write-ahead log into the database when nobody waits, instead of inside somebody's commit.
+/// Moves the write-ahead log into the database when no commit waits, instead of inside a commit.
 struct LogUpkeep {
     /// Pages written to the log since it was last moved.
     private var pages = 0
