@@ -59,7 +59,7 @@ public struct JobReport: Hashable, Codable, Sendable {
     public var job: String
     /// What this version reports.
     public var news: JobNews
-    /// Where the run is, or what became of the slots.
+    /// Where the run is, or what happened to the slots.
     public var fact: JobFact
     /// How often in a row it failed in this same way; 0 when it is well.
     public var sameFailures: Int
@@ -94,7 +94,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case newMessages
     /// Something more urgent came than what last rang.
     case urgencyRose
-    /// Nothing changed for the better, and it is time to say so again.
+    /// Nothing changed for the better, and it is time for a reminder.
     case repeatElapsed
     /// A job failed that was well before.
     case failed
@@ -102,7 +102,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case failedDifferently
     /// The first success after a failure.
     case recovered
-    /// A job ended, and somebody asked to hear of it.
+    /// A job ended, and a person asked to be notified.
     case finished
     /// A run waits for a person.
     case blocked
@@ -114,7 +114,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case tooSoon
     /// All that is unread is of low urgency.
     case lowUrgency
-    /// The same failure as before: the count rises, nobody is called.
+    /// The same failure as before: the count rises without a ring.
     case sameFailure
     /// Progress only.
     case progressed

@@ -3,7 +3,7 @@
 /// The text form is stable, because it is stored and names surfaces: `job:home-backup`,
 /// `thread:ops/main`. In a bot's name `%` and `/` are written `%25` and `%2F`; a thread is written as it is.
 public enum ItemKey: Hashable, Sendable {
-    /// What a bot says in one thread.
+    /// The messages of one thread of a bot.
     case thread(bot: String, thread: String)
     /// A job's progress, result, failures and recovery.
     case job(String)

@@ -23,7 +23,7 @@ public struct ThreadPolicy: Hashable, Codable, Sendable {
     }
 }
 
-/// What a person wants to hear of a job, and how often.
+/// Which events of a job a person is notified of, and how often.
 public struct JobPolicy: Hashable, Codable, Sendable {
     /// What makes or changes the job's item; anything else is counted and not shown.
     public var hears: Set<JobNews>
@@ -79,7 +79,7 @@ struct Pace: Hashable, Codable, Sendable {
     /// Nothing waits any more.
     mutating func cancel() { flushAt = nil }
 
-    /// Brings timers from a future that a set-back clock took away to at most `longest` from now.
+    /// Moves timers that a set-back clock put far ahead to at most `longest` from now.
     mutating func clamp(at now: Moment, longest: Duration) {
         flushAt = flushAt.map { min($0, now + longest) }
         flushedAt = flushedAt.map { min($0, now) }

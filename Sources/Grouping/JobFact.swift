@@ -17,7 +17,7 @@ public struct JobFact: Hashable, Codable, Sendable {
     public var progress: Double?
     /// The stretch of work it is in.
     public var phase: String?
-    /// Its last text: a progress message, or the line that says why it failed.
+    /// Its last text: a progress message, or the line that explains why it failed.
     public var text: String?
     /// How many slots this is about; 1 but for missed and skipped ones.
     public var slots: Int
@@ -56,13 +56,13 @@ public enum JobNews: String, Hashable, Codable, Sendable, CaseIterable {
     case failed
     /// The first success after a failure.
     case recovered
-    /// Somebody ended a run.
+    /// A run was canceled.
     case canceled
     /// Slots passed while nobody could run them.
     case missed
     /// Slots were not run, by policy.
     case skipped
-    /// Nobody can say how a run ended.
+    /// The outcome of a run is unknown.
     case lost
 
     /// What a run in `state` is news of, its history left aside.
@@ -83,7 +83,7 @@ public enum JobNews: String, Hashable, Codable, Sendable, CaseIterable {
 
 /// What makes two failures of a job the same one for a person.
 ///
-/// Two failures are the same when they ended in the same way and said the same, numbers aside: a
+/// Two failures are the same when they ended in the same way with the same text, numbers aside: a
 /// time, a line number, a process id or a hexadecimal id in the text makes no difference.
 public struct FailureSignature: Hashable, Codable, Sendable {
     /// How the run ended.
@@ -94,7 +94,7 @@ public struct FailureSignature: Hashable, Codable, Sendable {
     public var exitCode: Int?
     /// The signal, after a signal.
     public var signal: Int?
-    /// What it said, each word with a digit in it written `#`.
+    /// Its text, each word with a digit in it written `#`.
     public var words: String
 
     /// The signature of a failure.

@@ -4,13 +4,13 @@ import Tracking
 /// A job as a person sees it: progress that turns into a result, a failure that counts, a recovery.
 ///
 /// The value is all there is to save between two events. One job has one item, whichever of its runs it
-/// shows. A success nobody asked to hear of makes no item; it ends the one that only showed progress.
+/// shows. A success that nobody is notified of makes no item; it ends the one that only showed progress.
 public struct JobItem: Hashable, Codable, Sendable {
     /// The job's name.
     public let job: String
     /// The bot the job belongs to.
     public var bot: String
-    /// Counts the versions made, and the times it was taken away.
+    /// Counts the versions made, and the times it was removed.
     public private(set) var revision = 0
     /// What the next version shows, or the last one did; absent while there is nothing to see.
     public private(set) var report: JobReport?
@@ -44,7 +44,7 @@ public struct JobItem: Hashable, Codable, Sendable {
     /// Since when it has been failing: the end of the first failure; `nil` when it is well.
     public var failingSince: Moment? { outage?.since }
 
-    /// Takes in a fact.
+    /// Applies a fact.
     ///
     /// Facts of one run come in order; those of overlapping runs may be mixed. Progress of a run that
     /// ended is ignored.
@@ -180,7 +180,7 @@ extension JobItem {
         return wake(at: now, policy: policy)
     }
 
-    /// Takes away what is over and was replaced by nothing anybody asked to hear of: the progress of a
+    /// Removes an item that has ended and is not replaced by anything to notify of: the progress of a
     /// run that ended, a failure that passed.
     private mutating func endUnheard(
         _ next: JobReport, at now: Moment, _ policy: JobPolicy
@@ -245,7 +245,7 @@ struct Outage: Hashable, Codable, Sendable {
         signature = FailureSignature(fact)
     }
 
-    /// Counts one more, and says whether it is like the one before.
+    /// Counts one more; returns whether it is like the one before.
     mutating func count(_ fact: JobFact) -> Bool {
         let next = FailureSignature(fact)
         let isSame = next == signature
@@ -268,7 +268,7 @@ struct RecentRuns: Hashable, Codable, Sendable {
     /// The latest that ended, oldest first.
     private(set) var ended: [Int] = []
 
-    /// Notes that `run` is in `state`, and says whether this is the first seen of it at work.
+    /// Notes that `run` is in `state`; returns whether it is the first time that it is seen running.
     mutating func begin(_ run: Int, _ state: RunState) -> Bool {
         guard run > newest, state.isUnderWay else { return false }
         newest = run

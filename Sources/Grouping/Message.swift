@@ -1,7 +1,7 @@
 public import Timeline
 import Tracking
 
-/// Something said in a thread of a bot.
+/// A message in a thread of a bot.
 public struct Message: Hashable, Codable, Sendable {
     /// Unique among all messages.
     public var id: String
@@ -9,21 +9,21 @@ public struct Message: Hashable, Codable, Sendable {
     public var bot: String
     /// The thread's name within the bot.
     public var thread: String
-    /// Who said it.
+    /// Who wrote it.
     public var author: Author
-    /// What was said, as it came; it is cut and cleaned where it is shown.
+    /// The text, as it came; it is cut and cleaned where it is shown.
     public var text: String
-    /// When it was said.
+    /// When it was written.
     public var at: Moment
     /// How much it may disturb.
     public var urgency: Urgency
     /// A heading in place of the bot's name.
     public var title: String?
-    /// How it wishes to look.
+    /// How it should look.
     public var appearance: Appearance
     /// Takes the place of the unread message of the same key, instead of being one more.
     public var replaceKey: String?
-    /// The run that said it, as `JOB#N`.
+    /// The run that wrote it, as `JOB#N`.
     public var run: String?
 
     /// A message.
@@ -49,11 +49,11 @@ public struct Message: Hashable, Codable, Sendable {
     public var itemKey: ItemKey { .thread(bot: bot, thread: thread) }
 }
 
-/// Who said a message.
+/// The author of a message.
 public enum Author: String, Hashable, Codable, Sendable, CaseIterable {
     /// The bot, or a script in its name.
     case bot
-    /// A person; what a person says is never unread.
+    /// A person; their messages are never unread.
     case user
 }
 
@@ -79,7 +79,7 @@ public enum Urgency: String, Hashable, Codable, Sendable, CaseIterable, Comparab
     }
 }
 
-/// How a message wishes to look and sound; a channel takes what it can.
+/// How a message should look and sound; a channel uses what it can.
 public struct Appearance: Hashable, Codable, Sendable {
     /// An icon name or an absolute path.
     public var icon: String?
@@ -101,7 +101,7 @@ public struct Appearance: Hashable, Codable, Sendable {
     }
 }
 
-/// One clean line of what somebody said.
+/// A text as one clean line.
 public enum Preview {
     /// `text` on one line, at most `limit` characters long, cut between two of them.
     ///

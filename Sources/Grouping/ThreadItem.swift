@@ -11,7 +11,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
     public let bot: String
     /// The thread's name within the bot.
     public let thread: String
-    /// Counts the versions made, and the times it was taken away.
+    /// Counts the versions made, and the times it was removed.
     public private(set) var revision = 0
     /// How many messages of the bot no person has seen.
     public private(set) var unread = 0
@@ -28,7 +28,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
     /// Whether a version is out that no person has put away.
     private var isShown = false
 
-    /// A thread in which nothing was said.
+    /// A thread without messages.
     public init(bot: String, thread: String) {
         self.bot = bot
         self.thread = thread
@@ -37,9 +37,9 @@ public struct ThreadItem: Hashable, Codable, Sendable {
     /// When to wake it; `nil` when nothing waits.
     public var flushAt: Moment? { pace.flushAt }
 
-    /// Takes in a message.
+    /// Applies a message.
     ///
-    /// What a person says in the thread marks what was said before as read.
+    /// A message of a person marks the messages before it as read.
     public mutating func receive(
         _ message: Message, at now: Moment, policy: ThreadPolicy
     ) -> [ItemAction] {
@@ -73,7 +73,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
         return [.flush(snapshot(reason, at: now))]
     }
 
-    /// A person has seen everything said so far.
+    /// A person has read all messages so far.
     public mutating func read(at now: Moment) -> [ItemAction] {
         unread = 0
         fresh = Fresh()
@@ -99,7 +99,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
 }
 
 extension ThreadItem {
-    /// Whether `line` would take the place of an unread one that says the very same.
+    /// Whether `line` would take the place of an unread one with the same text.
     private func repeatsUnread(_ line: Message) -> Bool {
         guard let key = line.replaceKey, replaceable.contains(where: { $0.key == key }),
             let old = last.last(where: { $0.replaceKey == key })

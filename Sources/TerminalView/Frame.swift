@@ -49,7 +49,7 @@ package struct FrameLine: Hashable, Sendable {
         bytes.reserveCapacity(192)
     }
 
-    /// Adds `text`, cut with an ellipsis to `limit` cells, and gives how many it took.
+    /// Adds `text`, cut with an ellipsis to `limit` cells, and returns how many it used.
     @discardableResult
     package mutating func add(_ text: String, limit: Int = .max) -> Int {
         guard limit > 0, !text.isEmpty else { return 0 }

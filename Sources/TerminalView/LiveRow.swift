@@ -1,7 +1,7 @@
 package import Timeline
 package import Tracking
 
-/// One run as one row: what is said, not yet how wide.
+/// One run as one row: its contents, before the layout.
 package struct LiveRow: Hashable, Sendable {
     /// Where the run is in its life; decides glyph, colour and place.
     package var state: RunState
@@ -164,7 +164,7 @@ package enum FinishedLine {
     ///
     /// - Parameters:
     ///   - live: its last state.
-    ///   - detail: says more than the reason does, such as `exit code 3`, and stands for it.
+    ///   - detail: more detail than the reason, such as `exit code 3`; replaces it.
     ///   - traits: the terminal it is for.
     ///   - columns: how wide that is; a long name is cut first, to leave room for how it ended.
     /// - Returns: one row.

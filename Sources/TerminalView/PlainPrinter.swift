@@ -36,7 +36,7 @@ package struct PlainPrinter: Sendable {
 
     /// The line for a new state of a run, without a line end, or `nil` when it is not worth one.
     ///
-    /// States that are older than one seen before are dropped. `detail` says more of an end than its reason
+    /// States that are older than one seen before are dropped. `detail` explains an end better than its reason
     /// does, such as `exit code 3`.
     package mutating func line(for live: LiveState, at now: Moment, detail: String? = nil) -> String? {
         let id = live.task.id

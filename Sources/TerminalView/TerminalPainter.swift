@@ -29,7 +29,7 @@ package struct TerminalPainter: Sendable {
     /// - Parameters:
     ///   - frame: what to show, made for `size`.
     ///   - permanent: lines that scroll out above the frame and stay there.
-    ///   - size: the terminal as it is now. When it changed, the old rows may have been wrapped anew, and
+    ///   - size: the terminal as it is now. When it changed, the old rows may have been rewrapped, and
     ///     everything is drawn again.
     /// - Returns: the bytes to write; none when the frame is shown already.
     package mutating func paint(
@@ -107,14 +107,14 @@ package struct TerminalPainter: Sendable {
 
 /// Shows all runs together in the terminal's tab or task bar.
 ///
-/// Some terminals remove a bar that is not refreshed for 15 s, so it is said again every 10 s. Whoever ends
+/// Some terminals remove a bar that is not refreshed for 15 s, so it is repeated every 10 s. A program that ends
 /// the program, also by a signal, writes ``clear``.
 ///
 /// - Source: ConEmu, OSC 9;4. Ends in ST and never in BEL: VTE ignores the latter form.
 package struct TaskbarProgress: Sendable {
     /// The bytes that take the bar away.
     package static let clear = bytes(0, nil)
-    /// How often the bar is said again.
+    /// How often the bar is repeated.
     package static let heartbeat = Duration.seconds(10)
 
     private struct Shown: Hashable {

@@ -1,4 +1,4 @@
-/// How to speak to a terminal, decided once from what the user asked and what the environment says.
+/// How to write to a terminal, decided once from the user's options and the environment.
 package struct TerminalTraits: Hashable, Sendable {
     /// What `--progress` may ask for.
     package enum Progress: String, Hashable, Sendable, CaseIterable {
@@ -16,11 +16,11 @@ package struct TerminalTraits: Hashable, Sendable {
 
     /// What `--color` and `--osc` may ask for.
     package enum Wish: String, Hashable, Sendable, CaseIterable {
-        /// As the environment says.
+        /// As set in the environment.
         case auto
-        /// Yes, whatever the environment says.
+        /// Yes, whatever is in the environment.
         case always
-        /// No, whatever the environment says.
+        /// No, whatever is in the environment.
         case never
     }
 
@@ -34,7 +34,7 @@ package struct TerminalTraits: Hashable, Sendable {
     package var isUTF8: Bool
     /// Whether its font has block elements and symbols; else `#>-`.
     package var hasGlyphs: Bool
-    /// Whether it wraps old rows anew when its width changes.
+    /// Whether it rewraps old rows when its width changes.
     package var reflows: Bool
     /// Whether it shows progress in its tab or task bar (OSC 9;4).
     package var showsTaskbar: Bool

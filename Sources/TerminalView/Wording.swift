@@ -1,9 +1,9 @@
 package import Timeline
 package import Tracking
 
-/// What is said of a run in words, the same in rows and in plain lines.
+/// The words for a run, the same in rows and in plain lines.
 package enum RunWording {
-    /// What the run does or waits for; empty when there is nothing to say.
+    /// What the run does or waits for; empty when there is nothing to show.
     package static func detail(of live: LiveState, at now: Moment) -> String {
         let said = saying(of: live)
         switch live.state {
@@ -25,7 +25,7 @@ package enum RunWording {
     ///
     /// - Parameters:
     ///   - live: its last state.
-    ///   - detail: says more than the reason's words would, such as `exit code 3`, and stands for them.
+    ///   - detail: more detail than the reason's words, such as `exit code 3`; replaces them.
     /// - Returns: one line.
     package static func outcome(of live: LiveState, detail: String? = nil) -> String {
         var words = live.state.words
@@ -33,7 +33,7 @@ package enum RunWording {
             let took = DisplayDuration.text(live.updatedAt - startedAt)
             words += live.state == .completed ? " in \(took)" : " after \(took)"
         }
-        // That it ended well by its exit code is nothing to say.
+        // A success by the exit code needs no words.
         guard let why = detail ?? (live.state == .completed ? nil : live.reason?.words),
             why != live.state.words
         else { return words }
@@ -52,7 +52,7 @@ package enum RunWording {
         return DisplayDuration.text(now - startedAt)
     }
 
-    /// Cut, not rounded: 100 % is said when all is done and not before.
+    /// Cut, not rounded: 100 % is shown when all is done and not before.
     package static func percent(_ progress: Double) -> String {
         "\(Int((min(max(progress, 0), 1) * 100 + 1e-9).rounded(.down)))%"
     }
@@ -71,19 +71,19 @@ package enum RunWording {
     }
 }
 
-/// Says when a run will be done, no more surely than is known.
+/// Words for when a run will be done, no more certain than is known.
 package enum FinishWording {
     /// The words for the time column.
     ///
-    /// A narrow band is said as a time (`3m left`, from 10 minutes on `done 14:35`), a wider one as a range
+    /// A narrow band is shown as a time (`3m left`, from 10 minutes on `done 14:35`), a wider one as a range
     /// (`2-5m left`), one wider than four times not at all. Without past runs there is no band, and the
-    /// words begin with `~`. What takes longer than usual says so instead.
+    /// words begin with `~`. A run that takes longer than usual is shown as such.
     /// - Parameters:
     ///   - live: the run.
     ///   - now: the moment.
     ///   - zone: where the reader is.
     ///   - usual: how long the job usually takes at most, if that is known.
-    /// - Returns: `nil` when nothing should be said.
+    /// - Returns: `nil` when nothing should be shown.
     package static func text(
         for live: LiveState, at now: Moment, zone: ZoneRules, usual: Duration? = nil
     ) -> String? {

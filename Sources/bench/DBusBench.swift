@@ -13,7 +13,7 @@ struct DBusBench {
     private let connection: DBusConnection
     private let client: DBusPeer
 
-    /// Makes `count` calls (10,000 unless the first argument says otherwise) for each figure.
+    /// Makes `count` calls (10,000 unless the first argument differs) for each figure.
     ///
     /// Needs `dbus-daemon`, `dbus-test-tool` of Debian's package dbus-tests, and what ``DBusPeer`` needs.
     static func run(arguments: [String]) async throws {
@@ -112,7 +112,7 @@ final class DBusPeer {
     enum Message: String {
         /// Written argument by argument, as every client of a notification server does.
         case written
-        /// A copy of one that was written before; no client with something new to say can do that.
+        /// A copy of one that was written before; a client with new contents can't do that.
         case copied
     }
 

@@ -130,7 +130,7 @@ final class BenchClock: WallClock {
         try Task.checkCancellation()
     }
 
-    /// Returns when somebody sleeps.
+    /// Returns once there is a sleeper.
     func waitForSleeper() async {
         await withCheckedContinuation { continuation in
             let isAsleep = state.withLock { state in

@@ -98,7 +98,7 @@ enum LoadBench {
     }
 }
 
-/// What a scheduler says of itself: one line of `jobs START BYTES P50 P99 FIRED`, times in seconds.
+/// What a scheduler prints about itself: one line of `jobs START BYTES P50 P99 FIRED`, times in seconds.
 struct Loaded {
     var start = Double.nan
     var bytes = Double.nan

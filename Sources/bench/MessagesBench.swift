@@ -43,7 +43,7 @@ enum MessagesBench {
 
     private static func micros(_ measured: Measured) -> String { "\((measured.cost * 1e6).short) us" }
 
-    /// What the daemon takes in: a request each over the control socket, until the items' cursor has passed the last.
+    /// What the daemon accepts: a request each over the control socket, until the items' cursor has passed the last.
     private static func posted(in folder: String, threads: Int) throws -> Measured {
         guard unsafe mkdir(folder, 0o700) == 0 else { throw HostError.last("mkdir", folder) }
         let daemon = try BenchDaemon(

@@ -8,7 +8,7 @@ import WebhookChannel
 /// Signed webhooks to a receiver on this machine, beside a bare socket that does the same to the same
 /// receiver in the same run.
 enum WebhookBench {
-    /// Posts `count` webhooks (20,000 unless the first argument says otherwise) in each figure.
+    /// Posts `count` webhooks (20,000 unless the first argument differs) in each figure.
     static func run(arguments: [String]) async throws {
         let count = arguments.first.flatMap { Int($0) } ?? 20_000
         let receiver = try BareReceiver()
@@ -95,7 +95,7 @@ extension Duration {
 ///
 /// One thread a connection, so that what is measured is the sender.
 final class BareReceiver: Sendable {
-    /// What becomes of a request.
+    /// What happens to a request.
     enum Reply {
         /// A status line's end, such as `204 No Content`, and no body.
         case status(String)

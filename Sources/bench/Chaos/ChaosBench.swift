@@ -44,7 +44,7 @@ enum ChaosBench {
         }
     }
 
-    /// Kills the daemon as often as the first argument says, 20 times without one, and the warden a fifth as often.
+    /// Kills the daemon as often as the first argument, 20 times without one, and the warden a fifth as often.
     static func run(arguments: [String]) async throws {
         let options = try Options(arguments)
         print("  \(options.rounds) rounds, seed \(options.seed)")
@@ -183,7 +183,7 @@ struct ChaosEdits {
         ]
     }
 
-    /// What the file says now.
+    /// What the file contains now.
     var current: Edition { editions[editions.count - 1] }
 
     /// Makes the next edition, to be written at once: every edited job changes, a fleeting one comes or goes.

@@ -264,7 +264,7 @@ final class ChaosHome {
         try writeConfiguration()
         while try run("reload").code != 0, watch.seconds < seconds { usleep(100_000) }
         edits.loaded(edits.current.number, by: .now)
-        // What an outage left waits for the channel's own next try, or for somebody to test it.
+        // What an outage left waits for the channel's own next try, or for a test of the channel.
         try run("channel", "test", "sick")
         var unpaused = Set(periods.keys)
         while watch.seconds < seconds {

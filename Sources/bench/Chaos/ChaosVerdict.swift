@@ -6,7 +6,7 @@ import Synchronization
 import Timeline
 import Tracking
 
-/// What the ledger, the jobs' own words and the receiver say of one another when all is over.
+/// What the ledger, the jobs' own records and the receiver show when all has ended.
 struct ChaosVerdict {
     /// How many slots the jobs had, how many of them ran, and how many starts the jobs reported.
     private(set) var slots = 0
@@ -30,7 +30,7 @@ struct ChaosVerdict {
     private let edits: ChaosEdits
 
     /// Reads the ledger of `home`, whose daemon has stopped; `kills` is when a daemon or a warden was killed, and
-    /// `threads` are those to which a message was sent and taken.
+    /// `threads` are those to which a message was sent and accepted.
     init(
         of home: ChaosHome, kills: [Moment], threads: [String], webhooks: [String: WebhookBook], mayLose: Bool
     ) async throws {
@@ -130,7 +130,7 @@ struct ChaosVerdict {
             for (what, times) in seen where times > 1 { fault("\(run.name): attempt \(what) \(times) times") }
             guard [.completed, .failed].contains(run.state), run.exitCode != nil else { continue }
             for attempt in 1...run.attempt where seen["\(attempt) begin"] == nil {
-                fault("\(run.name): attempt \(attempt) is said to have ended, and never began")
+                fault("\(run.name): attempt \(attempt) has an end recorded, and never began")
             }
         }
         if !reported.isEmpty { fault("\(reported.count) runs were started that the ledger does not know") }
