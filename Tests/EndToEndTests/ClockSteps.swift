@@ -17,12 +17,12 @@ struct `a daemon whose clock is set` {
         return (belfry, clock)
     }
 
-    /// Makes the daemon look at its clock: no kernel tells of this one.
+    /// Makes the daemon look at its clock: no kernel reports this one.
     private func nudge(_ belfry: Belfry) async throws {
         #expect(try await belfry.run("job", "pause", "idle").code == 0)
     }
 
-    /// The slots that became runs, as the history tells them, oldest first.
+    /// The slots that became runs, as the history lists them, oldest first.
     private func slots(of job: String, _ belfry: Belfry) async throws -> [String] {
         let rows = try await belfry.json("job", "history", job, "--limit", "1000").list
         return rows.filter { $0["id"] != nil }.compactMap { $0["slot"].text }.reversed()
@@ -51,7 +51,7 @@ struct `a daemon whose clock is set` {
         #expect(try await belfry.json("job", "show", "hourly")["nextAt"].text == "2027-01-05T13:00:00Z")
     }
 
-    @Test func `back by an hour waits, and by five begins anew, doubling nothing`() async throws {
+    @Test func `back by an hour waits, and by five starts again, doubling nothing`() async throws {
         let (belfry, clock) = try await start(at: "2027-01-05T10:59:58Z", Self.hourly)
         let events = try belfry.events()
         // Comes by itself, on a timer that the daemon armed.
@@ -123,14 +123,14 @@ struct `a daemon whose clock is set` {
 }
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `a machine that sleeps` {
-    @Test func `says so on the system bus, and the daemon hears it`() async throws {
+    @Test func `is announced on the system bus, and the daemon follows it`() async throws {
         let bus = try await PrivateBus.start()
         let login = try await DBusConnection.connect(to: bus.address, deadline: .seconds(10))
         #expect(try await login.own("org.freedesktop.login1", deadline: .seconds(10)))
         let belfry = try Belfry(bus: bus)
         try await belfry.start()
-        // Told again until the daemon has found its way to the bus.
-        let telling = Task {
+        // Sent again until the daemon has connected to the bus.
+        let sending = Task {
             while !Task.isCancelled {
                 for sleeps in [true, false] {
                     try await login.emit(
@@ -142,7 +142,7 @@ struct `a daemon whose clock is set` {
         }
         try await belfry.logged("the machine falls asleep")
         try await belfry.logged("the machine woke up")
-        telling.cancel()
+        sending.cancel()
         #expect(try await belfry.run("status").code == 0)
     }
 }

@@ -219,7 +219,7 @@ import Testing
         #expect(try await belfry.json("job", "show", "mine")["origin"].text == "file")
     }
 
-    @Test func `is reloaded whole, with the difference told`() async throws {
+    @Test func `is reloaded whole, with the difference shown`() async throws {
         let belfry = try await Belfry.start(
             """
             jobs:
@@ -254,7 +254,7 @@ import Testing
         #expect(try await names(belfry) == ["hup"])
     }
 
-    @Test func `with a fault leaves the one before in force`() async throws {
+    @Test func `with a fault leaves the one before active`() async throws {
         let belfry = try await Belfry.start("jobs:\n  first: { \(Self.job) }")
         let before = try await belfry.json("config", "show")
         try belfry.configure(
@@ -267,11 +267,11 @@ import Testing
         #expect(refused.code == 2)
         #expect(refused.errors.contains("\(belfry.configPath):4:"))
         #expect(refused.errors.contains("^^"))
-        let told = try JSON(try await belfry.run("reload", "--json").errors)["error"]
+        let shown = try JSON(try await belfry.run("reload", "--json").errors)["error"]
         let checked = try JSON(
             try await belfry.run("config", "check", "--config", belfry.configPath, "--json").errors)["error"]
-        #expect(told["faults"].list.count == 1 && told["faults"] == checked["faults"])
-        #expect(told["message"] == checked["message"] && told["message"].text?.contains("\n") == false)
+        #expect(shown["faults"].list.count == 1 && shown["faults"] == checked["faults"])
+        #expect(shown["message"] == checked["message"] && shown["message"].text?.contains("\n") == false)
         #expect(try await belfry.json("config", "show") == before)
         try belfry.process().signal(SIGHUP)
         try await belfry.logged("\(belfry.configPath):4:")
@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test func `names channels that changed, came or went, and no bot whose line moved`() async throws {
+    @Test func `names changed, added and removed channels, and no bot whose line moved`() async throws {
         func config(_ channels: String, before: String = "") -> String {
             """
             \(before)

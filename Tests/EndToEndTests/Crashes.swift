@@ -4,7 +4,7 @@ import Timeline
 
 /// What kill -9 of the daemon must not harm.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `a killed daemon` {
-    @Test func `finds its run again, and what the job said meanwhile`() async throws {
+    @Test func `finds its run again, and what the job reported meanwhile`() async throws {
         let folder = try TemporaryFolder()
         let (gate, sign) = (try Gate(in: folder), try Gate("sign", in: folder))
         let hook = try await Belfry.receiver()
@@ -26,7 +26,7 @@ import Timeline
         let before = try await belfry.json("run", "show", "long#1")
         try await belfry.kill()
         try gate.open()
-        // systemd-notify has returned with nobody but the warden to hear it.
+        // systemd-notify has returned with only the warden to read it.
         try await sign.passed()
         try await belfry.start()
         var seen = [0.25]
@@ -34,7 +34,7 @@ import Timeline
             seen += [$0["progress"].number].compactMap(\.self)
             return seen.last == 0.75
         }
-        // The daemon may have been killed before it saved what it had told.
+        // The daemon may have been killed before it saved what it had sent.
         #expect(seen == seen.sorted())
         #expect(live["message"].text == "alone")
         try gate.open()
@@ -46,8 +46,8 @@ import Timeline
         #expect(after["attempt"].integer == 1)
         #expect(after["exitCode"].integer == 7)
         #expect(try await belfry.json("runs").list.count == 1)
-        let told = try await hook.webhooks { $0.type == "run.failed" }
-        #expect(Set(told.map(\.id)).count == 2)
+        let sent = try await hook.webhooks { $0.type == "run.failed" }
+        #expect(Set(sent.map(\.id)).count == 2)
     }
 
     @Test func `takes no run that ended meanwhile for one at work`() async throws {
@@ -120,7 +120,7 @@ import Timeline
         let rows = try await settled(belfry)
         let runs = rows.filter { $0["id"] != nil }
 
-        // Every second from the first to the last is a run, or is told of in a span; once.
+        // Every second from the first to the last is a run, or is in a span; once.
         var slots: [Int64] = []
         for row in rows {
             let first = try moment(row["slot"])
@@ -141,16 +141,16 @@ import Timeline
 
         // Every outcome reached the receiver, however often, under one id.
         let ids = Set(runs.compactMap { $0["id"].text })
-        var told: [String: Set<String>] = [:]
-        while Set(told.keys) != ids {
+        var sent: [String: Set<String>] = [:]
+        while Set(sent.keys) != ids {
             let webhook = try await hook.webhook { $0.type == "run.completed" }
             #expect(webhook.isVerified)
-            told[webhook.data["run"]["id"].text ?? "", default: []].insert(webhook.id)
+            sent[webhook.data["run"]["id"].text ?? "", default: []].insert(webhook.id)
         }
-        #expect(told.values.allSatisfy { $0.count == 1 })
+        #expect(sent.values.allSatisfy { $0.count == 1 })
     }
 
-    /// What became of the slots of the paused job `work`, once nothing of it is under way.
+    /// What happened to the slots of the paused job `work`, once nothing of it is under way.
     private func settled(_ belfry: Belfry) async throws -> [JSON] {
         func history() async throws -> [JSON] {
             try await belfry.json("job", "history", "work", "--limit", "100000").list

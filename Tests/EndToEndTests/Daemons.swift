@@ -74,7 +74,7 @@ import Testing
         #expect(check.code == 2 && check.errors == answer.errors)
     }
 
-    @Test func `keeps what a configuration said that is gone for a moment`() async throws {
+    @Test func `keeps a configuration whose file is missing for a moment`() async throws {
         let belfry = try await Belfry.start("jobs:\n  first: { schedule: manual, command: [\"true\"] }")
         let before = try await belfry.json("config", "show")
         try FileManager.default.moveItem(atPath: belfry.configPath, toPath: belfry.folder.file("away"))

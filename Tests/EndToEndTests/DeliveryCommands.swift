@@ -50,7 +50,7 @@ import Testing
         #expect(try await belfry.run("why", "quiet#7").code == 4)
     }
 
-    @Test func `try a channel and say what became of it`() async throws {
+    @Test func `try a channel and show the result`() async throws {
         let hook = try await Belfry.receiver("--status-plan", "204,410")
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
@@ -98,7 +98,7 @@ import Testing
         #expect(!detail.contains("ms"))
     }
 
-    @Test func `tell events from any number on`() async throws {
+    @Test func `list events from any number on`() async throws {
         let belfry = try await Belfry.start(
             """
             jobs:

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: Company.allCases)
-    func `gives the command one of the same size, and tells it of a new size`(company: Company) async throws {
+    func `gives the command one of the same size, and forwards a new size`(company: Company) async throws {
         let belfry = try await company.home()
         let seen = try await play(
             belfry,
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: Company.allCases, ["--pty", ""])
-    func `tells the command when it hangs up`(company: Company, flag: String) async throws {
+    func `signals the command when it hangs up`(company: Company, flag: String) async throws {
         let belfry = try await company.home()
         let seen = try await play(
             belfry, #"[["wait","ready"],["hangup"]]"#,

@@ -56,7 +56,7 @@ import Testing
         #expect(try await belfry.run("runs", "--json").json().list.count == 1)
     }
 
-    @Test func `tells a daemon that came meanwhile`() async throws {
+    @Test func `reports to a daemon that started meanwhile`() async throws {
         let belfry = try Belfry()
         let (gate, next) = (try Gate(in: belfry.folder), try Gate("next", in: belfry.folder))
         let process = try belfry.startShell(
@@ -198,7 +198,7 @@ import Testing
         #expect(answer.code == 125 && answer.errors.contains("no daemon answers"))
     }
 
-    @Test func `tells live states in place of the output`() async throws {
+    @Test func `prints live states in place of the output`() async throws {
         let belfry = try Belfry()
         let answer = try await belfry.run(
             "exec", "--name", "probe", "--json", "--", "sh", "-c",

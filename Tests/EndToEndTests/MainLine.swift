@@ -106,11 +106,11 @@ import Timeline
         for number in 1...2 { #expect(!shown.body.contains("line \(number)")) }
         #expect((shown.summary + shown.body).contains("5"))
 
-        let told = try await hook.webhook()
-        #expect(told.type == "message.group")
-        #expect(told.isVerified)
-        #expect(told.data["item"]["count"].integer == 5)
-        let last = told.data["item"]["last"].list.map { $0["text"].text }
+        let first = try await hook.webhook()
+        #expect(first.type == "message.group")
+        #expect(first.isVerified)
+        #expect(first.data["item"]["count"].integer == 5)
+        let last = first.data["item"]["last"].list.map { $0["text"].text }
         #expect(last == ["line 3", "line 4", "line 5"])
 
         // Nothing else came before what is said next.
@@ -118,21 +118,21 @@ import Timeline
         #expect(try await server.next()?.body.contains("done") == true)
         let next = try await hook.webhook()
         #expect(next.data["item"]["last"].list.map { $0["text"].text } == ["done"])
-        #expect(next.id != told.id)
+        #expect(next.id != first.id)
     }
 
-    @Test func `tells of a failure, of the recovery, and of nothing twice`() async throws {
+    @Test func `reports a failure, the recovery, and nothing twice`() async throws {
         let hook = try await Belfry.receiver()
         let belfry = try await Belfry.start(
             """
             jobs:
               moody:
                 schedule: manual
-                shell: if [ -e ~/mended ]; then echo fine; else echo broken >&2; exit 3; fi
+                shell: if [ -e ~/fixed ]; then echo fine; else echo broken >&2; exit 3; fi
             """, hook: hook)
         #expect(try await belfry.run("run", "moody", "--follow").code == 3)
         #expect(try await belfry.run("run", "moody", "--follow").code == 3)
-        try belfry.write("", to: "mended")
+        try belfry.write("", to: "fixed")
         #expect(try await belfry.run("run", "moody", "--follow").code == 0)
         let webhooks = try await hook.webhooks { $0.type == "run.recovered" }
         #expect(webhooks.allSatisfy { $0.isVerified })

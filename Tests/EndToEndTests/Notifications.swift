@@ -26,7 +26,7 @@ import Testing
         #expect(try await next.next()?.body.contains("last words") == true)
     }
 
-    @Test func `is not told again by a daemon that was killed`() async throws {
+    @Test func `is not shown again by a daemon that was killed`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         let belfry = try await Belfry.start(bus: bus)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await server.next("CloseNotification")?.id == shown.id)
     }
 
-    @Test func `is told what a hanging receiver holds up`() async throws {
+    @Test func `shows what a hanging receiver holds up`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         let hook = try await Belfry.receiver("--status-plan", "hang")

@@ -6,7 +6,7 @@ import Testing
     .serialized, .timeLimit(.minutes(1)),
     .enabled(if: VirtualScreen.isInstalled, "dunst or Xvfb is not installed"))
 struct `a real desktop` {
-    @Test func `shows what the daemon tells, as it was written`() async throws {
+    @Test func `shows what the daemon sends, as it was written`() async throws {
         let (bus, screen) = (try await PrivateBus.start(), try await VirtualScreen.start())
         let dunst = try screen.startDunst(at: bus.address)
         let belfry = try await Belfry.start(bus: bus)

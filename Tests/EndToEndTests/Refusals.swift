@@ -76,7 +76,7 @@ import Testing
         #expect(answer.code == 2)
         #expect(answer.bytes.isEmpty)
         #expect(answer.errors.contains("not in this version"))
-        // Nobody is told of it before it is there.
+        // It is not shown to anybody before it exists.
         let help = try await belfry.run("belfry", [words[0], "--help"])
         if help.code == 0, let flag = words.first(where: { $0.hasPrefix("--") && $0 != "--" }) {
             #expect(!help.text.contains(flag.prefix { $0 != "=" } + " "))

@@ -145,15 +145,22 @@ import Testing
         #expect(try await belfry.run("run", "cancel", "tree#1").code == 5)
     }
 
-    @Test func `take back a run that waits`() async throws {
+    /// A daemon with a job `wait` that runs until the gate opens.
+    private func waiting(then end: String = "exit 0") async throws -> (belfry: Belfry, gate: Gate) {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
         let belfry = try Belfry(
             """
             jobs:
-              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"' }
+              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"; \(end)' }
             """, in: folder)
         try await belfry.start()
+        return (belfry, gate)
+    }
+
+    @Test func `take back a run that waits`() async throws {
+        let (belfry, gate) = try await waiting()
+        defer { withExtendedLifetime(gate) {} }
         // More than may run at once: the last one waits.
         for _ in 1...65 { try await belfry.run("run", "wait", "--force") }
         let queued = try #require(
@@ -165,14 +172,7 @@ import Testing
     }
 
     @Test func `do an ended run again, and no other`() async throws {
-        let folder = try TemporaryFolder()
-        let gate = try Gate(in: folder)
-        let belfry = try Belfry(
-            """
-            jobs:
-              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"; exit 1' }
-            """, in: folder)
-        try await belfry.start()
+        let (belfry, gate) = try await waiting(then: "exit 1")
         let events = try belfry.events()
         try await belfry.run("run", "wait")
         _ = try await events.event("run.started")
@@ -185,14 +185,8 @@ import Testing
     }
 
     @Test func `refuse a second run of a busy job, unless forced; a key makes one run`() async throws {
-        let folder = try TemporaryFolder()
-        let gate = try Gate(in: folder)
-        let belfry = try Belfry(
-            """
-            jobs:
-              wait: { schedule: manual, env: { GATE: \(gate.path) }, shell: 'read line < "$GATE"' }
-            """, in: folder)
-        try await belfry.start()
+        let (belfry, gate) = try await waiting()
+        defer { withExtendedLifetime(gate) {} }
         let first = try await belfry.json("run", "wait", "--key", "nightly")
         let same = try await belfry.json("run", "wait", "--key", "nightly")
         #expect(first["id"] == same["id"])

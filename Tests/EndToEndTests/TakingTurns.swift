@@ -56,7 +56,7 @@ import Testing
 }
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `a run that fails and may be tried again` {
-    @Test func `is followed to its last attempt, and told once`() async throws {
+    @Test func `is followed to its last attempt, and reported once`() async throws {
         let belfry = try await Belfry.start(
             """
             jobs:
@@ -78,17 +78,17 @@ import Testing
         #expect(try await belfry.run("run", "logs", "flaky#1").text == "try 3\n")
         #expect(try await belfry.json("run", "show", "missing#1")["attempt"].integer == 1)
         try await belfry.run("run", "broken", "--key", "last")
-        var told: [String] = []
-        for _ in 0..<7 { told.append(try await events.next { _ in true }["type"].text ?? "") }
+        var types: [String] = []
+        for _ in 0..<7 { types.append(try await events.next { _ in true }["type"].text ?? "") }
         #expect(
-            told == [
+            types == [
                 "run.started", "run.completed", "run.started", "run.failed", "run.failed", "run.started",
                 "run.failed",
             ])
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a run that is cancelled while nobody can hear it` {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `a run that is cancelled while no warden answers` {
     @Test func `is ended by the next daemon, though the one that was asked was killed`() async throws {
         let belfry = try await Belfry.start("jobs: { long: { schedule: manual, shell: 'exec sleep 1000' } }")
         let events = try belfry.events()

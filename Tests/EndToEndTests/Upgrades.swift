@@ -23,7 +23,7 @@ struct `an upgrade` {
             """, in: folder)
     }
 
-    @Test func `ends no run, and both wardens serve until the older one's are over`() async throws {
+    @Test func `ends no run, and both wardens serve until the older one's have ended`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
         let belfry = try daemon(folder, gate)

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What becomes of runs when the process that holds them is killed.
+/// What happens to runs when the process that holds them is killed.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `a killed warden` {
     @Test(arguments: [false, true])
-    func `loses its run, which is told once, and is followed by another`(withDaemon: Bool) async throws {
+    func `loses its run, which is reported once, and is followed by another`(withDaemon: Bool) async throws {
         let folder = try TemporaryFolder()
         let (gate, sign) = (try Gate(in: folder), try Gate("sign", in: folder))
         let hook = try await Belfry.receiver()
@@ -34,9 +34,9 @@ import Testing
         #expect(run["state"].text == "lost")
         #expect(run["exitCode"] == nil)
         #expect(try await belfry.json("status")["warden"]["pid"].integer != warden)
-        let told = try await hook.webhooks {
+        let webhooks = try await hook.webhooks {
             $0.data["run"]["name"].text == "short#1" && $0.type == "run.completed"
         }
-        #expect(Set(told.filter { $0.type == "run.lost" }.map(\.id)).count == 1)
+        #expect(Set(webhooks.filter { $0.type == "run.lost" }.map(\.id)).count == 1)
     }
 }

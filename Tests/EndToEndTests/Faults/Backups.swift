@@ -31,7 +31,7 @@ import Testing
         let check = try await belfry.run("belfryd", ["backup", "--check", copy])
         #expect(check.code == 0)
         #expect(check.text.contains(" 2 jobs, "))
-        // It went on meanwhile.
+        // It continued meanwhile.
         #expect(try await belfry.run("run", "job", "--follow").code == 0)
         try await belfry.stop()
     }

@@ -10,7 +10,7 @@ import Testing
           job: { schedule: manual, command: ["true"] }
         """
 
-    @Test func `ends with 0 when there are only warnings, and tells an open secret`() async throws {
+    @Test func `ends with 0 when there are only warnings, and finds an open secret`() async throws {
         let hook = try await Belfry.receiver()
         let belfry = try await Belfry.start(job, hook: hook)
         #expect(try await belfry.run("channel", "test", "hook").code == 0)
@@ -25,7 +25,7 @@ import Testing
         #expect(try await belfry.run("doctor").code == 0)
     }
 
-    @Test func `tells a configuration that is newer than what is in force, or was refused`() async throws {
+    @Test func `finds a configuration that is newer than the active one, or was refused`() async throws {
         let hook = try await Belfry.receiver()
         let belfry = try await Belfry.start(job, hook: hook)
         try belfry.configure(job + "\n  other: { schedule: manual, command: [\"true\"] }")
@@ -52,7 +52,7 @@ import Testing
         #expect(try await findings(belfry).code == 0)
     }
 
-    @Test func `tells a channel that no route leads to, and one that fails`() async throws {
+    @Test func `finds a channel that no route leads to, and one that fails`() async throws {
         let hook = try await Belfry.receiver("--status-plan", "500")
         let belfry = try await Belfry.start(job, hook: hook)
         _ = try await belfry.run("channel", "test", "hook")
@@ -80,7 +80,7 @@ import Testing
         #expect(lonely.contains { $0["message"].text?.contains("\"lonely\"") == true })
     }
 
-    @Test func `tells a state folder that was moved or removed under the daemon`() async throws {
+    @Test func `finds a state folder that was moved or removed under the daemon`() async throws {
         let belfry = try await Belfry.start(job)
         #expect(try await findings(belfry).kinds.contains("stateMoved") == false)
         let away = belfry.folder.file("elsewhere")
@@ -125,7 +125,7 @@ import Testing
             })
     }
 
-    @Test func `tells a daemon that holds the state and does not answer`() async throws {
+    @Test func `finds a daemon that holds the state and does not answer`() async throws {
         let belfry = try await Belfry.start(job)
         belfry.set("BELFRY_STATE", belfry.statePath)
         try FileManager.default.removeItem(atPath: belfry.socketPath)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isAllowed, "this user may not mount"))
-    func `tells a disk that is full, or soon will be`() async throws {
+    func `finds a disk that is full, or soon will be`() async throws {
         let belfry = try Belfry(job)
         let disk = try SmallDisk(at: belfry.statePath, kilobytes: 16 * 1024)
         belfry.set("BELFRY_STATE", belfry.statePath)
@@ -148,7 +148,7 @@ import Testing
         #expect(try await findings(belfry).kinds.contains("diskFull"))
     }
 
-    @Test func `tells how few files may be open, here or in the warden`() async throws {
+    @Test func `finds how few files may be open, here or in the warden`() async throws {
         let belfry = try Belfry(job)
         let doctor = ["--nofile=64", try BuiltProgram.path("belfry"), "doctor", "--json"]
         let away = try await belfry.run("/usr/bin/prlimit", doctor)
@@ -164,7 +164,7 @@ import Testing
         try await belfry.stop()
     }
 
-    @Test func `tells programs that were replaced under their processes`() async throws {
+    @Test func `finds programs that were replaced under their processes`() async throws {
         let folder = try TemporaryFolder()
         let bin = folder.file("bin")
         try PrivateFolder.make(bin)
@@ -182,13 +182,13 @@ import Testing
         #expect(old.contains("oldWarden"))
     }
 
-    @Test func `tells a clock that no time source keeps, and only such a one`() async throws {
+    @Test func `finds a clock that no time source keeps, and only such a one`() async throws {
         let belfry = try await Belfry.start(job)
-        let tells = try await findings(belfry).kinds.contains("clockNotSynchronised")
-        #expect(tells == !Machine.isClockSynchronised)
+        let isFound = try await findings(belfry).kinds.contains("clockNotSynchronised")
+        #expect(isFound == !Machine.isClockSynchronised)
     }
 
-    @Test func `tells zone data that the daemon does not follow`() async throws {
+    @Test func `finds zone data that the daemon does not follow`() async throws {
         let belfry = try await Belfry.start(job)
         #expect(try await findings(belfry).kinds.contains("zoneDataChanged") == false)
         // As if the daemon had not noticed: the doctor sees another machine.
@@ -201,9 +201,9 @@ import Testing
         #expect(message?.hasSuffix("the machine has 2099z") == true)
     }
 
-    /// `/run` is replaced in a mount name space of its own, and `loginctl` by one that answers as told.
+    /// `/run` is replaced in a mount name space of its own, and `loginctl` by one with given answers.
     @Test(.enabled(if: SmallDisk.isAllowed, "this user may not mount"), arguments: ["yes", "no"])
-    func `tells lingering that is off, where systemd runs`(_ answer: String) async throws {
+    func `finds lingering that is off, where systemd runs`(_ answer: String) async throws {
         let belfry = try Belfry(job)
         try belfry.write("#!/bin/sh\necho \(answer)\n", to: "loginctl")
         try await Shell.run("chmod 755 loginctl && chmod 755 .", in: belfry.folder.path)

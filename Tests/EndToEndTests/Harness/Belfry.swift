@@ -120,7 +120,7 @@ final class Belfry: Sendable {
 
     // MARK: The daemon
 
-    /// Starts the daemon and waits until it takes commands and has its jobs in force.
+    /// Starts the daemon and waits until it accepts commands and has loaded its jobs.
     ///
     /// - Parameters:
     ///   - words: how it is called; nil: with this home's configuration and state.
@@ -175,7 +175,7 @@ final class Belfry: Sendable {
         return line
     }
 
-    /// Ends the daemon without a word and waits until it is gone.
+    /// Kills the daemon and waits until it has ended.
     func kill() async throws {
         try await process().end()
     }

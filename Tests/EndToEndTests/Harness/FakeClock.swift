@@ -27,7 +27,7 @@ final class FakeClock: Sendable {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
-    /// What a program is told that shall see it.
+    /// The environment of a program that shall see it.
     var environment: [String: String?] {
         [
             "LD_PRELOAD": Self.library, "FAKETIME_TIMESTAMP_FILE": path, "FAKETIME_NO_CACHE": "1",

@@ -9,7 +9,7 @@ struct Webhook {
 
     /// The event's type.
     var type: String { body["type"].text ?? "" }
-    /// The objects it tells of, by name.
+    /// The objects in it, by name.
     var data: JSON? { body["data"] }
     /// The id of the delivery.
     var id: String { record.id ?? "" }
