@@ -52,7 +52,7 @@ import Timeline
         #expect(found == ["2025-03-10 02:30-04:00", "2025-03-11 02:30-04:00"])
     }
 
-    @Test func `treats every job as it is told to`() throws {
+    @Test func `treats every job by its options`() throws {
         func first(_ text: String, _ job: CronOptions.JobClass) throws -> [String] {
             try next(
                 text, "2025-03-09T00:00", 1, zone: "America/New_York", options: CronOptions(jobClass: job))

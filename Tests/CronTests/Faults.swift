@@ -197,7 +197,7 @@ import Timeline
         #expect(CronCheck(text).warnings.isEmpty)
     }
 
-    @Test func `tells which zone is used`() {
+    @Test func `names the zone that is used`() {
         let check = CronCheck("CRON_TZ=Asia/Tokyo 0 0 * * *", zoneName: "Europe/Berlin")
         #expect(check.warnings.map(\.kind) == [.zonePrefixOverrides])
         #expect(CronCheck("CRON_TZ=Asia/Tokyo 0 0 * * *", zoneName: "Asia/Tokyo").warnings.isEmpty)
@@ -206,7 +206,7 @@ import Timeline
     @Test(arguments: [
         ("30 2 * * *", true), ("30 3 * * *", false), ("30 2 * * 1", false), ("*/15 * * * *", false),
         ("*/15 2 * * *", true), ("0 0 * * *", false), ("30 1 1 1 *", false),
-    ]) func `tells what clock changes do to it`(text: String, isAffected: Bool) throws {
+    ]) func `explains what clock changes do to it`(text: String, isAffected: Bool) throws {
         let berlin = try SystemZones.zone("Europe/Berlin")
         let warning = CronCheck(text).clockChangeWarning(in: berlin, after: .init(seconds: 1_780_000_000))
         #expect((warning != nil) == isAffected)

@@ -59,7 +59,7 @@ struct `the shared vectors` {
         #expect(rows.count == 24)
         for row in rows {
             let expression = try read(row)
-            // One row's years are over when it starts; its dates do occur.
+            // One row's years are in the past when it starts; its dates do occur.
             #expect(expression.neverFires != row.expr.hasSuffix(" 2020-2024"), "\(row.id)")
             try check(row)
         }

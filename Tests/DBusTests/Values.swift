@@ -87,7 +87,7 @@ private let soon = Duration.seconds(10)
     }
 }
 
-/// The next signal of `interface`; the bus also tells us of our own name.
+/// The next signal of `interface`; the bus also signals our own name.
 func nextSignal(
     of interface: String, from arrivals: inout AsyncStream<DBusSignal>.Iterator
 ) async -> DBusSignal? {

@@ -19,7 +19,7 @@ import Testing
         #expect(ItemKey(text) == nil)
     }
 
-    @Test func `tells bots apart whose names would run together`() {
+    @Test func `distinguishes bots whose names would run together`() {
         let first = ItemKey.thread(bot: "a/b", thread: "c")
         let second = ItemKey.thread(bot: "a", thread: "b/c")
         #expect(first.description != second.description)

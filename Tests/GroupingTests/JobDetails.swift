@@ -14,7 +14,7 @@ private func report(_ actions: [ItemAction]) -> JobReport? {
 }
 
 @Suite struct `a recovery` {
-    @Test func `tells the length of the outage from the end of the first failure`() throws {
+    @Test func `measures the outage from the end of the first failure`() throws {
         var item = JobItem(job: "backup", bot: "ops")
         for (run, minutes) in [(1, 10), (2, 40)] {
             let at = start + .seconds(60 * minutes)
@@ -30,7 +30,7 @@ private func report(_ actions: [ItemAction]) -> JobReport? {
         #expect(item.failures == 0)
     }
 
-    @Test func `never tells a negative length when the clock was set back`() throws {
+    @Test func `never has a negative length when the clock was set back`() throws {
         var item = JobItem(job: "backup", bot: "ops")
         _ = item.receive(JobFact(run: 1, state: .lost, at: start), at: start, policy: policy)
         let earlier = start - .seconds(3600)

@@ -64,7 +64,7 @@ private func draw(_ item: ItemSnapshot) -> String {
     private let failures: Set<JobNews> = [.failed, .recovered]
     private let everything = Set(JobNews.allCases)
 
-    @Test func `does not exist for a quiet success nobody asked to hear of`() throws {
+    @Test func `does not exist for a success that nobody is notified of`() throws {
         try expect(hears: failures, in: "s5c-s5c", out: "")
     }
 
@@ -84,7 +84,7 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: failures, in: "sfscsf", out: "-[f1]-[up1]-[f1]")
     }
 
-    @Test func `knows since when it fails, also where nobody hears of it`() {
+    @Test func `knows since when it fails, also where nobody is notified`() {
         var item = JobItem(job: "backup", bot: "ops")
         let policy = JobPolicy(hears: [])
         let start = Moment(seconds: 1_750_000_000)
@@ -102,7 +102,7 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: everything, in: "s3-7-c", out: "(s)(3)-(7)-[ok]")
     }
 
-    @Test func `goes away with the run when only progress was asked for`() throws {
+    @Test func `is removed with the run when only progress was asked for`() throws {
         try expect(hears: [.progress], in: "s3-c-", out: "(s)(3)-x")
     }
 
@@ -134,7 +134,7 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: [.failed], in: "sf-sc", out: "-[f1]--x")
     }
 
-    @Test func `shows the failure again when the progress over it ends with nothing to tell`() throws {
+    @Test func `shows the failure again when the progress over it ends without news`() throws {
         let some: Set<JobNews> = [.failed, .progress]
         try expect(hears: some, in: "sfs3k", out: "(s)[f1](s)(3)(f1)")
         try expect(hears: some, in: "sfs3^k", out: "(s)[f1](s)(3)x")

@@ -12,7 +12,7 @@ private struct Life {
     var now = Moment(seconds: 1_700_000_000)
     var run = 0
     var failures: [String] = []
-    var isUntold = false
+    var isUnreported = false
     var flushedAt: Moment?
     var faults: [String] = []
 
@@ -29,17 +29,17 @@ private struct Life {
             end()
             if Int.random(in: 0..<8, using: &random) == 0 {
                 let actions = item.dismissed(revision: item.revision, at: now)
-                if !actions.isEmpty { isUntold = false }
+                if !actions.isEmpty { isUnreported = false }
             }
         }
         advance(by: 5000...5000)
         if item.flushAt != nil { faults.append("still waits at the end") }
-        if isUntold { faults.append("an outcome was never told") }
+        if isUnreported { faults.append("an outcome was never reported") }
         if item.failures != failures.count { faults.append("counts \(item.failures) failures") }
     }
 
     private mutating func end() {
-        isUntold = true
+        isUnreported = true
         if Bool.random(using: &random) {
             failures = []
             receive(JobFact(run: run, state: .completed, at: now))
@@ -68,7 +68,7 @@ private struct Life {
             guard case .job(let report) = version.content else { continue }
             if let flushedAt, now - flushedAt < policy.interval { faults.append("two in a second") }
             flushedAt = now
-            if report.fact.run == run, report.fact.state.isEnded { isUntold = false }
+            if report.fact.run == run, report.fact.state.isEnded { isUnreported = false }
             if report.news == .failed { checkCount(report) }
             if report.news == .recovered, report.failures == 0 || report.outage == nil {
                 faults.append("a recovery from nothing")
@@ -86,7 +86,7 @@ private struct Life {
 
 @Suite struct `any life of a job` {
     @Test(arguments: 1...300)
-    func `tells the last outcome, counts its failures and keeps the pace`(_ seed: Int) {
+    func `reports the last outcome, counts its failures and keeps the pace`(_ seed: Int) {
         var life = Life(seed: UInt64(seed))
         life.play(steps: 60)
         #expect(life.faults.isEmpty, "seed \(seed)")

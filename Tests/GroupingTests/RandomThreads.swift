@@ -12,7 +12,7 @@ private struct Model {
     var flushedAt: Moment?
     var isVisible = false
 
-    mutating func hear(_ message: Message) {
+    mutating func receive(_ message: Message) {
         guard message.author == .bot else { return read() }
         if let key = message.replaceKey { unread.removeAll { $0.message.replaceKey == key } }
         unread.append(Line(message: message))
@@ -51,7 +51,7 @@ private struct Life {
                 check(item.dismissed(revision: revision, at: now)) { if $0.isVisible { $0.dismiss() } }
             default:
                 let message = makeMessage(step)
-                check(item.receive(message, at: now, policy: policy)) { $0.hear(message) }
+                check(item.receive(message, at: now, policy: policy)) { $0.receive(message) }
             }
         }
         advance(to: now + .seconds(10))

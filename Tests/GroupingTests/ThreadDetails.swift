@@ -56,7 +56,7 @@ private func shown(_ actions: [ItemAction]) -> (count: Int, texts: [String])? {
         #expect(item.receive(said("same", id: "2", replaces: "k"), at: start, policy: policy).isEmpty)
     }
 
-    @Test func `that was put away and said anew is unread again`() throws {
+    @Test func `that was dismissed and sent again is unread again`() throws {
         let slow = ThreadPolicy(wait: .zero)
         var item = ThreadItem(bot: "ops", thread: "main")
         _ = item.receive(said("a"), at: start, policy: policy)
@@ -98,7 +98,7 @@ private func shown(_ actions: [ItemAction]) -> (count: Int, texts: [String])? {
     @Test func `says why it rang and why not`() {
         var item = ThreadItem(bot: "ops", thread: "main")
         var reasons: [RingReason?] = []
-        func hear(_ message: Message, after seconds: Int64) {
+        func receive(_ message: Message, after seconds: Int64) {
             reasons.append(
                 snapshot(item.receive(message, at: start + .seconds(seconds), policy: policy))?.reason)
         }
@@ -106,12 +106,12 @@ private func shown(_ actions: [ItemAction]) -> (count: Int, texts: [String])? {
         quiet.urgency = .low
         var loud = said("fire")
         loud.urgency = .critical
-        hear(quiet, after: 0)
-        hear(said("a"), after: 1)
-        hear(said("b"), after: 2)
-        hear(loud, after: 3)
-        hear(said("c"), after: 302)
-        hear(said("d"), after: 303)
+        receive(quiet, after: 0)
+        receive(said("a"), after: 1)
+        receive(said("b"), after: 2)
+        receive(loud, after: 3)
+        receive(said("c"), after: 302)
+        receive(said("d"), after: 303)
         #expect(reasons == [.lowUrgency, .first, .tooSoon, .urgencyRose, .tooSoon, .newMessages])
     }
 

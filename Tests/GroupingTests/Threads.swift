@@ -72,7 +72,7 @@ private func message(_ character: Character, _ now: Moment) -> Message {
         try expect(in: "1---2---a", out: "---(1)-(12)--[12a]")
     }
 
-    @Test func `goes away when read, and the next message is a first one`() throws {
+    @Test func `is removed when read, and the next message is a first one`() throws {
         try expect(in: "a---!-b", out: "---[a]x----[b]")
     }
 

@@ -19,7 +19,7 @@ import Testing
         let listener = try LocalSocket.listen(path)
         #expect(throws: HostError.held(path: path, pid: getpid())) { try SocketClaim(path) }
         _ = consume listener
-        // What a listener that is gone left behind.
+        // What a listener that has ended left behind.
         _ = try SocketClaim(path)
     }
 

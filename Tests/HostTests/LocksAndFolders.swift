@@ -24,7 +24,7 @@ import Testing
         #expect(StateLock.holder(folder.file("lock")) == getpid())
     }
 
-    @Test func `is free when its owner is gone, also where a child is about to exec`() throws {
+    @Test func `is free when its owner has ended, also where a child is about to exec`() throws {
         let folder = try TemporaryFolder()
         let lock = try StateLock(folder: folder.path)
         let child = try ForkGap(sharing: folder.file("lock"))
@@ -34,7 +34,7 @@ import Testing
         _ = consume child
     }
 
-    @Test func `tells who holds it now, and not who held it once`() throws {
+    @Test func `names its present holder, and not an earlier one`() throws {
         let folder = try TemporaryFolder()
         #expect(try StateLock.liveHolder(folder: folder.path) == nil)
         let lock = try StateLock(folder: folder.path)

@@ -31,7 +31,7 @@ import Testing
         #expect(String(decoding: buffer[..<6], as: UTF8.self) == "inside")
     }
 
-    @Test func `says when the other side is full, and when it is gone`() throws {
+    @Test func `reports when the other side is full, and when it closed`() throws {
         let folder = try TemporaryFolder()
         let listener = try LocalSocket.listen(folder.file("s"))
         let here = try LocalSocket.connect(folder.file("s"))

@@ -10,7 +10,7 @@ import Testing
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test func `is told that the process is ready`() throws {
+    @Test func `is notified that the process is ready`() throws {
         let folder = try TemporaryFolder()
         let socket = try LocalSocket.bindDatagram(folder.file("notify"))
         try ServiceManager.sayReady(environment: ["NOTIFY_SOCKET": folder.file("notify")])

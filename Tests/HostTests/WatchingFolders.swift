@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct `a folder watch` {
-    @Test func `tells of files in the folder and in the folders in it, new ones too`() async throws {
+    @Test func `reports files in the folder and in the folders in it, new ones too`() async throws {
         let folder = try TemporaryFolder()
         let zones = folder.file("zones")
         try await Shell.run(

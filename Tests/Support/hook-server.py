@@ -183,7 +183,7 @@ def leave_with_stdin():
 
 
 def main():
-    # Whoever starts it may have blocked signals on the starting thread; a server must hear TERM and INT.
+    # Whoever starts it may have blocked signals on the starting thread; a server must get TERM and INT.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, required=True)

@@ -200,7 +200,7 @@ def main():
     try:
         Server(parser.parse_args()).run()
     except (ConnectionResetError, BrokenPipeError):
-        sys.exit(0)  # the bus is gone
+        sys.exit(0)  # the bus has ended
 
 
 main()

@@ -47,7 +47,7 @@ import Tracking
         #expect(again.isEmpty)
     }
 
-    @Test func `leaves one frame when the terminal wraps the old one anew`() {
+    @Test func `leaves one frame when the terminal rewraps the old one`() {
         for (from, to) in [(100, 60), (100, 33), (60, 100), (80, 20), (20, 80)] {
             var painter = TerminalPainter(plainColors)
             var screen = Screen(columns: from, rows: 40)

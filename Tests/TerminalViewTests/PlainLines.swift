@@ -7,7 +7,7 @@ import Tracking
 @Suite struct `plain lines` {
     private let traits = TerminalTraits(isTerminal: false, environment: ["LANG": "C.UTF-8"])
 
-    @Test func `tell the start, each 10 %, each phase and the end`() {
+    @Test func `show the start, each 10 %, each phase and the end`() {
         var printer = PlainPrinter(traits, zone: .utc)
         var lines: [String] = []
         var seq: Int64 = 0
@@ -30,7 +30,7 @@ import Tracking
             ])
     }
 
-    @Test func `tell a slow run once a minute`() {
+    @Test func `show a slow run once a minute`() {
         var printer = PlainPrinter(traits, zone: .utc)
         var seconds: [Int] = []
         for second in 0...180 {
@@ -40,7 +40,7 @@ import Tracking
         #expect(seconds == [0, 60, 120, 180])
     }
 
-    @Test func `tell an end once, and nothing that is older than what was told`() {
+    @Test func `show an end once, and nothing that is older than what was shown`() {
         var printer = PlainPrinter(traits, zone: .utc)
         let ended = live("a#1", .failed, seq: 5, updatedAt: 9)
         #expect(printer.line(for: ended, at: at(9)) == "1970-01-01T00:00:09+00:00 a#1 failed after 9s")
@@ -48,7 +48,7 @@ import Tracking
         #expect(printer.line(for: live("a#1", seq: 4), at: at(10)) == nil)
     }
 
-    @Test func `tell an end with what is known beyond its reason`() {
+    @Test func `show an end with what is known beyond its reason`() {
         var printer = PlainPrinter(traits, zone: .utc)
         let line = printer.line(for: live("a#1", .failed, updatedAt: 9), at: at(9), detail: "exit code 3")
         #expect(line == "1970-01-01T00:00:09+00:00 a#1 failed after 9s: exit code 3")

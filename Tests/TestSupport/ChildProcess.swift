@@ -12,7 +12,7 @@ package final class ChildProcess: Sendable {
         case lines
         /// Standard output and standard error, both to ``ChildProcess/lines``.
         case bothInLines
-        /// Each to a file of this path, made anew; ``ChildProcess/lines`` is empty.
+        /// Each to a new file of this path; ``ChildProcess/lines`` is empty.
         case files(output: String, errors: String)
     }
 
@@ -81,18 +81,18 @@ package final class ChildProcess: Sendable {
         try input.writeAll(Array((line + "\n").utf8)[...])
     }
 
-    /// Sends a signal, such as `SIGSTOP`; nothing happens when it is gone.
+    /// Sends a signal, such as `SIGSTOP`; nothing happens when it has ended.
     package func signal(_ number: Int32) {
         life.signal(number)
     }
 
-    /// Ends it with SIGKILL and waits until it is gone.
+    /// Ends it with SIGKILL and waits until it has ended.
     package func end() async {
         signal(SIGKILL)
         _ = await status()
     }
 
-    /// Waits until it has ended; its exit status, or the signal's number, and nil when the test's time is over.
+    /// Waits until it has ended; its exit status, or the signal's number, and nil when the test has no time left.
     @discardableResult
     package func status() async -> Int32? {
         await life.status()

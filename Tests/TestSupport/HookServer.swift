@@ -76,6 +76,6 @@ package final class HookServer: Sendable {
         await process.end()
     }
 
-    /// The server did not start, or is gone.
+    /// The server did not start, or has ended.
     private struct NoServer: Error {}
 }

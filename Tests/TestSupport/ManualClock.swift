@@ -11,7 +11,7 @@ package final class ManualClock: WallClock {
         var sleepers: [Int: (until: Moment, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var canceled: Set<Int> = []
         var lastTicket = 0
-        /// Sleepers that went to sleep and have not been reported yet.
+        /// Sleepers that fell asleep and have not been reported yet.
         var reports: [Moment] = []
         var watchers: [CheckedContinuation<Moment, Never>] = []
     }

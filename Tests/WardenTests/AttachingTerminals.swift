@@ -58,7 +58,7 @@ import WardenProtocol
         guard case .started(order.key, _, _, _)? = try terminal.message(),
             case .ended(let record)? = try terminal.message()
         else {
-            Issue.record("it was told otherwise")
+            Issue.record("another message came")
             return
         }
         #expect(record.exitCode == 3)
@@ -83,7 +83,7 @@ import WardenProtocol
         #expect(try await warden.end(of: order.key).outputBytes == 5_000_005)
     }
 
-    @Test func `goes away, and the run goes on`() async throws {
+    @Test func `disconnects, and the run goes on`() async throws {
         let warden = try await WardenAtWork()
         var terminal: Terminal? = try Terminal(warden, token: "t")
         let order = order(warden, "head -c 5000000 /dev/zero; exit 4", "t")

@@ -113,7 +113,7 @@ import WardenProtocol
         #expect(try #require(record.cpu) > .milliseconds(1))
     }
 
-    @Test func `has its memory told when it took more than its warden did, and none made up otherwise`()
+    @Test func `has its memory reported when it used more than its warden did, and none made up otherwise`()
         async throws
     {
         let warden = try await WardenAtWork()

@@ -32,7 +32,7 @@ import Testing
         #expect(members(&tree, table) == [100, 101, 102])
     }
 
-    @Test func `keeps who was seen in it when the leader is gone`() {
+    @Test func `keeps the processes seen in it when the leader has ended`() {
         var tree = ProcessTree(leader: 100, startTime: 50, mark: "", reaper: 7)
         _ = members(
             &tree,

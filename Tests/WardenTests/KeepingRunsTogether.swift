@@ -28,7 +28,7 @@ import WardenProtocol
     }
 
     @Test(.enabled(if: WardenAtWork.hasControlGroups))
-    func `is the run's own from its first instruction on, and is gone after it`() async throws {
+    func `is the run's own from its first instruction on, and is removed after it`() async throws {
         let warden = try await WardenAtWork.inControlGroup()
         let order = warden.order(.shell("grep ^0:: /proc/self/cgroup"))
         #expect(try await warden.run(order).exitCode == 0)

@@ -3,7 +3,7 @@ import Testing
 import WardenProtocol
 
 @Suite(.timeLimit(.minutes(1))) struct `a warden that does not come up` {
-    @Test func `is told of with its last words`() async throws {
+    @Test func `is reported with its last line`() async throws {
         let folder = try TemporaryFolder()
         let client = try WardenClient(directory: folder.file("w"))
         defer { client.close() }
@@ -14,7 +14,7 @@ import WardenProtocol
         #expect("\(error.map { "\($0)" } ?? "")".contains("until-idle"))
     }
 
-    @Test func `is told of as silent when it said nothing`() async throws {
+    @Test func `is reported as silent when it printed nothing`() async throws {
         let folder = try TemporaryFolder()
         let client = try WardenClient(directory: folder.file("w"))
         defer { client.close() }

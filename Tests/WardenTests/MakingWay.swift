@@ -36,9 +36,9 @@ import WardenProtocol
         try await warden.comeBack(with: newer(warden))
         #expect(warden.hello.pid != firstID)
         #expect(warden.hello.runs == 1)
-        let told = try await warden.until { $0 == .caughtUp }
+        let messages = try await warden.until { $0 == .caughtUp }
         #expect(
-            told.contains {
+            messages.contains {
                 if case .started(old.key, let process, _) = $0 { process?.pid == job } else { false }
             })
         #expect(try await warden.run(warden.order(.command(["true"]), run: "new")).exitCode == 0)
@@ -71,7 +71,7 @@ import WardenProtocol
         #expect(try await warden.end(of: old.key).cause == .canceled)
     }
 
-    @Test func `is told how the runs ended that the older one finished while no daemon was there`()
+    @Test func `learns how the runs ended that the older one finished while no daemon was there`()
         async throws
     {
         let warden = try await WardenAtWork()

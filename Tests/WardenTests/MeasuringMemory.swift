@@ -10,8 +10,8 @@ import Testing
         ] as [(Int, Int?, Int?)])
     func `is the child's only above what its parent had been`(said: Int, own: Int?, known: Int?) {
         var size = OwnSize { own }
-        let told = size.known(said)
-        #expect(told == known)
+        let result = size.known(said)
+        #expect(result == known)
     }
 
     @Test func `is compared with a parent that has grown since the last child`() {

@@ -25,7 +25,7 @@ import WardenProtocol
         #expect(try await warden.end(of: order.key).exitCode == 5)
     }
 
-    @Test func `tells an outcome on every connection until it is acknowledged`() async throws {
+    @Test func `reports an outcome on every connection until it is acknowledged`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("exit 4"))
         let record = try await warden.run(order)
@@ -43,7 +43,7 @@ import WardenProtocol
         #expect(try await warden.until { $0 == .caughtUp } == [.caughtUp])
     }
 
-    @Test func `leaves nothing behind when it ends without anything to tell`() async throws {
+    @Test func `leaves nothing behind when it ends without an outcome`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("exit 4"))
         try await warden.run(order)
@@ -67,7 +67,7 @@ import WardenProtocol
         #expect(try await Shell.run("until [ -e \(saved) ]; do sleep 0.05; done") == 0)
         #expect(try ExitRecord(fileBytes: SmallFile.read(saved)) == record)
 
-        // The machine restarts: the runtime folder is gone, the state is not.
+        // The machine restarts: the runtime folder is empty, the state is not.
         kill(warden.hello.pid, SIGKILL)
         #expect(try await Shell.run("rm -r \(warden.folder.file("w"))") == 0)
         try await warden.comeBack(launching: true)
@@ -78,7 +78,7 @@ import WardenProtocol
         #expect(try Folder.names(in: warden.folder.file("state/warden")).isEmpty)
     }
 
-    @Test func `reports a job of a killed warden as lost, once it is over`() async throws {
+    @Test func `reports a job of a killed warden as lost, once it has ended`() async throws {
         let warden = try await WardenAtWork()
         let long = warden.order(.shell("exec sleep 1000"), run: "long-" + UniqueID.v4())
         let short = warden.order(.shell("exec sleep 1000"), run: "short-" + UniqueID.v4())
@@ -221,7 +221,7 @@ import WardenProtocol
                 == "belfry-warden: \(folder) is in use by process \(warden.hello.pid)")
     }
 
-    @Test func `ends on TERM when its last run is over, and not before`() async throws {
+    @Test func `ends on TERM when its last run has ended, and not before`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("mkfifo go; read line < go"))
         warden.client.send(.start(order))

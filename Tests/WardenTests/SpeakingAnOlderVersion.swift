@@ -70,25 +70,25 @@ enum FirstVersion {
         await warden.hangUp()
         let socket = try LocalSocket.connect(warden.folder.file("w/warden.sock"))
         #expect(try LocalSocket.send((FirstVersion.hello + FirstVersion.start)[...], over: socket) > 0)
-        var told = try messages(from: socket) { if case .ended = $0 { true } else { false } }
-        guard case .hello(let hello)? = told.first else {
+        var seen = try messages(from: socket) { if case .ended = $0 { true } else { false } }
+        guard case .hello(let hello)? = seen.first else {
             Issue.record("no hello")
             return
         }
         #expect(hello.version == WardenHello.currentVersion)
-        #expect(told.contains { if case .started(FirstVersion.key, _, _, _) = $0 { true } else { false } })
-        #expect(told.contains(.output(FirstVersion.key, offset: 0, bytes: Array("one\n".utf8))))
-        guard case .ended(let record)? = told.last else { return }
+        #expect(seen.contains { if case .started(FirstVersion.key, _, _, _) = $0 { true } else { false } })
+        #expect(seen.contains(.output(FirstVersion.key, offset: 0, bytes: Array("one\n".utf8))))
+        guard case .ended(let record)? = seen.last else { return }
         #expect(record.key == FirstVersion.key && record.exitCode == 7)
 
         let rest =
             FirstVersion.query + FirstVersion.startMissing + FirstVersion.acknowledge
             + FirstVersion.queryAgain
         #expect(try LocalSocket.send(rest[...], over: socket) == rest.count)
-        told = try messages(from: socket) { $0 == .unknown(FirstVersion.key) }
-        #expect(told.first == .unknown(FirstVersion.other))
+        seen = try messages(from: socket) { $0 == .unknown(FirstVersion.key) }
+        #expect(seen.first == .unknown(FirstVersion.other))
         #expect(
-            told.contains { if case .refused(FirstVersion.other, .notFound, _) = $0 { true } else { false } })
+            seen.contains { if case .refused(FirstVersion.other, .notFound, _) = $0 { true } else { false } })
         OutputLog(path: "/tmp/bf-v1/out.log").remove()
         unsafe rmdir("/tmp/bf-v1")
     }
@@ -141,17 +141,17 @@ enum FirstVersion {
         var frames = FrameBuffer()
         var buffer = [UInt8](repeating: 0, count: 4096)
         var received: [Descriptor] = []
-        var told: [WardenMessage] = []
+        var seen: [WardenMessage] = []
         while true {
             while let frame = try frames.next() {
                 guard let message = try WardenMessage(kind: frame.kind, frame.fields) else { continue }
-                told.append(message)
-                if isLast(message) { return told }
+                seen.append(message)
+                if isLast(message) { return seen }
             }
             var waiting = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
             #expect(unsafe poll(&waiting, 1, 30_000) == 1, "the warden fell silent")
             let reading = try LocalSocket.receive(from: socket, into: &buffer, received: &received)
-            guard case .bytes(let count) = reading else { return told }
+            guard case .bytes(let count) = reading else { return seen }
             frames.append(buffer[..<count])
         }
     }

@@ -19,7 +19,7 @@ import WardenProtocol
         #expect(try warden.log(of: order) == "one\ntwo\n")
     }
 
-    @Test func `tells the signal that ended it`() async throws {
+    @Test func `reports the signal that ended it`() async throws {
         let warden = try await WardenAtWork()
         let record = try await warden.run(warden.order(.shell("kill -USR1 $$")))
         #expect(record.exitCode == nil)

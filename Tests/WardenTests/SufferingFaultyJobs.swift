@@ -45,7 +45,7 @@ import WardenProtocol
         #expect(try warden.log(of: order) == "before\n")
     }
 
-    @Test func `that ends at once is told whole`() async throws {
+    @Test func `that ends at once is reported whole`() async throws {
         let warden = try await WardenAtWork()
         for number in 0..<20 {
             let order = warden.order(.command(["echo", "x"]), run: "quick-\(number)")
@@ -58,7 +58,7 @@ import WardenProtocol
     @Test func `whose process number was given to a stranger leaves the stranger alone`() async throws {
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("w/runs"))
-        // The record of a killed warden names our own process, as it would be after the numbers went round.
+        // The record of a killed warden names our own process, as it would be after process ids wrapped around.
         let stranger = getpid()
         let key = RunKey(run: "reused", attempt: 1)
         let record = RunRecord(

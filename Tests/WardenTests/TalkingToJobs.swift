@@ -76,7 +76,7 @@ import WardenProtocol
         try await warden.end(of: order.key)
     }
 
-    @Test func `and closed its input is told of`() async throws {
+    @Test func `and closed its input is reported`() async throws {
         let warden = try await WardenAtWork()
         var order = warden.order(.shell("exec <&-; echo closed; exec sleep 1000"))
         order.stdin = .pipe
@@ -130,7 +130,7 @@ import WardenProtocol
         #expect(try warden.log(of: order) == "31 97\r\n1\r\n")
     }
 
-    @Test func `sees another size and is told`() async throws {
+    @Test func `sees another size and gets a signal`() async throws {
         let warden = try await WardenAtWork()
         let order = order(warden, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.01; done")
         warden.client.send(.start(order))
@@ -185,7 +185,7 @@ import WardenProtocol
 
     @Test func `can end it by hanging up`() async throws {
         let warden = try await WardenAtWork()
-        // An interactive shell does not mind TERM; a terminal that is gone ends it.
+        // An interactive shell does not mind TERM; a terminal that hangs up ends it.
         let order = order(warden, "echo ready; exec sh -i")
         warden.client.send(.start(order))
         try await warden.output(of: order.key, contains: "ready")

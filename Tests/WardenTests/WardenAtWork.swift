@@ -148,7 +148,7 @@ final class WardenAtWork {
         String(decoding: try OutputLog(path: order.output.path).read(from: 0).bytes, as: UTF8.self)
     }
 
-    /// The daemon goes away: its process could have been killed.
+    /// The daemon disconnects: its process could have been killed.
     func hangUp() async {
         client.close()
         while await events.next(isolation: #isolation) != nil {}
