@@ -167,7 +167,7 @@ private struct Door: APIHandler {
     @Test func `waits for the answer of one that shows signs of life`() async throws {
         try await whileServing(Slow()) { client in
             try await blocking {
-                // It is asked for when half of this is over; the answer has the other half, on a busy machine too.
+                // It is asked for when half of this has passed; the answer has the other half, on a busy machine too.
                 let client = DaemonClient(socket: client.socket, patience: .seconds(8))
                 let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)

@@ -98,7 +98,7 @@ private struct Mirror: APIHandler {
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `is open to its user only, and gone afterwards`() async throws {
+    @Test func `is open to its user only, and removed afterwards`() async throws {
         let path = try await whileServing(Mirror()) { client in
             var status = stat()
             #expect(unsafe stat(client.socket, &status) == 0)
@@ -116,7 +116,7 @@ private struct Mirror: APIHandler {
                 return Held(stream)
             }
         }
-        // The listener has stopped, and the reader is told that this was not the end of the answer.
+        // The listener has stopped, and the reader finds that this was not the end of the answer.
         try await blocking {
             let error = #expect(throws: APIError.self) { try stream.value.next(timeout: .seconds(10)) }
             #expect(error?.code == .connectionLost)
@@ -199,7 +199,7 @@ private struct Mirror: APIHandler {
 }
 
 @Suite struct `a loopback port` {
-    @Test func `hands over what was posted and answers the status it is told`() async throws {
+    @Test func `hands over what was posted and answers with the given status`() async throws {
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let (requests, arrived) = AsyncStream.makeStream(of: HTTPListener.Received.self)
         let listener = HTTPListener(

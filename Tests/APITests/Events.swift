@@ -36,7 +36,7 @@ import Tracking
                 #expect(all.filter { $0.type == "message.posted" }.count == 3)
                 let rest = try Self.read(house.client, since: 1, through: last)
                 #expect(rest.map(\.seq) == all.map(\.seq).filter { $0 > 1 })
-                // A feed without a position hears what comes, and nothing that was.
+                // A feed without a position gets new events, and no earlier ones.
                 let feed = try EventFeed(of: house.client, query: EventsQuery())
                 _ = try feed.next(timeout: .seconds(20))
                 let message = try house.client.ask(Endpoints.notify(body: NotifyRequest(text: "four")))

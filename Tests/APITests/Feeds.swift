@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tells events 1 to 5, two a connection, from where the reader left off; then heartbeats and the end.
+/// Sends events 1 to 5, two a connection, from where the reader left off; then heartbeats and the end.
 private final class Teller: APIHandler {
     let router = EndpointRouter(Endpoints.all)
     let resumes = Mutex<[String?]>([])
@@ -49,7 +49,7 @@ private final class Teller: APIHandler {
         #expect(teller.resumes.withLock { $0 } == [nil, "2", "4"])
     }
 
-    @Test func `says that the daemon is gone, and finds the next one`() async throws {
+    @Test func `reports that the daemon has stopped, and finds the next one`() async throws {
         let folder = try TemporaryFolder()
         let missing = DaemonClient(socket: folder.file("none.sock"))
         #expect(throws: APIError.self) { try EventFeed(of: missing, query: EventsQuery()) }
@@ -63,7 +63,7 @@ private final class Teller: APIHandler {
                 return Held(feed)
             }
         }
-        // The daemon has stopped; its socket is gone, and the feed keeps looking without an error.
+        // The daemon has stopped; its socket no longer exists, and the feed keeps looking without an error.
         try await blocking {
             var arrivals: [EventFeed.Arrival] = []
             for _ in 0..<3 { arrivals.append(try feed.value.next(timeout: .seconds(10))) }

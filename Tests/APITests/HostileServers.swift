@@ -19,7 +19,7 @@ import Testing
                 else { return }
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 _ = try? connection.read(into: &buffer)
-                // The client may have hung up already: it heard enough.
+                // The client may have disconnected already: it read enough.
                 _ = unsafe answer.withUnsafeBytes {
                     unsafe send(connection.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }

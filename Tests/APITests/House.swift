@@ -52,7 +52,7 @@ struct House: Sendable {
         var errors: String
     }
 
-    /// Runs the built `belfry` with `arguments`, told of the house's socket by the environment.
+    /// Runs the built `belfry` with `arguments`, and the house's socket in its environment.
     func belfry(_ arguments: String...) async throws -> Answer {
         try await belfry(arguments)
     }
@@ -61,7 +61,7 @@ struct House: Sendable {
         try await run(try BuiltProgram.path("belfry"), arguments, environment: environment)
     }
 
-    /// Runs a program with `arguments`, told of the house's socket by the environment.
+    /// Runs a program with `arguments`, and the house's socket in its environment.
     func run(
         _ program: String, _ arguments: [String], environment: [String: String] = [:]
     ) async throws -> Answer {

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `are not denied before those of the files are in force`() async throws {
+    @Test func `are not denied before those of the files are loaded`() async throws {
         try await House.whileStanding(loading: Loading(isDone: false, patience: .zero)) { house in
             let client = house.client
             let refused = try await blocking {

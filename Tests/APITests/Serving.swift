@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import TestSupport
 
-/// Runs `services` until `body` is done, and tells them to stop.
+/// Runs `services` until `body` is done, and stops them.
 func whileServing<Result: Sendable>(
     _ services: [any Service], ready: AsyncStream<Int>,
     _ body: @escaping @Sendable (Int) async throws -> Result

@@ -86,8 +86,8 @@ import Tracking
     }
 
     @Test func `of a live state falls in no phase for who has seen more`() {
-        let (seen, told) = (Samples.live, Samples.live.keepingProgress(of: nil))
-        var less = told
+        let (seen, reported) = (Samples.live, Samples.live.keepingProgress(of: nil))
+        var less = reported
         less.progress = (seen.progress ?? 0) / 2
         #expect(less.keepingProgress(of: seen).progress == seen.progress)
         #expect(less.keepingProgress(of: nil) == less && seen.keepingProgress(of: less) == seen)

@@ -91,7 +91,7 @@ private func draw(_ permission: Circuit.Permission) -> String {
         try expect(in: "fffff---??q?", out: "----F---yp-y")
     }
 
-    @Test func `is disabled at once by an address that is gone, until a person enables it`() throws {
+    @Test func `is disabled at once by an address that no longer exists, until a person enables it`() throws {
         try expect(in: "g?fs?e?", out: "Dn--n-y")
     }
 
@@ -123,7 +123,7 @@ private func draw(_ permission: Circuit.Permission) -> String {
         #expect(circuit.lastReason == nil && circuit.lastError == nil)
     }
 
-    @Test func `tells that what was refused for good was given up, and that the rest waits`() {
+    @Test func `reports that entries refused for good are dead, and that the rest waits`() {
         let waits = CircuitNews.failing.words(of: "hook", "503", reason: .serverError)
         #expect(waits == "Channel \"hook\" fails: 503. What is for it waits; see: belfry outbox")
         for reason in [DeliveryReason.rejected, .redirected, .unsendable] {

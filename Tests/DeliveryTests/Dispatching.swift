@@ -77,7 +77,7 @@ private struct Siesta: DispatchStage {
         #expect(decide(test) == ["pager:send asked route"])
     }
 
-    @Test func `heeds what belfry exec was asked`() {
+    @Test func `respects the options of belfry exec`() {
         func ended(_ fact: Fact, _ wish: NotifyWish) -> [String] {
             var matter = Matter(fact)
             (matter.wish, matter.isEnd) = (wish, true)

@@ -122,7 +122,7 @@ private func job(
                 == "the command does not exist")
     }
 
-    @Test func `tells a recovery with the length of the outage`() {
+    @Test func `shows a recovery with the length of the outage`() {
         let fact = JobFact(run: 9, state: .completed, exitCode: 0, at: start)
         let long = job(.recovered, fact, all: 4, outage: .seconds(3 * 3600 + 300), reason: .recovered)
         let notice = NoticeComposer.compose(long)
@@ -131,7 +131,7 @@ private func job(
         #expect(notice.soundName == "complete")
     }
 
-    @Test func `tells missed slots by their number`() {
+    @Test func `shows missed slots by their number`() {
         let fact = JobFact(run: nil, state: .missed, reason: .catchUpNone, slots: 12, at: start)
         let notice = NoticeComposer.compose(job(.missed, fact, reason: .missed))
         #expect(notice.title == "backup missed 12 slots")

@@ -137,8 +137,7 @@ extension OutboxEntry {
         (1, 2.0, 5.0), (1, 20.0, 20.0), (1, 90_000.0, 3600.0), (4, 10_000.0, 10_000.0),
         (4, 90_000.0, 14_400.0),
     ])
-    func `heeds what the other side asks for, within bounds`(_ attempt: Int, _ asked: Double, _ wait: Double)
-    {
+    func `follows what the other side asks for, in bounds`(_ attempt: Int, _ asked: Double, _ wait: Double) {
         let error = DeliveryError.retry(.serverError, after: .milliseconds(Int64(asked * 1000)), status: 503)
         #expect(seconds(attempt, error) == wait)
     }

@@ -28,7 +28,7 @@ import Testing
         Route(when: [.message, .failed], to: ["desk", "pager"]),
     ])
 
-    @Test func `tells every channel of every route that names the event, each once`() {
+    @Test func `notifies every channel of every route that names the event, each once`() {
         #expect(routing.channels(for: "run.failed") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "message.group") == ["desk", "pager"])
         #expect(routing.channels(for: "run.completed").isEmpty)
@@ -45,11 +45,11 @@ import Testing
         #expect(own.channels(for: "run.lost") == ["pager"])
     }
 
-    @Test func `tells of a broken channel on the others`() {
+    @Test func `reports a broken channel on the others`() {
         #expect(routing.channels(for: "channel.failing", about: "hook") == ["desk", "pager"])
     }
 
-    @Test func `knows what some channels want to hear of jobs`() {
+    @Test func `knows which events of jobs some channels want`() {
         #expect(routing.hears(["hook"]) == [.failed, .missed, .recovered, .lost])
         #expect(routing.hears(["pager"]) == [.failed, .lost])
         #expect(routing.hears(["nobody"]).isEmpty)

@@ -48,7 +48,7 @@ struct `dunst on a virtual screen` {
         withExtendedLifetime(dunst) {}
     }
 
-    @Test func `tells us alone what a person did`() async throws {
+    @Test func `reports to us alone what a person did`() async throws {
         let (bus, screen) = (try await PrivateBus.start(), try await VirtualScreen.start())
         let dunst = try screen.startDunst(at: bus.address)
         let hand = try await DBusConnection.connect(to: bus.address, deadline: soon)

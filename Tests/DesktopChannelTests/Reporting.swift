@@ -122,7 +122,7 @@ import Timeline
         }
     }
 
-    @Test func `an answer of a server whose life is over is void`() async throws {
+    @Test func `an answer of a server that has ended is ignored`() async throws {
         let bus = try await PrivateBus.start()
         let first = try await NotificationServer.start(at: bus.address)
         try await Scene.run(at: bus.address) { scene in

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `that does not ring is silent, and one that stays is told to stay`() async throws {
+    @Test func `that does not ring is silent, and one that stays is marked to stay`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await Scene.run(at: bus.address) { scene in

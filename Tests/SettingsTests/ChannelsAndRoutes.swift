@@ -128,7 +128,7 @@ import Testing
 @Suite struct `the routes of a file` {
     private let channels = "channels: { desk: { kind: desktop } }\n"
 
-    @Test func `tell who is to be told`() throws {
+    @Test func `name the channels that are notified`() throws {
         let routing = try read(
             channels
                 + "routes:\n  - { when: [failed, message], to: [desk] }\n  - { when: [test], to: [desk] }"
@@ -137,7 +137,7 @@ import Testing
         #expect(routing.channels(for: "run.completed").isEmpty)
     }
 
-    @Test func `left out, tell everything everywhere`() throws {
+    @Test func `left out, send everything everywhere`() throws {
         let routing = try read(channels).routing
         #expect(
             RouteWord.allCases.filter { routing.channels(for: "run.\($0)").isEmpty }.allSatisfy { word in

@@ -158,7 +158,7 @@ import Testing
         #expect(refusal("jobs:\n  empty:").contains("belfry.yaml:2:3: jobs: this job does nothing"))
     }
 
-    @Test func `whose command or schedule is misspelt is told that alone`() {
+    @Test func `whose command or schedule is misspelt gets that fault alone`() {
         for job in ["{ schedule: manual, comand: [a] }", "{ shcedule: manual, shell: a }"] {
             let shown = refusal("jobs:\n  a: \(job)")
             #expect(shown.contains("did you mean"))
@@ -167,7 +167,7 @@ import Testing
         #expect(refusal("jobs:\n  a: { schedule: manual, nice: 99 }").contains("this job does nothing"))
     }
 
-    @Test func `whose schedule is a list is told the usual form`() {
+    @Test func `whose schedule is a list is shown the usual form`() {
         let shown = refusal("jobs:\n  a: { schedule: [1, 2], shell: a }")
         #expect(shown.contains("write schedule: \"30 2 * * *\""))
     }

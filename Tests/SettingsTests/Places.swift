@@ -16,7 +16,7 @@ import Testing
         #expect(refusal("zone: UTC", jobs: ["jobs.d/x.yaml": "bots: {}"]).contains("known here: jobs"))
     }
 
-    @Test func `is told for all faults at once, in the order of the lines`() {
+    @Test func `is shown for all faults at once, in the order of the lines`() {
         let shown = refusal(
             """
             zone: Nowhere/Else
@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    @Test func `is told also of what stands beside another fault`() {
+    @Test func `is shown also of what stands beside another fault`() {
         func places(_ text: String) -> [String] {
             refusal(text).split(separator: "\n").filter { $0.hasPrefix("belfry.yaml:") }.map { line in
                 String(line.dropFirst("belfry.yaml:".count).prefix { $0 != " " })
@@ -90,7 +90,7 @@ import Testing
         #expect(shown.split(separator: "\n").allSatisfy { $0.count < 110 })
     }
 
-    @Test func `is told for a text that is not YAML`() {
+    @Test func `is shown for a text that is not YAML`() {
         #expect(
             refusal("jobs:\n  a: [1, 2\nzone: UTC\n").hasPrefix("belfry.yaml:3:"))
         #expect(refusal("zone: \"UTC\n").contains("not YAML: "))

@@ -33,10 +33,10 @@ import Tracking
             for step in 0..<40 {
                 let moment = at(Double(step) * 0.7)
                 let input = bytes(&generator)[...]
-                var told = scanner.receive(input, at: moment).map { ($0, ReportSource.text) }
-                told += lines.receive(input, at: moment).map { ($0, .native) }
-                if let datagram = NotifyDatagram(input) { told.append((datagram.report, .native)) }
-                for (report, source) in told {
+                var reports = scanner.receive(input, at: moment).map { ($0, ReportSource.text) }
+                reports += lines.receive(input, at: moment).map { ($0, .native) }
+                if let datagram = NotifyDatagram(input) { reports.append((datagram.report, .native)) }
+                for (report, source) in reports {
                     let before = tracker.live
                     let change = tracker.receive(report, from: source, at: moment)
                     check(before, tracker.live, change, seed: seed)

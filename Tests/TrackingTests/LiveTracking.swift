@@ -15,15 +15,15 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
 @Suite struct `a live state` {
     @Test func `never falls within a phase`() {
         var tracker = runningTracker()
-        for told in [0.2, 0.5, 0.4, 0.45, 0.6] {
-            _ = tracker.receive(ProgressReport(fraction: told, phase: "copy"), from: .native, at: at(1))
+        for fraction in [0.2, 0.5, 0.4, 0.45, 0.6] {
+            _ = tracker.receive(ProgressReport(fraction: fraction, phase: "copy"), from: .native, at: at(1))
         }
         #expect(tracker.live.progress == 0.6)
         _ = tracker.receive(ProgressReport(fraction: 0.1), from: .native, at: at(2))
         #expect(tracker.live.progress == 0.6)
     }
 
-    @Test func `starts anew with a new phase`() {
+    @Test func `starts again with a new phase`() {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(fraction: 0.9, phase: "copy"), from: .native, at: at(1))
         _ = tracker.receive(ProgressReport(phase: "verify"), from: .native, at: at(2))
@@ -49,7 +49,7 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.phase == nil)
     }
 
-    @Test func `listens to the better source once it has told progress`() {
+    @Test func `follows the better source once that has reported progress`() {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(fraction: 0.1), from: .text, at: at(1))
         _ = tracker.receive(ProgressReport(fraction: 0.3), from: .native, at: at(2))
@@ -169,7 +169,7 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(later == .tick)
     }
 
-    @Test func `is stale two minutes after the job last told anything, and not while it waits`() {
+    @Test func `is stale two minutes after the job's last report, and not while it waits`() {
         var tracker = runningTracker()
         #expect(tracker.live.staleAt == nil)
         _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(10))

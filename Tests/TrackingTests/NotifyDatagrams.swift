@@ -10,7 +10,7 @@ import Tracking
         ("X_IMPORT_PROGRESS=7%", 0.07), ("X_SYSUPDATE_PROGRESS=60", 0.6),
         ("X_IMPORT_PROGRESS=7%\nX_PROGRESS=0.5", 0.5), ("X_PROGRESS=0.5\nX_IMPORT_PROGRESS=7%", 0.5),
     ])
-    func `tells progress as a fraction, a percentage or amounts`(text: String, progress: Double) {
+    func `report progress as a fraction, a percentage or amounts`(text: String, progress: Double) {
         #expect(read(text)?.report.progress == progress)
     }
 
@@ -20,7 +20,7 @@ import Tracking
         "X_PROGRESS=1/2/3", "X_PROGRESS=.", "X_PROGRESS=%", "X_PROGRESS=/",
         "X_PROGRESS=0.1234567890123456789012", "X_IMPORT_PROGRESS=200", "PROGRESS=42%", "x_progress=42%",
     ])
-    func `tells none by a number that can't be one`(text: String) {
+    func `report none by a number that can't be one`(text: String) {
         #expect(read(text)?.report.progress == nil)
     }
 
@@ -41,16 +41,16 @@ import Tracking
         ("X_STATE=working", .working), ("X_STATE=blocked:boss", nil), ("X_STATE=working:hard", nil),
         ("X_STATE=done", nil), ("X_STATE=", nil),
     ])
-    func `tells what the job waits for`(text: String, word: ProgressReport.Word?) {
+    func `report what the job waits for`(text: String, word: ProgressReport.Word?) {
         #expect(read(text)?.report.word == word)
     }
 
-    @Test func `tells a phase and the seconds left`() {
+    @Test func `report a phase and the seconds left`() {
         let datagram = read("X_PHASE=verify\nX_ETA_SEC=90")
         #expect(datagram?.report == ProgressReport(phase: "verify", etaSeconds: 90))
     }
 
-    @Test func `tells nothing by words it does not know`() {
+    @Test func `report nothing by words it does not know`() {
         #expect(read("WATCHDOG=1\nMAINPID=7\n=\nnoise\nX_=1\n\n")?.report.isEmpty == true)
         #expect(read("")?.report.isEmpty == true)
     }

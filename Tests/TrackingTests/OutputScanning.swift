@@ -94,7 +94,7 @@ import Tracking
     ]
 
     @Test(arguments: recorded.indices)
-    func `tells progress in the shapes tools really print`(index: Int) {
+    func `finds progress in the shapes tools really print`(index: Int) {
         let (tool, records, progress, phase) = Self.recorded[index]
         for separator in ["\n", "\r", "\r\n"] {
             let reports = scan(records, endedBy: separator)
@@ -118,7 +118,7 @@ import Tracking
         [#"{"percent_done":10}"#, #"{"percent_done":20}"#, #"{"percent_done":30}"#],
         ["\u{1B}]9;4;1;10\u{7}", "\u{1B}]9;4;1;20\u{7}", "\u{1B}]9;4;1;30%\u{7}"],
     ])
-    func `tells nothing by numbers that only look like progress`(records: [String]) {
+    func `finds nothing in numbers that only look like progress`(records: [String]) {
         #expect(scan(records).isEmpty)
     }
 
@@ -160,13 +160,13 @@ import Tracking
         let bytes = Array("10%\r20%\r\n30%\n\u{1B}[2K40%\r50%".utf8)
         for size in 1...bytes.count {
             var scanner = OutputScanner()
-            var told: [Double?] = []
+            var found: [Double?] = []
             for start in stride(from: 0, to: bytes.count, by: size) {
                 let piece = bytes[start..<min(start + size, bytes.count)]
-                told += scanner.receive(piece, at: at(0)).map(\.fraction)
+                found += scanner.receive(piece, at: at(0)).map(\.fraction)
             }
-            told += scanner.finish().map(\.fraction)
-            #expect(told == [0.3, 0.4, 0.5], "pieces of \(size)")
+            found += scanner.finish().map(\.fraction)
+            #expect(found == [0.3, 0.4, 0.5], "pieces of \(size)")
         }
     }
 

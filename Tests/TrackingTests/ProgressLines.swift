@@ -10,7 +10,7 @@ import Tracking
         (#"{"progress":4.2e-1,"x":[1,{"y":[]}],"z":null,"w":true}"#, 0.42),
         (#"{"progress":0.1,"progress":0.42}"#, 0.42), (#"{"\u0070rogress":0.42}"#, 0.42),
     ])
-    func `tells progress as a fraction or as amounts`(text: String, progress: Double) {
+    func `reports progress as a fraction or as amounts`(text: String, progress: Double) {
         #expect(read(text)?.progress == progress)
     }
 
@@ -18,7 +18,7 @@ import Tracking
         #"{"progress":42}"#, #"{"progress":-0.5}"#, #"{"progress":"0.42"}"#, #"{"progress":5,"total":0}"#,
         #"{"progress":7,"total":3}"#, #"{"x":{"progress":0.42}}"#, #"{"progress":1e999}"#, "{}",
     ])
-    func `tells none by a value that can't be one`(text: String) {
+    func `reports none by a value that can't be one`(text: String) {
         #expect(read(text)?.progress == nil)
     }
 
@@ -32,7 +32,7 @@ import Tracking
         #expect(read(text) == nil)
     }
 
-    @Test func `tells message, phase, state and seconds left`() {
+    @Test func `reports message, phase, state and seconds left`() {
         let report = read(
             #"{"message":"a\t\"b\" \u00e9 \ud83d\ude00 \ud800","phase":"p","state":"blocked:auth","eta":30}"#)
         #expect(
@@ -49,17 +49,17 @@ import Tracking
         let bytes = Array("{\"progress\":0.1}\n{\"progress\":0.2}\nnoise\n{\"progress\":0.3}".utf8)
         for size in 1...bytes.count {
             var lines = ProgressLine()
-            var told: [Double?] = []
+            var found: [Double?] = []
             for start in stride(from: 0, to: bytes.count, by: size) {
                 let piece = bytes[start..<min(start + size, bytes.count)]
-                told += lines.receive(piece, at: at(0)).map(\.fraction)
+                found += lines.receive(piece, at: at(0)).map(\.fraction)
             }
-            told += lines.finish().map(\.fraction)
-            #expect(told == [0.1, 0.2, 0.3], "pieces of \(size)")
+            found += lines.finish().map(\.fraction)
+            #expect(found == [0.1, 0.2, 0.3], "pieces of \(size)")
         }
     }
 
-    @Test func `is read fifty times a second, and the newest of the others when the second is over`() {
+    @Test func `is read fifty times a second, and the newest of the others when the second has passed`() {
         var lines = ProgressLine()
         let flood = (1...1000).map { "{\"progress\":\(Double($0) / 1000)}\n" }.joined()
         let first = lines.receive(Array(flood.utf8)[...], at: at(0))

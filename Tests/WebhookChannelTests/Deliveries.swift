@@ -34,7 +34,7 @@ import WebhookChannel
             attempt: attempt)
     }
 
-    /// What became of one attempt that was not accepted.
+    /// The result of one attempt that was not accepted.
     private func failure(
         _ channel: WebhookChannel, _ parcel: Parcel? = nil
     ) async -> DeliveryError? {

@@ -111,7 +111,7 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `is shown again, silently, when its server went away`(_ backend: LedgerBackend) async throws {
+    func `is shown again, silently, when its server has ended`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([
                 want(1, ring: true), show(1, here),
