@@ -13,7 +13,7 @@ import Tracking
         try await Tower.run(keepers: [.slots], body)
     }
 
-    /// Puts a job of a file in force.
+    /// Loads a job of a file.
     private func fromFile(_ name: String, on tower: Tower) async throws {
         _ = try await tower.control.slots.change([
             .put(.cron(name, "* * * * *"), origin: .file, place: "belfry.yaml:12")
@@ -66,7 +66,7 @@ import Tracking
         }
     }
 
-    @Test func `never makes anew what somebody removed`() async throws {
+    @Test func `never makes again what was removed`() async throws {
         try await tower { tower in
             let record = try await tower.control.add(.manual("mine"))
             try await tower.control.remove("mine")
@@ -76,7 +76,7 @@ import Tracking
         }
     }
 
-    @Test func `for a moment that is over is refused, but a job whose moment is over may be changed`()
+    @Test func `for a moment in the past is refused, but a job whose moment has passed may be changed`()
         async throws
     {
         try await tower { tower in
@@ -144,7 +144,7 @@ import Tracking
         }
     }
 
-    @Test func `asks for runs, and is told why not`() async throws {
+    @Test func `asks for runs, and gets the reason where there is none`() async throws {
         try await tower { tower in
             _ = try await tower.control.add(.manual("job"))
             let run = try await tower.control.runNow("job", force: false, key: "k")
@@ -256,7 +256,7 @@ import Tracking
         }
     }
 
-    @Test func `is refused while the file is gone, and the status says so`() async throws {
+    @Test func `is refused while the file is missing, and the status shows it`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
             var nothing = tower.switchboard.configuration

@@ -32,7 +32,7 @@ import Tracking
             let event = try await tower.ledger.events(after: 0, limit: 9).map(\.event).first
             #expect(event?.type == .jobLeftOut && event?.fact.columns.job == "backup")
             // No route names it: it goes where failures go.
-            try await tower.told()
+            try await tower.settled()
             let shown = try await tower.shown(.thread(bot: "belfry", thread: "config"))
             guard case .messages(1, let last)? = shown?.content else {
                 Issue.record("not one message")
@@ -98,7 +98,7 @@ import Tracking
             }
             _ = try await tower.control.takeUpJobs()
             try await tower.end("job", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             let entry = try #require(try await tower.entries(of: "hook").first)
             #expect(entry.type == "run.failed" && entry.state == .pending)
             async let end: Void = tower.control.followLeftOut()
@@ -132,7 +132,7 @@ import Tracking
         return try await control.slots.entry(name)?.record
     }
 
-    @Test func `waits until the jobs of the files are in force`() async throws {
+    @Test func `waits until the jobs of the files are loaded`() async throws {
         try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
             tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
             async let answer = Self.entry("early", of: tower.control)
@@ -145,7 +145,7 @@ import Tracking
         }
     }
 
-    @Test func `is also a reload, which finds them in force`() async throws {
+    @Test func `is also a reload, which finds them loaded`() async throws {
         try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
             tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
             var configuration = tower.switchboard.configuration
@@ -157,7 +157,7 @@ import Tracking
         }
     }
 
-    @Test func `is refused when they are not in force after four seconds`() async throws {
+    @Test func `is refused when they are not loaded after four seconds`() async throws {
         try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
             async let answer: Void = tower.control.whenLoaded()
             while await tower.clock.nextSleeper() != at("10:00:04") {}

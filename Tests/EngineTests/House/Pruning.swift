@@ -148,7 +148,7 @@ import WardenProtocol
     }
 
     @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
-    func `tells a full disk once, also over a restart, and that there is room again`() async throws {
+    func `reports a full disk once, also over a restart, and that there is room again`() async throws {
         let disk = try SmallDisk(megabytes: 16)
         let places = RunPlaces(outputFolder: disk.folder.path, socket: "", boot: "b")
         let clock = ManualClock(now: at("10:00:00"))

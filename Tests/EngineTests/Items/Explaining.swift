@@ -41,9 +41,7 @@ extension Tower {
 
     init() throws {
         curl = try CurlMulti()
-        channels = [
-            makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl),
-        ]
+        channels = try makeDeskAndHook(curl)
     }
 
     private func tower(
@@ -55,7 +53,7 @@ extension Tower {
     @Test func `is known of a run, channel by channel, and also of what no route names`() async throws {
         try await tower([Route(when: [.failed], to: ["hook", "desk"])]) { tower in
             let failed = try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             let why = ["run.failed desk:send route failed", "run.failed hook:send route exitCode"]
             #expect(try await tower.why(failed.name) == why)
             #expect(try await tower.why(failed.id) == why)
@@ -63,7 +61,7 @@ extension Tower {
             #expect(explanation.run == failed.name && explanation.verdict.item == "job:backup")
             tower.clock.advance(by: .seconds(600))
             let completed = try await tower.end("other", .completed)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.why(completed.id) == ["run.completed :suppress route noRoute"])
             #expect(try await tower.why("job:backup") == why)
             let entry = try #require(try await tower.entries(of: "hook").first)
@@ -78,7 +76,7 @@ extension Tower {
         try await tower([Route(when: [.message, .failed], to: ["hook", "desk"])]) { tower in
             let one = try await tower.say("one")
             let two = try await tower.say("two")
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.why(one.id).isEmpty, "it waits for more")
             tower.clock.advance(by: .seconds(2))
             try await tower.until { try await tower.shown(main)?.revision == 1 }
@@ -104,16 +102,16 @@ extension Tower {
         try await tower([Route(when: [.message, .failed], to: ["desk"])]) { tower in
             let message = try await tower.say("one")
             _ = try await tower.control.read(message.id)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.why(message.id) == ["message.posted desk:suppress dismissal read"])
             try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             let revision = try #require(try await tower.shown(.job("backup"))?.revision)
             let dismissal = Fact.Dismissal("job:backup", on: "desk", revision: revision)
             try await tower.ledger.commit([.append(NewEvent(.itemDismissed(dismissal), at: tower.clock.now))])
             tower.clock.advance(by: .seconds(60))
             let again = try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.why(again.id) == ["run.failed desk:suppress dismissal dismissed"])
         }
     }
@@ -155,7 +153,7 @@ extension Tower {
             dispatcher: dispatcher
         ) { tower in
             let run = try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             let held = try #require(try await tower.entries(of: "hook").first)
             #expect(held.state == .held && held.nextAt == at("12:00:00"))
             let verdict = try #require(try await tower.control.why(run.id, limit: 9).first?.verdict)
@@ -179,14 +177,14 @@ extension Tower {
         let routes = [Route(when: [.failed], to: ["desk"])]
         try await Tower.run(in: folder, channels: [desk], routes: routes, dispatcher: dispatcher) { tower in
             try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.shown(.job("backup"))?.revision == 1)
             #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
         }
         try await Tower.run(
             in: folder, at: at("11:00:00"), channels: [desk], routes: routes, dispatcher: dispatcher
         ) { tower in
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
             tower.clock.advance(to: at("12:00:00"))
             try await tower.until {

@@ -32,7 +32,7 @@ import Tracking
                 for fact in facts {
                     try await tower.ledger.commit([.append(NewEvent(fact, at: tower.clock.now))])
                 }
-                try await tower.told()
+                try await tower.settled()
                 let items = try await tower.ledger.items(limit: .max)
                 #expect(Set(items.map { "\($0.key)" }) == Self.items, "round \(round)")
                 #expect(items.allSatisfy { $0.revision >= round }, "round \(round)")

@@ -16,9 +16,7 @@ import Timeline
 
     init() throws {
         curl = try CurlMulti()
-        channels = [
-            makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl),
-        ]
+        channels = try makeDeskAndHook(curl)
     }
 
     private func tower(_ body: (Tower) async throws -> Void) async throws {
@@ -29,7 +27,7 @@ import Timeline
         try await tower { tower in
             for number in 1...5 {
                 try await tower.say("message \(number)")
-                try await tower.told()
+                try await tower.settled()
                 tower.clock.advance(by: .milliseconds(200))
             }
             #expect(try await tower.entries(of: "hook").isEmpty)
@@ -49,7 +47,7 @@ import Timeline
     @Test func `that is urgent does not wait`() async throws {
         try await tower { tower in
             try await tower.say("the house burns", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.entries(of: "hook").count == 1)
         }
     }
@@ -60,7 +58,7 @@ import Timeline
                 tower.clock.advance(to: at(time))
                 let before = try await tower.shown(Self.main)?.revision ?? 0
                 try await tower.say("at \(time)")
-                try await tower.told()
+                try await tower.settled()
                 tower.clock.advance(by: .milliseconds(1500))
                 try await tower.until { try await tower.shown(Self.main)?.revision ?? 0 > before }
                 return try await tower.shown(Self.main)?.reason
@@ -92,7 +90,7 @@ import Timeline
                             ]
                         })
                 }
-                try await tower.told()
+                try await tower.settled()
                 tower.clock.advance(by: .milliseconds(500))
             }
             #expect(try await tower.ledger.surfaces(channel: "desk", all: true).count == 500)
@@ -115,7 +113,7 @@ import Timeline
             func say(_ text: String) async throws {
                 let before = try await tower.shown(Self.main)?.revision ?? 0
                 try await tower.say(text)
-                try await tower.told()
+                try await tower.settled()
                 tower.clock.advance(by: .seconds(2))
                 try await tower.until { try await tower.shown(Self.main)?.revision ?? 0 > before }
             }
@@ -139,13 +137,13 @@ import Timeline
         var first: [OutboxRecord] = []
         try await Tower.run(in: folder, channels: channels, routes: Self.routes) { tower in
             try await tower.say("one", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             first = try await tower.entries(of: "hook")
         }
         try await Tower.run(in: folder, at: at("10:00:05"), channels: channels, routes: Self.routes) {
             tower in
             try await tower.say("two", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             let entries = try await tower.entries(of: "hook")
             #expect(entries.count == 2 && entries.first == first.first)
         }
@@ -155,7 +153,7 @@ import Timeline
         let folder = try TemporaryFolder()
         try await Tower.run(in: folder, channels: channels, routes: Self.routes) { tower in
             try await tower.say("one")
-            try await tower.told()
+            try await tower.settled()
         }
         try await Tower.run(in: folder, at: at("10:00:01"), channels: channels, routes: Self.routes) {
             tower in
@@ -168,7 +166,7 @@ import Timeline
     @Test func `while it waits is not held up by a clock that is set back`() async throws {
         try await tower { tower in
             try await tower.say("one")
-            try await tower.told()
+            try await tower.settled()
             _ = await tower.clock.nextSleeper()
             tower.clock.set(to: at("05:00:00"))
             // Sleeps of before that were broken off are passed over.
@@ -183,19 +181,19 @@ import Timeline
             let first = try await tower.say("one")
             tower.clock.advance(by: .seconds(2))
             let second = try await tower.say("two", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             _ = try await tower.control.read(first.id)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.shown(Self.main) != nil)
             #expect(try await tower.ledger.unread() == ["ops": 1])
             _ = try await tower.control.read(second.id)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.shown(Self.main) == nil)
             #expect(try await tower.ledger.unread().isEmpty)
         }
     }
 
-    @Test func `begins anew where the stored item can't be read`() async throws {
+    @Test func `starts again where the stored item can't be read`() async throws {
         try await tower { tower in
             try await tower.ledger.commit([
                 .putItem(
@@ -204,7 +202,7 @@ import Timeline
                         flushAt: nil, updatedAt: at("09:00:00")), replacing: nil)
             ])
             try await tower.say("one", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.entries(of: "hook").count == 1)
             #expect(try await tower.ledger.item(Self.main)?.revision == 8)
         }

@@ -9,8 +9,8 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a clock that went back by hours` {
-    @Test func `is told where failures go, by webhook and as a message`() async throws {
+@Suite(.timeLimit(.minutes(2))) struct `a clock that was set back by hours` {
+    @Test func `is reported where failures go, by webhook and as a message`() async throws {
         let channels: [any Channel] = [
             try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
         ]
@@ -20,7 +20,7 @@ import Tracking
                 .append(
                     NewEvent(.clockBack(Fact.ClockBack(by: .seconds(18_000))), at: tower.clock.now))
             ])
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.entries(of: "hook").map(\.type) == ["clock.back"])
             let shown = try await tower.shown(.thread(bot: "belfry", thread: "clock"))
             guard case .messages(1, let last)? = shown?.content else {
@@ -42,7 +42,7 @@ import Tracking
             let key = ItemKey.thread(bot: "belfry", thread: "ledger")
             for (fact, revision) in [(Fact.ledgerFull, 1), (.ledgerRestored, 2)] {
                 try await tower.ledger.commit([.append(NewEvent(fact, at: tower.clock.now))])
-                try await tower.told()
+                try await tower.settled()
                 try await tower.until { try await tower.shown(key)?.revision == revision }
                 #expect(try await tower.shown(key)?.reason.rings == true, "\(fact.type)")
                 tower.clock.advance(by: .seconds(60))
@@ -65,7 +65,7 @@ import Tracking
         ]
     }
 
-    @Test func `is told on the others, and not on itself`() async throws {
+    @Test func `is reported on the others, and not on itself`() async throws {
         try await Tower.run(channels: channels, routes: routes) { tower in
             try await tower.ledger.commit([
                 .append(
@@ -74,7 +74,7 @@ import Tracking
                             Fact.Channel("one", reason: .connectFailed, error: "connection refused")),
                         at: tower.clock.now))
             ])
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.entries(of: "one").isEmpty)
             let entry = try #require(try await tower.entries(of: "two").first)
             #expect(entry.type == "channel.failing" && entry.reason == "connectFailed")
@@ -99,7 +99,7 @@ import Tracking
         try await Tower.run(channels: channels, routes: routes) { tower in
             _ = try await tower.control.testChannel("two")
             for _ in 1...2 { _ = try await tower.control.testChannel("desk") }
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(1))
             let key = ItemKey.thread(bot: "belfry", thread: "test desk")
             try await tower.until { try await tower.shown(key)?.revision == 2 }

@@ -15,13 +15,11 @@ import Tracking
 
     init() throws {
         curl = try CurlMulti()
-        channels = [
-            makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl),
-        ]
+        channels = try makeDeskAndHook(curl)
     }
 
-    /// Takes in runs that ended, one after the other, and says what became of them.
-    private func told(
+    /// Takes in runs that ended, one after the other; what is sent and shown.
+    private func sent(
         _ ends: [(state: RunState, wish: NotifyWish?)], when: Set<RouteWord>
     ) async throws -> (hook: [String], desk: [RingReason?]) {
         var result: (hook: [String], desk: [RingReason?]) = ([], [])
@@ -39,7 +37,7 @@ import Tracking
                 run.spec?.notify = end.wish
                 #expect(try await tower.control.takeIn(run))
                 #expect(try await tower.control.takeIn(run) == false, "once")
-                try await tower.told()
+                try await tower.settled()
                 let surface = try await tower.ledger.surfaces(channel: "desk", all: true).first
                 let shown = try await tower.shown(.job("make"))
                 result.desk.append(surface == nil ? nil : shown?.reason)
@@ -51,31 +49,31 @@ import Tracking
     }
 
     @Test func `is nothing when nothing was wished`() async throws {
-        let told = try await told([(.failed, .never), (.lost, .never)], when: [.failed, .lost, .completed])
-        #expect(told.hook.isEmpty && told.desk == [nil, nil])
+        let sent = try await sent([(.failed, .never), (.lost, .never)], when: [.failed, .lost, .completed])
+        #expect(sent.hook.isEmpty && sent.desk == [nil, nil])
     }
 
     @Test func `is every end when all was wished, also where no route asks for it`() async throws {
-        let told = try await told([(.completed, .always), (.canceled, .always)], when: [.failed])
-        #expect(told.hook == ["run.completed", "run.canceled"])
-        #expect(told.desk.first == .finished && told.desk.last != .some(nil))
+        let sent = try await sent([(.completed, .always), (.canceled, .always)], when: [.failed])
+        #expect(sent.hook == ["run.completed", "run.canceled"])
+        #expect(sent.desk.first == .finished && sent.desk.last != .some(nil))
     }
 
     @Test func `is failures and recoveries alone when those were wished`() async throws {
-        let told = try await told(
+        let sent = try await sent(
             [(.completed, .failure), (.failed, .failure), (.completed, .failure), (.completed, .failure)],
             when: [.failed, .completed, .recovered])
-        #expect(told.hook == ["run.failed", "run.recovered"])
-        #expect(told.desk.prefix(2) == [nil, .failed] && told.desk[2] == .recovered)
+        #expect(sent.hook == ["run.failed", "run.recovered"])
+        #expect(sent.desk.prefix(2) == [nil, .failed] && sent.desk[2] == .recovered)
     }
 
     @Test func `is what the routes say when nothing is said`() async throws {
-        let told = try await told([(.completed, nil), (.failed, nil)], when: [.failed])
-        #expect(told.hook == ["run.failed"] && told.desk == [nil, .failed])
+        let sent = try await sent([(.completed, nil), (.failed, nil)], when: [.failed])
+        #expect(sent.hook == ["run.failed"] && sent.desk == [nil, .failed])
     }
 
-    @Test func `is told again by the routes after one that was always to be told`() async throws {
-        let told = try await told([(.completed, .always), (.completed, nil)], when: [.failed])
-        #expect(told.hook == ["run.completed"])
+    @Test func `is decided by the routes again after one that was always to be sent`() async throws {
+        let sent = try await sent([(.completed, .always), (.completed, nil)], when: [.failed])
+        #expect(sent.hook == ["run.completed"])
     }
 }

@@ -16,9 +16,7 @@ import Tracking
 
     init() throws {
         curl = try CurlMulti()
-        channels = [
-            makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl),
-        ]
+        channels = try makeDeskAndHook(curl)
     }
 
     private func tower(
@@ -32,7 +30,7 @@ import Tracking
             func end(_ state: RunState, at time: String, code: Int? = nil) async throws -> ItemSnapshot? {
                 tower.clock.advance(to: at(time))
                 try await tower.end("backup", state, exitCode: code)
-                try await tower.told()
+                try await tower.settled()
                 return try await tower.shown(Self.backup)
             }
             let first = try #require(try await end(.failed, at: "10:00:00", code: 1))
@@ -46,27 +44,27 @@ import Tracking
                 return
             }
             #expect(report.news == .recovered && report.outage == .seconds(3000) && report.failures == 3)
-            let told = try await tower.entries(of: "hook").map { try $0.said }
-            #expect(told.map(\.type) == ["run.failed", "run.failed", "run.failed", "run.recovered"])
-            #expect(told.last?.data.outageSeconds == 3000)
-            #expect(told.last?.data.run?.name == "backup#4")
+            let reported = try await tower.entries(of: "hook").map { try $0.said }
+            #expect(reported.map(\.type) == ["run.failed", "run.failed", "run.failed", "run.recovered"])
+            #expect(reported.last?.data.outageSeconds == 3000)
+            #expect(reported.last?.data.run?.name == "backup#4")
             #expect(try await tower.ledger.surfaces(channel: "desk", all: true).map(\.wanted) == [4])
         }
     }
 
-    @Test func `is counted also where only webhooks hear of it`() async throws {
+    @Test func `is counted also where only webhooks are sent`() async throws {
         try await tower([.failed, .recovered], to: ["hook"]) { tower in
             try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(60))
             try await tower.end("backup", .completed)
-            try await tower.told()
-            let told = try await tower.entries(of: "hook").map { try $0.said }
-            #expect(told.map(\.type) == ["run.failed", "run.recovered"])
-            #expect(told.last?.data.outageSeconds == 60)
+            try await tower.settled()
+            let reported = try await tower.entries(of: "hook").map { try $0.said }
+            #expect(reported.map(\.type) == ["run.failed", "run.recovered"])
+            #expect(reported.last?.data.outageSeconds == 60)
             // A success after a success is no news.
             try await tower.end("backup", .completed)
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.entries(of: "hook").count == 2)
             #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
         }
@@ -131,10 +129,10 @@ import Tracking
             let before = try #require(try await wanted("tv"))
 
             try await tower.end(run, .completed)
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(2))
             try await tower.until { try await shown("desk")?.news == .completed }
-            // The other one has nothing left to show, and nobody told it of the end.
+            // The other one has nothing left to show, and was not notified of the end.
             #expect(try await shown("tv") == nil)
             #expect(try #require(try await wanted("tv")) > before)
             #expect(try await tower.shown(Self.backup) != nil)
@@ -142,7 +140,7 @@ import Tracking
             // A failure is shown where failures go, and puts nothing on the other.
             tower.clock.advance(by: .seconds(600))
             try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(2))
             try await tower.until { try await shown("desk")?.news == .failed }
             #expect(try await shown("tv") == nil)
@@ -165,10 +163,10 @@ import Tracking
                 return report.news
             }
             try await tower.end("backup", .completed)
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(600))
             try await tower.end("backup", .failed, exitCode: 1)
-            try await tower.told()
+            try await tower.settled()
             let before = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
             #expect(before == (.failed, .failed, .completed))
             let revision = try #require(
@@ -180,7 +178,7 @@ import Tracking
                             Fact.Dismissal("\(Self.backup)", on: "tv", revision: Int(revision))),
                         at: tower.clock.now))
             ])
-            try await tower.told()
+            try await tower.settled()
             let after = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
             #expect(after == (nil, nil, .completed))
         }
@@ -194,7 +192,7 @@ import Tracking
             for _ in 1...3 { try await tower.end("backup", .failed, exitCode: 1) }
         }
         try await Tower.run(in: folder, channels: channels, routes: routes) { tower in
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.entries(of: "hook").count == 3)
             // The first is shown at once, the others a second later.
             tower.clock.advance(by: .seconds(1))
@@ -207,13 +205,13 @@ import Tracking
         }
     }
 
-    @Test func `missed or skipped is told with its slots`() async throws {
+    @Test func `missed or skipped is reported with its slots`() async throws {
         try await tower([.missed, .skipped, .failed]) { tower in
             let span = Fact.Slots.Span(
                 first: at("01:00:00"), last: at("03:00:00"), count: 3)
             let slots = Fact.Slots(job: "backup", bot: "ops", reason: .catchUpNone, span)
             try await tower.ledger.commit([.append(NewEvent(.runMissed(slots), at: tower.clock.now))])
-            try await tower.told()
+            try await tower.settled()
             let said = try #require(try await tower.entries(of: "hook").first?.said)
             #expect(said.type == "run.missed" && said.data.reason == "catchUpNone")
             #expect(said.data.run?.count == 3 && said.data.run?.state == "missed")
@@ -239,9 +237,9 @@ import Tracking
             }
         }
         try await Tower.run(in: folder, channels: channels, routes: routes) { tower in
-            try await tower.told()
-            let told = try await tower.entries(of: "hook").compactMap(\.run)
-            #expect(told.count == 100 && Set(told) == runs)
+            try await tower.settled()
+            let reported = try await tower.entries(of: "hook").compactMap(\.run)
+            #expect(reported.count == 100 && Set(reported) == runs)
             for number in 0..<4 {
                 guard let record = try await tower.ledger.item(.job("job-\(number)")) else {
                     Issue.record("no item")

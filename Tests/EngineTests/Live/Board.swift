@@ -31,7 +31,7 @@ import Tracking
         return ledger
     }
 
-    @Test func `tells a watcher what changed since it last looked, each run once`() async throws {
+    @Test func `gives a watcher what changed since its last look, each run once`() async throws {
         let ledger = try await ledger("a", "b")
         let clock = ManualClock(now: at("10:00:00"))
         let board = board(ledger, clock)
@@ -75,7 +75,7 @@ import Tracking
         await ledger.close()
     }
 
-    @Test func `tells a watcher when it missed the end of a run that is no longer kept`() async throws {
+    @Test func `shows a watcher that it missed the end of a run that is no longer kept`() async throws {
         let ledger = try await ledger("a")
         let clock = ManualClock(now: at("10:00:00"))
         let board = board(ledger, clock)

@@ -48,10 +48,10 @@ struct `one slot, whoever is killed and when` {
         if world.executed.count > world.rules.attempts { return "more attempts than allowed" }
         if world.alive.union(world.left).count > 1 { return "two attempts are at it together" }
         let ends: Set<EventType> = [.runCompleted, .runFailed, .runCanceled, .runLost]
-        if world.told.count(where: ends.contains) > 1 { return "its end is told twice" }
-        if world.told.count(where: { $0 == .runStarted }) > 1 { return "its start is told twice" }
-        if world.run?.state.isEnded == true, !world.told.contains(where: ends.contains) {
-            return "its end is not told"
+        if world.reported.count(where: ends.contains) > 1 { return "its end is reported twice" }
+        if world.reported.count(where: { $0 == .runStarted }) > 1 { return "its start is reported twice" }
+        if world.run?.state.isEnded == true, !world.reported.contains(where: ends.contains) {
+            return "its end is not reported"
         }
         return nil
     }
@@ -79,7 +79,7 @@ struct `one slot, whoever is killed and when` {
     @Test func `is executed once and completes, when the daemon is killed three times`() {
         let last = check(World(.init(), daemonCrashes: 3, wardenCrashes: 0))
         #expect(states(last) == [.completed])
-        #expect(last.allSatisfy { $0.executed == [1: 1] && $0.told == [.runStarted, .runCompleted] })
+        #expect(last.allSatisfy { $0.executed == [1: 1] && $0.reported == [.runStarted, .runCompleted] })
     }
 
     @Test func `is executed once at most, when the warden is killed as well`() {
@@ -107,7 +107,7 @@ struct `one slot, whoever is killed and when` {
         let last = check(World(rules, daemonCrashes: 2, wardenCrashes: 0, leaves: true))
         #expect(states(last) == [.failed])
         #expect(last.allSatisfy { $0.executed == [1: 1] && $0.run?.reason == .leftovers })
-        #expect(last.allSatisfy { $0.told == [.runStarted, .runFailed] && !$0.left.isEmpty })
+        #expect(last.allSatisfy { $0.reported == [.runStarted, .runFailed] && !$0.left.isEmpty })
     }
 
     @Test func `is tried again after a loss where the job says so, never two attempts together`() {
@@ -120,7 +120,7 @@ struct `one slot, whoever is killed and when` {
     @Test func `ends by a person's word, which no crash undoes`() {
         let last = check(World(.init(), daemonCrashes: 2, wardenCrashes: 0, cancels: true))
         #expect(states(last) == [.completed, .canceled])
-        // Who was not done when the word was heard did not complete.
+        // A run that was not done when the request arrived did not complete.
         #expect(last.contains { $0.run?.state == .canceled && $0.executed.isEmpty })
         #expect(last.contains { $0.run?.state == .canceled && $0.executed == [1: 1] })
     }

@@ -39,7 +39,7 @@ extension World {
         }
         if run.state == .queued, daemon.hand == nil {
             if run.endAsked != nil { return [change { $0.decide(.withdraw, run) }] }
-            // Time passes until what is left of the attempt before has gone; a few times it is asked too early.
+            // Time passes until what is left of the attempt before has ended; a few times it is asked too early.
             let comesTooEarly = !rules.stays && run.token > 4 && !alive.union(left).isEmpty
             return daemon.isConnected && !comesTooEarly ? [change { $0.claim(run) }] : []
         }
@@ -208,7 +208,7 @@ extension World {
         }
     }
 
-    /// Whether the attempt's row says that it is over.
+    /// Whether the attempt's row says that it has ended.
     private func isOver(_ attempt: Int) -> Bool {
         guard let run, !run.state.isEnded else { return true }
         return attempt < run.attempt
@@ -246,7 +246,7 @@ extension World {
         return [crashed, crashed.change { $0.late = decision }]
     }
 
-    /// What a daemon that is gone had on the way arrives now.
+    /// What a daemon that was killed had sent arrives now.
     func lateArrivals() -> [World] {
         guard let late else { return [] }
         return [

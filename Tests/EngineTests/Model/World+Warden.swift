@@ -27,15 +27,15 @@ extension World {
     private mutating func serve(_ command: Command) {
         switch command {
         case .start(let attempt, let endsLeft):
-            guard records[attempt] == nil else { return tell(attempt) }
+            guard records[attempt] == nil else { return report(attempt) }
             let others = alive.union(left).subtracting([attempt])
             warden?.isEnding = endsLeft && !others.isEmpty
             if attempt > 1, !others.isEmpty { return say(.refused(attempt: attempt, .stillAlive)) }
             records[attempt] = .made
             warden?.starting = attempt
-        case .query(let attempt): tell(attempt)
+        case .query(let attempt): report(attempt)
         case .cancel(let attempt):
-            guard records[attempt] == .started, alive.contains(attempt) else { return tell(attempt) }
+            guard records[attempt] == .started, alive.contains(attempt) else { return report(attempt) }
             // TERM, grace, KILL: the whole tree.
             alive.remove(attempt)
             left.remove(attempt)
@@ -68,7 +68,7 @@ extension World {
         say(.ended(record))
     }
 
-    private mutating func tell(_ attempt: Int) {
+    private mutating func report(_ attempt: Int) {
         switch records[attempt] {
         case .started: say(.started(attempt: attempt))
         case .ended(let record): say(.ended(record))
@@ -82,7 +82,7 @@ extension World {
 
     /// To a daemon that comes: all that is known.
     mutating func greet() {
-        for attempt in records.keys.sorted() where records[attempt] != .made { tell(attempt) }
+        for attempt in records.keys.sorted() where records[attempt] != .made { report(attempt) }
         say(.caughtUp)
     }
 
@@ -103,7 +103,7 @@ extension World {
         ]
     }
 
-    /// The next warden reads the records: an attempt without an outcome is lost, if it lives only once that is over.
+    /// The next warden reads the records: an attempt without an outcome is lost; one that still lives, once it has ended.
     mutating func restartWarden() {
         warden = Warden()
         for (attempt, record) in records where record == .made || record == .started {

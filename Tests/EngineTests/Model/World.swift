@@ -20,12 +20,12 @@ struct World: Hashable {
     var run: RunRecord?
     var attempts: [Int: RunState] = [:]
     /// The events of the run, in order.
-    var told: [EventType] = []
+    var reported: [EventType] = []
 
     // MARK: The daemon
 
     var daemon: Daemon? = Daemon()
-    /// A commit of a daemon that is gone, and that may still arrive.
+    /// A commit of a daemon that was killed; it may still arrive.
     var late: Decision?
 
     // MARK: On the way
@@ -175,7 +175,7 @@ extension World {
         self.run = run
         for change in step.changes {
             switch change {
-            case .append(let event): told.append(event.type)
+            case .append(let event): reported.append(event.type)
             case .putAttempt(let attempt): attempts[attempt.n] = attempt.state
             default: break
             }

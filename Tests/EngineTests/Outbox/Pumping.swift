@@ -275,7 +275,7 @@ extension Tower {
             #expect(try await good.record().body?.contains("channel.failing") == true)
             try await tower.channel("bad", is: .failing)
             try await tower.until { try await tower.entries(of: "bad").allSatisfy { $0.attempts == 1 } }
-            // All are due again long before the pause is over; then one probes, and the others follow.
+            // All are due again long before the pause ends; then one probes, and the others follow.
             tower.clock.advance(by: .seconds(10))
             tower.clock.advance(by: .seconds(20))
             #expect(try await good.record().body?.contains("channel.restored") == true)
@@ -355,8 +355,8 @@ extension Tower {
             _ = try await tower.control.testChannel("gone")
             for id in ["e1", "e2"] { try await tower.entry(id) { $0.state == .delivered } }
             try await tower.channel("gone", is: .working)
-            let told = try await good.record().body
-            #expect(told?.contains("channel.restored") == true)
+            let reported = try await good.record().body
+            #expect(reported?.contains("channel.restored") == true)
         }
     }
 }

@@ -24,7 +24,7 @@ import Timeline
     /// Says something that is shown at once.
     private func say(_ text: String, on tower: Tower) async throws {
         try await tower.say(text, urgency: .critical)
-        try await tower.told()
+        try await tower.settled()
     }
 
     @Test func `is shown, replaced in place, and closed when it was read`() async throws {
@@ -88,7 +88,7 @@ import Timeline
             #expect(try await tower.ledger.unread() == ["ops": 1])
             try server.close(first.id, reason: 2)
             try await tower.until { try await tower.ledger.unread().isEmpty }
-            try await tower.told()
+            try await tower.settled()
             #expect(try await tower.shown(Self.main) == nil)
             let kinds = try await tower.ledger.receipts(of: "desk/\(Self.main)").map(\.receipt.kind)
             #expect(kinds == [.accepted, .seen])

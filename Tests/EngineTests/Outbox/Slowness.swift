@@ -96,7 +96,7 @@ import Tracking
         try await tower(at: bus.address, in: folder, keepers: [.items]) { tower in
             tower.clock.advance(by: .seconds(1))
             try await tower.say("two", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             try await tower.ledger.commit([
                 .dismissSurface(channel: "desk", item: "\(Self.main)", true)
             ])
@@ -117,7 +117,7 @@ import Tracking
             #expect(first.body == "one")
             try await tower.channel("desk", is: .away)
             try await tower.say("two", thread: "other", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(600))
             try server.release()
             // Nothing came in between: no copy of the first, and not the second either.
@@ -140,7 +140,7 @@ import Tracking
             #expect(try await hung.next()?.body == "one")
             try await tower.channel("desk", is: .away)
             try await tower.say("two", thread: "other", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             await hung.process.end()
             let server = try await NotificationServer.start(at: bus.address, "--first-id", "70")
             let shown = [try #require(try await server.next()), try #require(try await server.next())]

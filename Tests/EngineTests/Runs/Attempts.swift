@@ -27,7 +27,7 @@ import Tracking
         return waiting
     }
 
-    @Test func `is one run with its attempts, and what it comes to is told once`() async throws {
+    @Test func `is one run with its attempts, and its outcome is reported once`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.queueStored(job("echo $BELFRY_ATTEMPT; exit $((3 - BELFRY_ATTEMPT))"))
             try await pass(scene, run, to: 2)
@@ -38,7 +38,7 @@ import Tracking
             #expect(attempts.map(\.state) == [.failed, .failed, .completed])
             #expect(attempts.map(\.exitCode) == [2, 1, 0])
             #expect(attempts.allSatisfy { $0.startedAt != nil && $0.endedAt != nil })
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
             #expect(ended.live?.attempt == 3 && ended.live?.state == .completed)
         }
     }
@@ -49,7 +49,7 @@ import Tracking
             try await pass(scene, run, to: 2)
             let ended = try await scene.end(of: run)
             #expect(ended.state == .failed && ended.reason == .exitCode && ended.exitCode == 9)
-            #expect(try await scene.told(of: run) == [.runStarted, .runFailed])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runFailed])
             try await scene.settled()
             #expect(!scene.census.isBusy("job"))
         }
@@ -116,7 +116,7 @@ import Tracking
             try await scene.keeper.cancel(run.id)
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.attempt == 2)
-            #expect(try await scene.told(of: run) == [.runStarted, .runCanceled])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCanceled])
             try scene.open("good")
             let next = try await scene.queueStored(job("[ -e ../good ]"))
             #expect(try await scene.end(of: next).state == .completed)
@@ -135,7 +135,7 @@ import Tracking
             scene.clock.advance(by: .seconds(20))
             let ended = try await scene.end(of: run)
             #expect(ended.state == .completed && ended.attempt == 2)
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
     }
 
@@ -152,7 +152,7 @@ import Tracking
             let ended = try await scene.end(of: run)
             #expect(ended.state == .completed)
             #expect(try await scene.ledger.attempts(of: run.id).map(\.state) == [.lost, .completed])
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
     }
 
@@ -174,7 +174,7 @@ import Tracking
         return again
     }
 
-    @Test func `ends what the one before left running when the wait for it is over, and begins`()
+    @Test func `ends what the one before left running when the wait for it ends, and begins`()
         async throws
     {
         try await RunScene.run { scene in
@@ -191,7 +191,7 @@ import Tracking
             scene.clock.advance(to: max(try #require(again.notBefore), scene.clock.now))
             #expect(try await scene.end(of: run).state == .completed)
             #expect(try scene.lines(of: "again") == ["2"])
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
     }
 
@@ -205,10 +205,10 @@ import Tracking
             let left = try #require(try scene.lines(of: "left").first.flatMap { Int32($0) })
             defer { kill(left, SIGKILL) }
             #expect(ended.state == .failed && ended.reason == .leftovers && kill(left, 0) == 0)
-            let told = try await scene.events(of: run)
-            #expect(told.map(\.type) == [.runStarted, .runFailed])
-            #expect(told.last?.message == "process \(left) (sleep) of an earlier attempt still runs")
-            #expect(ended.live?.message == told.last?.message)
+            let reported = try await scene.events(of: run)
+            #expect(reported.map(\.type) == [.runStarted, .runFailed])
+            #expect(reported.last?.message == "process \(left) (sleep) of an earlier attempt still runs")
+            #expect(ended.live?.message == reported.last?.message)
             try await scene.settled()
             #expect(!scene.census.isBusy("job"))
         }
@@ -257,7 +257,7 @@ import Tracking
             scene.clock.advance(by: .seconds(1))
             try await pass(scene, run, to: 2)
             #expect(try await scene.end(of: run).state == .completed)
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
     }
 

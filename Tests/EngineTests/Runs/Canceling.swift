@@ -13,7 +13,7 @@ import Tracking
             try await scene.keeper.cancel(run.id)
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.reason == .canceled && ended.startedAt == nil)
-            #expect(try await scene.told(of: run) == [.runCanceled])
+            #expect(try await scene.eventTypes(of: run) == [.runCanceled])
             #expect(!scene.census.isBusy(run.job))
         }
     }
@@ -25,7 +25,7 @@ import Tracking
             try await scene.keeper.cancel(run.id)
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.reason == .canceled)
-            #expect(try await scene.told(of: run) == [.runStarted, .runCanceled])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCanceled])
         }
     }
 
@@ -38,8 +38,8 @@ import Tracking
                 try await scene.keeper.cancel(run.id)
                 let ended = try await scene.end(of: run)
                 #expect(ended.state == .canceled, "round \(round)")
-                let told = try await scene.told(of: run)
-                #expect(told.count { $0 == .runCanceled } == 1 && told.count { $0 == .runStarted } <= 1)
+                let types = try await scene.eventTypes(of: run)
+                #expect(types.count { $0 == .runCanceled } == 1 && types.count { $0 == .runStarted } <= 1)
             }
             try await scene.settled()
         }

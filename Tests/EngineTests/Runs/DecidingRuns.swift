@@ -90,7 +90,7 @@ import WardenProtocol
         var running = run(.running)
         running.startedAt = at("10:00:01")
         #expect(words(decider.ended(running, record(cause, code: code, signal: signal))) == expected)
-        // One whose start nobody told of yet is told as started first.
+        // One whose start was not reported yet is reported as started first.
         let both = words(decider.ended(run(.starting), record(cause, code: code, signal: signal)))
         let parts = expected.split(separator: " ")
         #expect(both == "\(parts[0]) +started \(parts[1])")
@@ -202,7 +202,7 @@ import WardenProtocol
                 == "failed:spawnFailed +failed")
     }
 
-    @Test func `tells how long it waited by the clock that nobody set`() throws {
+    @Test func `measures its wait by the clock that nobody set`() throws {
         func waited(_ clockChange: Duration) -> Duration? {
             decider.started(
                 run(.starting), StartedProcess(pid: 7, startTime: 9), at: at("10:00:30"),

@@ -18,7 +18,7 @@ import WardenProtocol
             let (started, ended) = (try #require(run.startedAt), try #require(run.endedAt))
             #expect(started <= ended && run.queueDelay != nil)
             #expect(run.process?.pid ?? 0 > 0)
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
             let attempts = try await scene.ledger.attempts(of: run.id)
             #expect(attempts.map(\.state) == [.completed] && attempts.first?.exitCode == 0)
             try await scene.settled()
@@ -37,7 +37,7 @@ import WardenProtocol
             let run = try await scene.end(of: scene.queue(command))
             #expect(run.state == .failed && run.reason == reason)
             #expect(run.exitCode == code && run.signal == signal)
-            #expect(try await scene.told(of: run) == [.runStarted, .runFailed])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runFailed])
             #expect(try await scene.events(of: run).last?.reason == reason.rawValue)
         }
     }
@@ -110,7 +110,7 @@ import WardenProtocol
         }
     }
 
-    @Test func `whose spread is over starts, though the clock was set back since`() async throws {
+    @Test func `whose spread has passed starts, though the clock was set back since`() async throws {
         try await RunScene.run { scene in
             var run = try await scene.queueStored(.manual("spread", "true"), waiting: .seconds(7200))
             run = try await scene.end(of: run)
@@ -118,7 +118,7 @@ import WardenProtocol
         }
     }
 
-    @Test func `hears what Belfry tells it`() async throws {
+    @Test func `gets Belfry's variables`() async throws {
         try await RunScene.run { scene in
             let spec = JobSpec.manual(
                 "env", "test \"$BELFRY_JOB/$BELFRY_RUN/$BELFRY_ATTEMPT/$OWN\" = env/env#1/1/mine"

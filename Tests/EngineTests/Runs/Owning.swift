@@ -8,7 +8,7 @@ import Timeline
 import Tracking
 
 @Suite(.timeLimit(.minutes(2))) struct `a run whose owner was replaced` {
-    @Test func `is not moved by what the first one knew; its outcome is read anew and told once`()
+    @Test func `is not moved by what the first one knew; its outcome is read again and reported once`()
         async throws
     {
         try await RunScene.run { scene in
@@ -22,24 +22,24 @@ import Tracking
             let ended = try await scene.end(of: run)
             // The keeper's first word was refused: it has read the row and become its owner once more.
             #expect(ended.state == .failed && ended.exitCode == 4 && ended.token == running.token + 2)
-            #expect(try await scene.told(of: run) == [.runStarted, .runFailed])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runFailed])
         }
     }
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `the word that a run is to end` {
     @Test(arguments: [RunReason.canceled, .replaced])
-    func `outlives the daemon that was told`(why: RunReason) async throws {
+    func `outlives the daemon that was asked`(why: RunReason) async throws {
         let home = try WardenHome()
-        var told: RunRecord?
+        var reported: RunRecord?
         try await RunScene.run(in: home) { scene in
             let run = try await scene.queue("exec sleep 60")
             try await scene.run(run) { $0.state == .running }
             // As a daemon leaves it that is killed between the commit and its word to the warden.
             try await scene.ledger.commit([.askEnd(run: run.id, why)])
-            told = run
+            reported = run
         }
-        let run = try #require(told)
+        let run = try #require(reported)
         try await RunScene.run(in: home, incarnation: 2) { scene in
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.reason == why)
@@ -47,7 +47,7 @@ import Tracking
         }
     }
 
-    @Test func `is heard while it runs, when another says it`() async throws {
+    @Test func `arrives while it runs, when another daemon was asked`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.queue("exec sleep 60")
             try await scene.run(run) { $0.state == .running }
@@ -60,20 +60,20 @@ import Tracking
 
     @Test func `ends a run that waits before it starts`() async throws {
         let home = try WardenHome()
-        var told: RunRecord?
+        var reported: RunRecord?
         try await RunScene.run(in: home, limits: RunLimits(running: 0)) { scene in
             let run = try await scene.queue("touch ../started")
             try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])
-            told = run
+            reported = run
         }
-        let run = try #require(told)
+        let run = try #require(reported)
         try await RunScene.run(in: home, incarnation: 2) { scene in
             let ended = try await scene.end(of: run)
             #expect(ended.state == .canceled && ended.reason == .replaced && ended.startedAt == nil)
         }
     }
 
-    @Test func `is no reason to end one that was done before it was heard`() async throws {
+    @Test func `is no reason to end one that was done before it arrived`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.end(of: scene.queue("true"))
             try await scene.ledger.commit([.askEnd(run: run.id, .replaced)])

@@ -25,7 +25,7 @@ import Tracking
             let ended = try await scene.end(of: run)
             #expect(ended.live?.progress == 1 && ended.live?.state == .completed)
             // Progress is no event.
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
     }
 
@@ -70,11 +70,11 @@ import Tracking
             try await scene.run(run) { $0.state == .running }
             try scene.write("on")
             _ = try await scene.end(of: run)
-            #expect(try await scene.told(of: run) == [.runStarted, .runBlocked, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runBlocked, .runCompleted])
         }
     }
 
-    @Test func `makes its silence tell`() async throws {
+    @Test func `makes its silence count`() async throws {
         try await RunScene.run { scene in
             try scene.makePipe("go")
             try scene.makePipe("on")
@@ -90,7 +90,7 @@ import Tracking
             try scene.write("on")
             #expect(try await scene.end(of: run).state == .completed)
             // Silence is a state, not yet an event: the alert for it is another's.
-            #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
         }
     }
 }

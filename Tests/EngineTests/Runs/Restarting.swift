@@ -28,13 +28,13 @@ import WardenProtocol
             try scene.write("go")
             let ended = try await scene.end(of: before)
             #expect(ended.state == .failed && ended.exitCode == 4 && ended.startedAt == before.startedAt)
-            #expect(try await scene.told(of: before) == [.runStarted, .runFailed])
+            #expect(try await scene.eventTypes(of: before) == [.runStarted, .runFailed])
             try await scene.settled()
             #expect(!scene.census.isBusy(before.job))
         }
     }
 
-    @Test func `and ends while nobody looks is told by the next daemon`() async throws {
+    @Test func `and ends while no daemon runs is reported by the next one`() async throws {
         let home = try WardenHome()
         var runs: [RunRecord] = []
         try await RunScene.run(in: home) { scene in
@@ -51,7 +51,7 @@ import WardenProtocol
             for run in runs {
                 let ended = try await scene.end(of: run)
                 #expect(ended.state == .completed)
-                #expect(try await scene.told(of: run) == [.runStarted, .runCompleted])
+                #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])
             }
         }
         #expect(try home.lines(of: "ran").sorted() == runs.map(\.id).sorted())
@@ -72,8 +72,8 @@ import WardenProtocol
         // Collected by its warden, that is: until then somebody has this id.
         try #require(
             try await Shell.run("while kill -0 \(pid); do sleep 0.01; done", in: home.folder.path) == 0)
-        let (news, told) = AsyncStream<Never>.makeStream()
-        try await RunScene.run(in: home, incarnation: 2, news: told) { scene in
+        let (news, newsEnd) = AsyncStream<Never>.makeStream()
+        try await RunScene.run(in: home, incarnation: 2, news: newsEnd) { scene in
             for await _ in news {}
             let states = try await scene.ledger.runs(ids: Set(runs.map(\.id))).map(\.state)
             #expect(states.filter { $0.isEnded } == [.completed] && states.contains(.running))
@@ -93,13 +93,13 @@ import WardenProtocol
         }
         let before = try #require(run)
         try await RunScene.run(in: home, incarnation: 2) { scene in
-            // The warden has told of it once its next run has started.
+            // The warden has reported it once its next run has started.
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)
             #expect(await scene.board.state(of: before.id)?.state == .blocked)
             #expect(try await scene.ledger.run(id: before.id)?.state == .blocked)
             try scene.write("go")
             #expect(try await scene.end(of: before).state == .completed)
-            #expect(try await scene.told(of: before) == [.runStarted, .runBlocked, .runCompleted])
+            #expect(try await scene.eventTypes(of: before) == [.runStarted, .runBlocked, .runCompleted])
         }
     }
 
@@ -119,7 +119,7 @@ import WardenProtocol
         try await RunScene.run(in: home, incarnation: 2) { scene in
             let ended = try await scene.end(of: claimed)
             #expect(ended.state == .completed)
-            #expect(try await scene.told(of: claimed) == [.runStarted, .runCompleted])
+            #expect(try await scene.eventTypes(of: claimed) == [.runStarted, .runCompleted])
         }
         #expect(try home.lines(of: "ran") == ["here"])
     }
@@ -138,13 +138,13 @@ import WardenProtocol
             let run = try #require(try await scene.ledger.run(job: "old", ordinal: 1))
             let ended = try await scene.end(of: run)
             #expect(ended.state == .lost && ended.reason == .hostRestarted)
-            #expect(try await scene.told(of: run) == [.runLost])
+            #expect(try await scene.eventTypes(of: run) == [.runLost])
         }
     }
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `a warden that is killed` {
-    @Test func `loses its runs, told once, and the next one starts the next run`() async throws {
+    @Test func `loses its runs, reported once, and the next one starts the next run`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.queue("exec sleep 60")
             let running = try await scene.run(run) { $0.state == .running }
@@ -154,7 +154,7 @@ import WardenProtocol
             let ended = try await scene.end(of: run)
             #expect(ended.state == .lost && ended.reason == .wardenLost)
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)
-            #expect(try await scene.told(of: run) == [.runStarted, .runLost])
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runLost])
             #expect(await scene.keeper.wardenProcess != first)
         }
     }
@@ -163,8 +163,8 @@ import WardenProtocol
 @Suite(.timeLimit(.minutes(2))) struct `a daemon without a warden` {
     @Test func `keeps runs waiting, asks again, and starts them when one is there`() async throws {
         let home = try WardenHome()
-        let (news, told) = AsyncStream<Never>.makeStream()
-        try await RunScene.run(in: home, launches: false, news: told) { scene in
+        let (news, newsEnd) = AsyncStream<Never>.makeStream()
+        try await RunScene.run(in: home, launches: false, news: newsEnd) { scene in
             for await _ in news {}
             let run = try await scene.queue("true")
             let first = scene.clock.now

@@ -43,8 +43,8 @@ import Tracking
         try await afterStop(hourly(.all, burst: 4)) { scene in
             #expect(try await scene.slots(of: "job").first == at("09:00:00"))
             #expect(try await scene.spans(of: "job") == ["missed catchUpBurst 01:00:00-08:00:00 x8"])
-            let told = try await scene.ledger.events(after: 0, limit: 9).map(\.event)
-            #expect(told.map(\.type) == [.runMissed] && told.first?.reason == "catchUpBurst")
+            let reported = try await scene.ledger.events(after: 0, limit: 9).map(\.event)
+            #expect(reported.map(\.type) == [.runMissed] && reported.first?.reason == "catchUpBurst")
         }
     }
 
@@ -77,7 +77,7 @@ import Tracking
         }
     }
 
-    /// A stop from 01:00, with the run of that slot under way, to 03:30; `body` says what becomes of the run.
+    /// A stop from 01:00, with the run of that slot under way, to 03:30; `body` decides the end of the run.
     private func afterStopAtWork(
         _ body: (SlotScene, AsyncStream<Never>.Continuation) async throws -> Void
     ) async throws {
@@ -87,19 +87,19 @@ import Tracking
             scene.clock.advance(to: at("01:00:00"))
             try await scene.settled()
         }
-        let (news, told) = AsyncStream<Never>.makeStream()
+        let (news, newsEnd) = AsyncStream<Never>.makeStream()
         try await SlotScene.run(in: folder, at: at("03:30:00"), news: news) { scene in
-            try await body(scene, told)
+            try await body(scene, newsEnd)
             try await scene.settled()
         }
     }
 
     @Test func `waits for the news of what ended meanwhile, which is not at work any more`() async throws {
-        try await afterStopAtWork { scene, told in
+        try await afterStopAtWork { scene, newsEnd in
             // The keeper waits for the news, and no longer than this.
             #expect(await scene.clock.nextSleeper() == at("03:30:00") + SlotKeeper.newsLimit)
             try await scene.endNewest("job")
-            told.finish()
+            newsEnd.finish()
             try await scene.settled()
             #expect(try await scene.slots(of: "job") == [at("01:00:00"), at("03:00:00")])
             #expect(try await scene.spans(of: "job") == ["skipped superseded 02:00:00-02:00:00 x1"])

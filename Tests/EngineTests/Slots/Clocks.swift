@@ -40,10 +40,10 @@ import Tracking
             scene.clock.set(to: at("06:00:30"))
             try await scene.settled()
             #expect(try await scene.ledger.watermark() == Watermark(decidedUntil: at("06:00:30"), era: 1))
-            let told = try await scene.ledger.events(after: 0, limit: .max).map(\.event)
+            let events = try await scene.ledger.events(after: 0, limit: .max).map(\.event)
             let back = Duration.seconds(4 * 3600 + 59 * 60 + 30)
             #expect(
-                told.map(\.fact).filter { $0.type == .clockBack } == [.clockBack(Fact.ClockBack(by: back))])
+                events.map(\.fact).filter { $0.type == .clockBack } == [.clockBack(Fact.ClockBack(by: back))])
             #expect(await scene.keeper.summary().setBack == at("11:00:00") - at("06:00:30"))
             for hour in ["07", "08", "09", "10", "11"] {
                 scene.clock.advance(to: at("\(hour):00:00"))

@@ -65,7 +65,7 @@ import Tracking
         }
     }
 
-    @Test func `begins where it is told to`() async throws {
+    @Test func `begins at the given moment`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             var spec = JobSpec.timed("grid", .every, "1h")
             spec.schedule.anchor = at("07:20:00")

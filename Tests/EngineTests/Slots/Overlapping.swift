@@ -65,7 +65,7 @@ import Tracking
         }
     }
 
-    @Test func `waits alone with queue-one: a newer one takes its place, and that is told`() async throws {
+    @Test func `waits alone with queue-one: a newer one replaces it, and that is reported`() async throws {
         try await rows(.queueOne) { scene, runs in
             #expect(runs.map(\.state) == [.running, .skipped, .queued])
             #expect(runs[1].reason == .superseded && runs[1].endedAt == at("10:03:00"))

@@ -83,8 +83,8 @@ import Tracking
             #expect(try await scene.spans(of: "held") == ["skipped paused 10:01:00-10:03:00 x3"])
             for job in ["same", "typed"] { #expect(try await scene.slots(of: job) == [at("10:03:00")]) }
             #expect(try await scene.newest("changed").revision == 2)
-            let told = try await scene.ledger.events(after: 0, limit: 99).map(\.event)
-            #expect(told.count { $0.type == .runMissed && $0.reason == "definitionChanged" } == 2)
+            let reported = try await scene.ledger.events(after: 0, limit: 99).map(\.event)
+            #expect(reported.count { $0.type == .runMissed && $0.reason == "definitionChanged" } == 2)
             try await scene.end(try await scene.newest("changed"))
             scene.clock.advance(to: at("10:04:00"))
             try await scene.settled()

@@ -16,7 +16,7 @@ import Timeline
         #expect(watch.look() == SlotClock.Change())
     }
 
-    @Test func `is a sleep of the machine, and a clock that went back, once each`() {
+    @Test func `is a sleep of the machine, and a clock that was set back, once each`() {
         let clock = ManualClock(now: at("10:00:00"))
         let slept = Mutexed(Duration.zero)
         var watch = watch(clock, slept: slept)

@@ -149,7 +149,7 @@ struct RunScene {
     }
 
     /// The types of the events of a run, in order.
-    func told(of run: RunRecord) async throws -> [EventType] { try await events(of: run).map(\.type) }
+    func eventTypes(of run: RunRecord) async throws -> [EventType] { try await events(of: run).map(\.type) }
 
     /// Notes what must end with the home.
     private func mindProcesses() async {

@@ -59,7 +59,7 @@ extension NewEvent {
     /// The reason that the event's row has.
     var reason: String? { fact.columns.reason }
 
-    /// What a run's end says of what went wrong.
+    /// What a run's end records of its failure.
     var message: String? {
         switch fact {
         case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),

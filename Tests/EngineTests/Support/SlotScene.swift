@@ -57,7 +57,7 @@ struct SlotScene {
         }
     }
 
-    /// Puts jobs in force.
+    /// Loads jobs.
     func put(_ specs: JobSpec...) async throws {
         _ = try await keeper.change(specs.map { .put($0, origin: .cli, place: nil) })
     }

@@ -181,7 +181,7 @@ struct Tower {
     }
 
     /// Waits until every event has become what it comes to.
-    func told() async throws {
+    func settled() async throws {
         try await until {
             try await ledger.cursor(of: ItemKeeper.consumer) == ledger.lastEvent()
         }
@@ -225,6 +225,11 @@ func makeHook(
         name: name, target: try WebhookTarget(form),
         secrets: try secret.map { [try WebhookSecret($0)] } ?? [],
         userAgent: "Belfry/test", curl: curl)
+}
+
+/// The channels `desk` and `hook`; neither reaches anything.
+func makeDeskAndHook(_ curl: CurlMulti) throws -> [any Channel] {
+    [makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl)]
 }
 
 /// A desktop that looks for its bus at `address` only.

@@ -116,7 +116,7 @@ import WardenProtocol
         }
     }
 
-    @Test func `is the run's, which is told as failed once`() throws {
+    @Test func `is the run's, which is reported as failed once`() throws {
         let decider = RunDecider(boot: "this boot")
         let record = ExitRecord(
             key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 3, pid: 7, startedAt: now,
