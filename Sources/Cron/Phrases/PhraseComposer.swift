@@ -377,6 +377,8 @@ extension PhraseComposer {
     }
 
     private func contradiction(_ interval: PhraseMeaning.Interval) -> CronError {
-        doubt("this interval contradicts the rest", at: interval.range)
+        doubt(
+            "this interval contradicts the rest", at: interval.range,
+            fix: meaning.times.isEmpty ? nil : "name the times alone, or how often between two of them")
     }
 }

@@ -108,7 +108,11 @@ extension PhraseReader {
             && (meaning.monthDays, meaning.monthDayForms) != (before.monthDays, before.monthDayForms)
             || before.hasWeekdays
                 && (meaning.weekdays, meaning.weekdayForms) != (before.weekdays, before.weekdayForms)
-        guard isMore || !isAgain else { throw fault(at: range(from: start), "the days are said twice") }
+        guard isMore || !isAgain else {
+            throw fault(
+                at: range(from: start), "the days are said twice",
+                fix: "join them with and, or make one schedule for each")
+        }
     }
 
     private mutating func oneOfDays(_ isEvery: Bool) throws(CronError) {

@@ -30,7 +30,7 @@ extension PhraseReader {
         let rest = bytes[digits...]
         let isEnd = rest.dropFirst().allSatisfy { $0 &- 0x30 < 10 }
         switch (digits, rest.first, rest.count) {
-        case (4, nil, 0) where bytes.first == 0x30 || Int(word).map { $0 > 1300 } == true:
+        case (4, nil, 0):
             return "\(word.prefix(2)):\(word.suffix(2))"
         case (1...2, UInt8(ascii: "h")?, 1): return String(word.prefix(digits))
         case (1...2, UInt8(ascii: "h")?, 3) where isEnd, (1...2, UInt8(ascii: ".")?, 3) where isEnd:

@@ -49,7 +49,8 @@ package struct PhraseZones: Sendable {
         let wanted = words.joined(separator: "_")
         if Self.fits(given.name, wanted) { return .zone(given) }
         if wanted == "utc" || wanted == "gmt" { return .zone(.utc) }
-        let found = names().filter { Self.fits($0, wanted) }.sorted {
+        if Self.abbreviations.contains(wanted) { return .abbreviation }
+        let found = names().filter { Self.isPlace($0, wanted) }.sorted {
             (Self.rank($0), $0) < (Self.rank($1), $1)
         }
         guard let first = found.first, let zone = rules(first) else { return nil }
@@ -65,7 +66,12 @@ package struct PhraseZones: Sendable {
         return name == wanted || name.hasSuffix("/" + wanted)
     }
 
-    /// Names of a continent and a city come first, old names of countries last.
+    /// Whether the name is this place; parts of countries, such as `US/Eastern`, only by their whole names.
+    private static func isPlace(_ name: String, _ wanted: String) -> Bool {
+        fits(name, wanted) && (rank(name) == 0 || !name.contains("/") || name.lowercased() == wanted)
+    }
+
+    /// Names of a continent and a city come first, names of countries after them.
     private static func rank(_ name: String) -> Int {
         let continents = [
             "Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/",
@@ -73,6 +79,15 @@ package struct PhraseZones: Sendable {
         ]
         return continents.contains(where: name.hasPrefix) ? 0 : 1
     }
+
+    /// What several places call their clocks.
+    static func isAbbreviation(_ word: String) -> Bool { abbreviations.contains(word) }
+
+    private static let abbreviations: Set<String> = [
+        "eastern", "central", "mountain", "pacific", "west", "east", "north", "south", "est", "edt", "cst",
+        "cdt", "mst", "mdt", "pst", "pdt", "bst", "ist", "jst", "cet", "cest", "eet", "eest", "wet", "aest",
+        "aedt", "msk",
+    ]
 
     /// Whether the clocks of both show the same for the ten years from `moment` on.
     private static func isSame(_ one: ZoneRules, _ other: ZoneRules, from moment: Moment) -> Bool {
@@ -110,7 +125,7 @@ extension PhraseReader {
         let words = nameWords(Self.longestName + 1)
         let isSaid =
             words.first == "utc" || words.first == "gmt" || words.first?.contains("/") == true
-            || words.dropFirst().contains("time")
+            || words.first.map(PhraseZones.isAbbreviation) == true || words.dropFirst().contains("time")
         guard isSaid, PhraseWords.weekday(String(word.prefix { $0 != "/" })) == nil,
             let count = try zoneWords()
         else { return false }
