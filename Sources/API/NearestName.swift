@@ -14,7 +14,12 @@ package enum NearestName {
     package static func ofZone(_ name: String, among zones: [String]) -> String? {
         let wanted = String(name.lowercased().map { $0 == " " ? "_" : $0 })
         let same = zones.first { $0.lowercased() == wanted || $0.lowercased().hasSuffix("/" + wanted) }
-        return same ?? of(name, among: zones)
+        if let near = same ?? of(name, among: zones) { return near }
+        let towns = zones.map {
+            (town: $0.lowercased().split(separator: "/").last.map(String.init) ?? "", zone: $0)
+        }
+        let near = of(wanted, among: towns.map(\.town))
+        return towns.first { $0.town == near }?.zone
     }
 
     /// `Did you mean "backup"?`, when something like it exists.

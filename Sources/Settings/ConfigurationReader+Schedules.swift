@@ -108,7 +108,7 @@ extension ConfigurationReader {
     private func phrase(_ field: Field, _ spec: ScheduleSpec) -> ScheduleSpec? {
         guard let text = field.word(), let rules = zone(spec.zone) else { return nil }
         do {
-            let answer = try PhraseAnswer(text, now: Self.never, in: rules)
+            let answer = try PhraseAnswer(text, now: Self.never, in: rules, zones: phraseZones)
             if let note = answer.note { field.note(note) }
             switch answer.schedule {
             case .at:

@@ -1,3 +1,4 @@
+package import Cron
 package import Delivery
 package import Ledger
 package import Timeline
@@ -12,6 +13,8 @@ package struct ConfigurationReader {
     package var readSecret: (SecretSource) throws -> String
     /// The zone that was probably meant by a name that does not exist.
     package var nearestZone: (String) -> String? = { _ in nil }
+    /// The zones that a phrase may name by their cities.
+    package var phraseZones = PhraseZones.none
     /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
     package var leavesOut = false
     /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.

@@ -39,6 +39,9 @@ struct ConfigurationFiles: Sendable {
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
         reader.nearestZone = { NearestName.ofZone($0, among: zones.names) }
+        reader.phraseZones = PhraseZones(
+            names: { zones.names }, rules: { zones.rules(of: $0) },
+            nearest: { NearestName.ofZone($0, among: zones.names) })
         reader.leavesOut = leavesOut
         adjust(&reader)
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })

@@ -93,9 +93,44 @@ import Testing
         #expect(try await run.belfry(#"cron explain "0 25 * * *""#).status == 2)
     }
 
+    @Test func `explains what is easily overlooked, and what H stands for`() async throws {
+        let short = try await run.belfry(#"cron explain "0 0 31 * *""#)
+        #expect(
+            short.output.contains("\nnote: nothing runs in February, April, June, September and November"))
+        let leap = try await run.belfry(#"cron explain "0 0 29 2 *""#)
+        #expect(
+            leap.output.hasPrefix("At 00:00 on 29 February\n") && leap.output.contains("leap years only\n"))
+        let step = try await run.belfry(#"cron explain "0 0 */2 * *" --json"#)
+        #expect(step.output.contains(#""notes":["the count starts again each month"#))
+        let bare = try await run.belfry(#"cron explain "H 2 * * *""#)
+        #expect(bare.status == 2 && bare.errors.contains("--seed NAME"), "\(bare.errors)")
+        let seeded = try await run.belfry(#"cron explain "H 2 * * *" --seed backup"#)
+        #expect(seeded.output.contains("\nnote: with the seed \"backup\" this is "), "\(seeded.output)")
+    }
+
     @Test func `turns phrases into schedules, or shows what it did not understand`() async throws {
         let said = try await run.belfry(#"cron words "every weekday at 9:30""#)
-        #expect(said.output == "30 9 * * 1-5\nAt 09:30 on Monday through Friday\n" && said.status == 0)
+        #expect(said.output.hasPrefix("30 9 * * 1-5\nAt 09:30 on Monday through Friday\n  20"))
+        let lines = said.output.split(separator: "\n")
+        #expect(lines.count == 5 && lines.dropFirst(2).allSatisfy { $0.hasSuffix("T09:30:00+00:00") })
+        #expect(said.status == 0)
+        let city = try await run.belfry(#"cron words "every day at 8:30 in Tokyo""#)
+        #expect(city.output.hasPrefix("CRON_TZ=Asia/Tokyo 30 8 * * *\n") && city.output.contains("+09:00\n"))
+        let both = try await run.belfry(#"cron words "every day at 9 in Tokyo" --zone Europe/Berlin"#)
+        #expect(both.status == 2 && both.errors.contains("names the time zone Asia/Tokyo"))
+        let slip = try await run.belfry(#"cron words "every day at 9 in Berln""#)
+        #expect(slip.status == 1 && slip.errors.contains("did you mean Europe/Berlin?"), "\(slip.errors)")
+        let several = try await run.belfry(#"cron words "at 9, 13:00 and 17:30""#)
+        #expect(several.output.hasPrefix("0 9,13 * * *\n30 17 * * *\nAt 09:00 and 13:00 every day\n"))
+        #expect(several.output.contains("\nnote: every day, as no day is named\n"))
+        #expect(several.output.hasSuffix("make a job for each\n"))
+        let severalAsJSON = try await run.belfry(#"cron words "at 9, 13:00 and 17:30" --json"#)
+        #expect(severalAsJSON.output.contains(#""expressions":["0 9,13 * * *","30 17 * * *"]"#))
+        #expect(!severalAsJSON.output.contains(#""expression":"#))
+        let often = try await run.belfry(#"cron words "every 1.5 hours""#)
+        #expect(often.output.contains("\nEvery 1 hour 30 minutes of elapsed time, counted from now\n"))
+        let german = try await run.belfry(#"cron words "jeden Tag um 9""#)
+        #expect(german.status == 1 && german.errors.contains("in English only"))
         let grid = try await run.belfry(#"cron words "every other day at 6pm" --zone UTC"#)
         #expect(grid.output.hasPrefix("calendar zone=UTC 2d 18:00 from 2") && grid.status == 0)
         #expect(grid.output.contains("\nEvery 2 days at 18:00, counted from 2"))

@@ -14,11 +14,17 @@ struct ImportListing: Decodable {
     var name: String
     var place: String
     var expression: String?
+    var schedule: String
     var zone: String
     var command: [String]?
     var shell: String?
     var cwd: String?
     var env: [String: String]
+    var user: String?
+    var nice: Int?
+    var spreadMs: Int?
+    var catchUp: String?
+    var overlap: String?
     var notes: [String]
     var refused: String?
     var added: Bool
@@ -52,11 +58,55 @@ struct ImportListing: Decodable {
         #expect(jobs[0].notes.contains { $0.contains("no mail") })
         #expect(jobs[0].next.count == 10)
         #expect(jobs[0].next.allSatisfy { !$0.differs && $0.original == 1 })
+        #expect(jobs[0].catchUp == "none" && jobs[0].overlap == "allow", "as cron does")
         #expect(jobs[1].refused == nil && jobs[1].next.isEmpty)
         #expect(jobs[1].notes.contains { $0.contains("once after each start of the machine") })
         #expect(jobs[2].command?.last?.contains("<<'END_OF_INPUT'\nDear\nall\n") == true)
         #expect(jobs[3].refused?.contains("lies after") == true)
         #expect(jobs.allSatisfy { !$0.added })
+    }
+
+    @Test func `prints a line for each job, and each note once`() async throws {
+        let input = """
+            MAILTO=ops
+            0 2 * * * /usr/local/bin/backup --all
+            */5 * * * * for i in 1 2; do /opt/bin/poll $i; done
+            @reboot start-me
+            0 2 * * * nobody%knows
+            0 0 * x
+            """
+        let run = try CommandRun()
+        let short = try await run.belfry("import crontab - --user-form", input: input)
+        #expect(
+            short.output == """
+                NAME      TIMES        COMMAND
+                backup    0 2 * * *    /usr/local/bin/backup --all
+                poll      */5 * * * *  for i in 1 2; do /opt/bin/poll $i; done
+                start-me  @reboot      start-me
+                nobody    0 2 * * *    { ...
+                job       0 0 * x      not added: there are 4 of 5 times
+
+                note: no mail is sent (MAILTO); what it prints is kept: belfry run logs JOB
+                note (start-me): cron runs it when cron starts; Belfry once after each start of the machine
+                note (nobody): the text after % became a here-document
+
+                4 of 5 can be added; add them with --apply. -v shows all of each job.
+
+                """, "\(short.output)")
+        let all = try await run.belfry("import crontab - --user-form -v --from 2026-11-21", input: input)
+        #expect(all.output.contains("\n  catch-up none\n  overlap allow\n"), "\(all.output)")
+        #expect(all.output.contains("\n    2026-11-21T02:00:00+00:00\n"))
+    }
+
+    @Test(arguments: ["", "# nothing\nSHELL=/bin/sh\n"]) func `says that there is nothing`(input: String)
+        async throws
+    {
+        let run = try CommandRun()
+        for flags in ["", "--apply", "-v"] {
+            let answer = try await run.belfry("import crontab - --user-form \(flags)", input: input)
+            #expect(answer.output == "nothing to import\n" && answer.status == 0, "\(answer)")
+        }
+        #expect(try await run.belfry("import crontab - --json", input: input).output == "[]\n")
     }
 
     @Test func `marks where Debian's cron would do something else`() async throws {
@@ -107,6 +157,9 @@ struct ImportListing: Decodable {
             let edited = try await house.belfry("job", "edit", "mail", "--timeout", "1h", "--json")
             let job = try WireCoding.decode(WireJob.self, from: edited.output.utf8)
             #expect(job.origin == "import")
+            let backup = try await house.belfry("job", "show", "backup", "--json")
+            let policies = try WireCoding.decode(WireJob.self, from: backup.output.utf8).policies
+            #expect(policies.catchUp.mode == "none" && policies.overlap == "allow")
             // A second import adds nothing twice.
             let again = try await house.belfry("import", "crontab", path, "--apply", "--json")
             let results = try WireCoding.decode([ImportListing].self, from: again.output.utf8)

@@ -12,6 +12,15 @@ import Testing
         #expect(NearestName.hint(typed, among: Self.names) == "Did you mean \"\(meant)\"?")
     }
 
+    @Test(arguments: [
+        ("berlin", "Europe/Berlin"), ("berln", "Europe/Berlin"), ("new yrk", "America/New_York"),
+        ("Europe/Berln", "Europe/Berlin"), ("springfield", nil),
+    ])
+    func `is corrected to the zone of its town`(typed: String, meant: String?) {
+        let zones = ["America/New_York", "Asia/Tokyo", "Europe/Berlin"]
+        #expect(NearestName.ofZone(typed, among: zones) == meant)
+    }
+
     @Test(arguments: ["restore", "", "backup", "xyz"])
     func `is left alone when nothing is like it, or nothing is wrong`(typed: String) {
         let hint = NearestName.of(typed, among: Self.names)

@@ -33,6 +33,16 @@ import Timeline
                 house, "said", "--words", "every weekday at 9:30", "--zone", "Asia/Tokyo")
             #expect(said.schedule.kind == "cron" && said.schedule.text == "30 9 * * 1-5")
             #expect(said.schedule.zone == "Asia/Tokyo")
+            let city = try await added(house, "city", "--words", "every day at 8:30 in Tokyo")
+            #expect(city.schedule.zone == "Asia/Tokyo" && city.schedule.text == "30 8 * * *")
+            #expect(city.schedule.phrase == "every day at 8:30 in Tokyo")
+            let both = try await house.belfry(
+                "job", "add", "both", "--words", "every day at 9 in Tokyo", "--zone", "Europe/Berlin", "--",
+                "true")
+            #expect(both.status == 2 && both.errors.contains("names the time zone Asia/Tokyo"), "\(both)")
+            let times = try await house.belfry(
+                "job", "add", "times", "--words", "every day at 9, 13:00 and 17:30", "--", "true")
+            #expect(times.status == 2 && times.errors.contains("\"30 17 * * *\""), "\(times)")
             let soon = try await added(house, "soon", "--words", "in 20 minutes")
             #expect(soon.schedule.kind == "at" && soon.nextAt != nil)
 

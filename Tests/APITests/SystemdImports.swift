@@ -1,4 +1,5 @@
 import API
+import Glibc
 import Host
 import TestSupport
 import Testing
@@ -38,14 +39,15 @@ import Testing
         #expect(jobs[1].refused == nil && jobs[1].expression == "30 2 * * 1-5")
         #expect(jobs[1].command == ["/usr/bin/restic", "backup", "/home/my files", "100%"])
         #expect(jobs[1].cwd == "/srv" && jobs[1].env == ["A": "1", "B": "two words"])
-        #expect(jobs[1].notes == ["RandomizedDelaySec=5m is left out: it starts on time"])
+        #expect(jobs[1].notes.isEmpty && jobs[1].spreadMs == 300_000 && jobs[1].catchUp == "latest")
         #expect(jobs[1].next.first?.at == "2026-11-23T02:30:00+00:00" && jobs[1].next.count == 10)
         #expect(jobs[2].refused?.contains("month's end") == true)
-        #expect(jobs[3].refused?.contains("OnBootSec") == true)
+        #expect(
+            jobs[3].refused == nil && jobs[3].shell?.hasPrefix("sleep 300 && exec /usr/bin/restic ") == true)
         #expect(jobs[4].refused?.contains("ExecStartPre") == true)
         #expect(jobs[5].zone == "Asia/Tokyo" && jobs[5].next.first?.at == "2026-11-22T00:00:00+09:00")
         #expect(jobs[6].expression == "0-59/20 * * * *" && jobs[6].refused == nil)
-        let text = try await run.belfry("import systemd . --from 2026-11-21").output
+        let text = try await run.belfry("import systemd . --from 2026-11-21 -v").output
         #expect(text.contains("\n  $ /usr/bin/restic backup '/home/my files' 100%\n"), "\(text)")
     }
 
@@ -59,7 +61,56 @@ import Testing
             let shown = try await house.belfry("job", "show", "backup", "--json")
             let job = try WireCoding.decode(WireJob.self, from: shown.output.utf8)
             #expect(job.origin == "import" && job.cwd == "/srv" && job.schedule.text == "30 2 * * 1-5")
-            #expect(job.policies.catchUp.mode == "latest")
+            #expect(job.policies.catchUp.mode == "latest" && job.policies.spreadMs == 300_000)
+        }
+    }
+
+    @Test func `adds what counts from an event, with its priority and its user`() async throws {
+        try await House.whileStanding { house in
+            let units = [
+                "poll.timer": "[Timer]\nOnBootSec=15min\nOnUnitActiveSec=1d\n",
+                "poll.service":
+                    "[Service]\nExecStart=/bin/poll --now\nNice=7\nUser=\(Account.name(of: getuid()))\n",
+                "rest.timer": "[Timer]\nOnUnitInactiveSec=1h 30min\nUnit=poll.service\nOnClockChange=yes\n",
+                "bad.timer": "[Timer]\nOnUnitActiveSec=soon\nUnit=poll.service\n",
+            ]
+            for (name, text) in units {
+                try SmallFile.replace(house.folder.file(name), with: Array(text.utf8))
+            }
+            let applied = try await house.belfry("import", "systemd", house.folder.path, "--apply")
+            #expect(
+                applied.output.contains("rest-2 (") && applied.output.contains("no schedule follows changes"))
+            #expect(applied.output.contains("OnUnitActiveSec is not a time span"), "\(applied)")
+            func job(_ name: String) async throws -> WireJob {
+                let shown = try await house.belfry("job", "show", name, "--json")
+                return try WireCoding.decode(WireJob.self, from: shown.output.utf8)
+            }
+            let first = try await job("poll")
+            #expect(first.schedule.kind == "startup" && first.shell == "sleep 900 && exec /bin/poll --now")
+            let daily = try await job("poll-2")
+            #expect(daily.schedule.kind == "every" && daily.schedule.text == "1d")
+            #expect(
+                daily.policies.nice == 7 && daily.policies.user == nil
+                    && daily.command == ["/bin/poll", "--now"])
+            let rest = try await job("rest")
+            #expect(rest.schedule.kind == "after" && rest.schedule.text == "1h30m")
+        }
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root's warden changes users"))
+    func `keeps the user where the warden is root's`() async throws {
+        try await House.whileStanding { house in
+            let units = [
+                "mine.timer": "[Timer]\nOnCalendar=daily\n",
+                "mine.service": "[Service]\nExecStart=/bin/true\nUser=nobody\n",
+            ]
+            for (name, text) in units {
+                try SmallFile.replace(house.folder.file(name), with: Array(text.utf8))
+            }
+            let applied = try await house.belfry("import", "systemd", house.folder.path, "--apply")
+            #expect(applied.status == 0, "\(applied)")
+            let shown = try await house.belfry("job", "show", "mine", "--json")
+            #expect(try WireCoding.decode(WireJob.self, from: shown.output.utf8).policies.user == "nobody")
         }
     }
 

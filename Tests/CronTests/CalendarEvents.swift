@@ -50,6 +50,22 @@ import Testing
     }
 }
 
+@Suite struct `a time span of systemd` {
+    @Test(
+        arguments: [
+            ("5min", .seconds(300)), ("1d", .seconds(86_400)), ("6000", .seconds(6000)),
+            ("12h", .seconds(43_200)),
+            ("1h 30min", .seconds(5400)), ("2 weeks", .seconds(1_209_600)), ("1month", .seconds(2_630_016)),
+            ("500ms", .milliseconds(500)), ("1y", .seconds(31_557_600)), ("0", .zero),
+            ("1h30s", .seconds(3630)),
+            ("", nil), ("min", nil), ("5 parsecs", nil), ("infinity", nil), ("-5min", nil), ("1.5h", nil),
+            ("99999999999", nil), ("101y", nil),
+        ] as [(String, Duration?)]) func `is a duration, or none`(text: String, duration: Duration?)
+    {
+        #expect(TimeSpan(text)?.duration == duration)
+    }
+}
+
 @Suite struct `a unit file` {
     @Test func `has settings in sections, lists that can be taken back, and lines that go on`() {
         let unit = UnitFile(

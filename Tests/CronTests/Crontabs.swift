@@ -107,6 +107,17 @@ import Timeline
         ("test -x /usr/sbin/anacron || run-parts --report /etc/cron.daily", "run-parts"),
         ("FOO=1 nice -n 10 restic backup /home", "restic"), ("@@@", "job"),
         ("python3 /opt/x/report.py", "report.py"),
+        ("for i in 1 2 3; do /usr/local/bin/poll $i; done", "poll"),
+        ("for f in $(ls /srv/*.log); do sleep 1; gzip \"$f\"; done", "gzip"),
+        ("sleep 30; /opt/bin/fetch", "fetch"), ("sleep 30 && curl -fsS https://x.example/ping", "curl"),
+        ("echo start; /usr/bin/rsync -a /a /b; echo end", "rsync"), ("echo hello > /tmp/x", "echo"),
+        ("if [ -x /etc/munin/plugins/apt_all ]; then /etc/munin/plugins/apt_all update; fi", "apt_all"),
+        ("while read l; do handle \"$l\"; done < /etc/list", "handle"),
+        ("/usr/bin/flock -w 0 /var/lock/x /usr/local/bin/sync-mail", "sync-mail"),
+        ("sudo -u www-data php -f /var/www/nextcloud/cron.php", "cron.php"),
+        ("bash -c 'cd /srv && ./deploy.sh --all'", "deploy.sh"),
+        ("timeout 5m nice -n 19 updatedb", "updatedb"),
+        ("date", "date"), ("[ -e /x ] && rm /x", "rm"),
     ])
     func `gets names from its commands`(command: String, name: String) {
         var names = CommandNames()

@@ -27,12 +27,25 @@ import Testing
         ("0 12 LW * *", "At 12:00 on the last working day of the month"),
         ("0 12 * * 5L", "At 12:00 on the last Friday of the month"),
         ("0 12 * * 2#2", "At 12:00 on the 2nd Tuesday of the month"),
-        ("0 0 1 1 *", "At 00:00 on day 1 in January"),
-        ("0 0 29 2 *", "At 00:00 on day 29 in February"),
+        ("0 0 1 1 *", "At 00:00 on 1 January"),
+        ("0 0 1,15 5 *", "At 00:00 on 1 and 15 May"),
+        ("0 0 1-7 5 *", "At 00:00 on 1 through 7 May"),
+        ("0 9 1W * *", "At 09:00 on the first working day of the month"),
+        ("*/30 22-23,0-5 * * *", "Every 30 minutes from 22:00 through 05:30 every day"),
+        ("0 22-23,0-5 * * *", "Every hour from 22:00 through 05:00 every day"),
+        (
+            "*/30 22-23,0-5 * * 1",
+            "Every 30 minutes from 00:00 through 05:30 and from 22:00 through 23:30 on Monday"
+        ),
+        (
+            "*/15 8-11,14-17 * * *",
+            "Every 15 minutes from 08:00 through 11:45 and from 14:00 through 17:45 every day"
+        ),
+        ("0 0 29 2 *", "At 00:00 on 29 February"),
         ("0 6 * 6-8 *", "At 06:00 in June through August"),
         ("0 0 1 */3 *", "At 00:00 on day 1 in January, April, July and October"),
-        ("0 0 0 1 1 * 2030", "At 00:00 on day 1 in January in 2030"),
-        ("0 0 0 1 1 * */2", "At 00:00 on day 1 in January in every 2nd year from 1970 through 2198"),
+        ("0 0 0 1 1 * 2030", "At 00:00 on 1 January in 2030"),
+        ("0 0 0 1 1 * */2", "At 00:00 on 1 January in every 2nd year from 1970 through 2198"),
         ("*/10 * * * * *", "Every 10 seconds"),
         ("* * * * * *", "Every second"),
         ("15 30 2 * * *", "At 02:30:15 every day"),
@@ -60,11 +73,36 @@ import Testing
             "0 12 */2 * 1",
             "At 12:00 on every 2nd day from 1 through 31 of the month AND only when that is a Monday"
         ),
-        ("0 12 */100,1-7 * MON", "At 12:00 on days 1 through 7 of the month AND only when that is a Monday"),
+        ("0 12 */100,1-7 * MON", "At 12:00 on the Mondays among days 1-7 of the month"),
+        ("0 0 27-31 5 +1-3", "At 00:00 in May, on the Mondays to Wednesdays among days 27-31"),
+        ("0 0 1,2,15 * +1,5", "At 00:00 on the Mondays and Fridays among days 1, 2 and 15 of the month"),
         ("0 0 31 2 MON", "At 00:00 on day 31 OR on Monday in February"),
-        ("0 0 30 2 *", "Never: no date matches on day 30 in February"),
+        ("0 0 30 2 *", "Never: no date matches on 30 February"),
     ]) func `say OR and AND and never`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
+    }
+}
+
+@Suite struct `the notes of an expression` {
+    @Test(
+        arguments: [
+            (
+                "0 0 31 * *",
+                "nothing runs in February, April, June, September and November, which have no day 31"
+            ),
+            ("0 0 30 * *", "nothing runs in February, which has no day 30"),
+            ("0 0 29 * *", "nothing runs in February, except in leap years"),
+            ("0 0 29 2 *", "29 February comes in leap years only"),
+            (
+                "0 0 */2 * *",
+                "the count starts again each month: the 31st is followed by the 1st; "
+                    + "only the phrase \"every 2 days\" counts through"
+            ),
+            ("0 0 28 * *", nil), ("0 0 1,31 * *", nil), ("0 0 31 1 *", nil), ("0 0 30 2 *", nil),
+            ("0 0 L * *", nil), ("0 0 31 * 1", nil), ("0 0 1,15 * *", nil), ("* * * * *", nil),
+        ] as [(String, String?)]) func `say which dates do not come`(text: String, note: String?) throws
+    {
+        #expect(try CronExpression(text).notes == [note].compactMap { $0 })
     }
 }
 

@@ -81,6 +81,8 @@ import Timeline
                 == ScheduleSpec(
                     kind: .cron, text: "30 9 * * 1-5", zone: zone, phrase: "every weekday at 9:30"))
         #expect(try spec("{ words: every 90 seconds }")?.kind == .every)
+        let city = try read(job("{ words: every day at 9 in utc }")).jobs.first?.spec.schedule
+        #expect(city?.zone == "UTC" && city?.text == "0 9 * * *")
     }
 
     @Test(arguments: [

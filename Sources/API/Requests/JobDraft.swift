@@ -16,6 +16,10 @@ package struct JobDraft: Hashable, Sendable, Codable {
     package var cwd: String?
     /// Added to the environment.
     package var env: [String: String]?
+    /// The user it runs as, by name or number; only a warden of root can change users.
+    package var user: String?
+    /// The scheduling priority of its processes, -20 (first) to 19 (last).
+    package var nice: Int?
     /// What a slot does while the last run goes on: `skip`, `queue-one`, `queue-all`, `replace` or `allow`.
     package var overlap: String?
     /// `none`, `latest` or `all`.

@@ -31,6 +31,7 @@ extension JobSpec {
             directory = cwd
         }
         if let env = draft.env { environment = env }
+        try applyProcess(draft)
         if let overlap = draft.overlap { self.overlap = try Self.overlap(overlap) }
         try applyLateness(draft)
         if let milliseconds = draft.timeoutMs {
@@ -38,6 +39,18 @@ extension JobSpec {
         }
         if let milliseconds = draft.graceMs { grace = try Self.duration(milliseconds, "grace") }
         try applyTurns(draft)
+    }
+
+    private mutating func applyProcess(_ draft: JobDraft) throws(APIError) {
+        var rules = process ?? ProcessRules()
+        if let user = draft.user { rules.user = user.isEmpty ? nil : user }
+        if let nice = draft.nice {
+            guard (-20...19).contains(nice) else {
+                throw APIError(.badValue, "nice is a number from -20 to 19")
+            }
+            rules.nice = nice
+        }
+        if !rules.areNone || process != nil { process = rules }
     }
 
     private mutating func applyTurns(_ draft: JobDraft) throws(APIError) {

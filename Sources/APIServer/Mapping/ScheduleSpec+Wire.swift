@@ -1,6 +1,7 @@
 import API
 import Cron
 import Engine
+import Host
 import Ledger
 import Timeline
 
@@ -10,6 +11,13 @@ struct ScheduleReading {
     var zone: String
     var zones: ZoneLookup
     var now: Moment
+
+    /// The zones that a phrase may name by their cities.
+    var phraseZones: PhraseZones {
+        PhraseZones(
+            names: { ZoneFiles().names }, rules: zones,
+            nearest: { NearestName.ofZone($0, among: ZoneFiles().names) })
+    }
 
     /// The rules of a zone.
     func rules(_ name: String?) throws(APIError) -> ZoneRules {
@@ -51,13 +59,16 @@ extension ScheduleSpec {
             }
             self.text = text
         case "words":
-            var firstDayIsNamed = false
-            self = try Self.read(rules, reading.now) { () throws(CronError) in
-                let answer = try PhraseAnswer(wire.text, now: reading.now, in: rules)
-                firstDayIsNamed = answer.namesFirstDay
-                return answer.schedule
+            let answer = try Self.refusing { () throws(CronError) in
+                try PhraseAnswer(wire.text, now: reading.now, in: rules, zones: reading.phraseZones)
             }
-            if firstDayIsNamed { nameFirstDay(made: reading.now, in: rules) }
+            if let zone = wire.zone, zone != answer.zone.name {
+                throw APIError(
+                    .badSchedule, "the phrase names the time zone \(answer.zone.name), and zone is \(zone)",
+                    hint: "Give one of them.")
+            }
+            self = try Self.read(answer.zone, reading.now) { () throws(CronError) in answer.schedule }
+            if answer.namesFirstDay { nameFirstDay(made: reading.now, in: answer.zone) }
             phrase = wire.text
         case "every":
             self.init(kind: .every, text: try Self.interval(wire.text).text, zone: rules.name)
@@ -86,14 +97,19 @@ extension ScheduleSpec {
     private static func read(
         _ rules: ZoneRules, _ now: Moment, _ body: () throws(CronError) -> Schedule
     ) throws(APIError) -> ScheduleSpec {
-        let schedule: Schedule
+        let schedule = try refusing(body)
+        if case .every(let interval, _) = schedule { _ = try checked(interval) }
+        return ScheduleSpec(schedule, zone: rules, readAt: now)
+    }
+
+    private static func refusing<Value>(
+        _ body: () throws(CronError) -> Value
+    ) throws(APIError) -> Value {
         do throws(CronError) {
-            schedule = try body()
+            return try body()
         } catch {
             throw APIError(.badSchedule, "the schedule is refused:\n\(error.drawing)")
         }
-        if case .every(let interval, _) = schedule { _ = try checked(interval) }
-        return ScheduleSpec(schedule, zone: rules, readAt: now)
     }
 
     private static func interval(_ text: String) throws(APIError) -> Duration {

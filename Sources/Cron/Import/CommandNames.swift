@@ -7,19 +7,12 @@ public struct CommandNames: Sendable {
     /// The number to try next for a name that was made before, so that many equal commands cost no more.
     private var numbers: [String: Int] = [:]
 
-    /// Words that stand in front of the program that matters, and what shells do themselves.
-    private static let wrappers: Set<String> = [
-        "sudo", "nice", "ionice", "chronic", "env", "exec", "time", "timeout", "flock", "nohup", "setsid",
-        "cd", "test", "[", "]", "&&", "||", ";", "!", "{", "(", "if", "then", "command", "sh", "bash", "dash",
-        "perl", "python", "python3", "php", "ruby", "node", "systemd-cat", "eatmydata", "stdbuf", "umask",
-    ]
-
     /// - Parameter taken: Names that may not be made.
     public init(taken: Set<String> = []) { self.taken = taken }
 
-    /// A name for `command`: that of its first program, with a number where it is taken.
+    /// A name for `command`: that of the program that matters, with a number where it is taken.
     public mutating func name(for command: String) -> String {
-        let stem = Self.stem(of: command)
+        let stem = ShellCommands(command).name.flatMap(Self.clean) ?? "job"
         var name = stem
         var number = numbers[stem] ?? 2
         defer { numbers[stem] = number }
@@ -29,18 +22,6 @@ public struct CommandNames: Sendable {
             number += 1
         }
         return name
-    }
-
-    private static func stem(of command: String) -> String {
-        let words = command.split { " \t\n'\"`$();|&<>".contains($0) }
-        var skipsOperand = false
-        for word in words where !word.hasPrefix("-") && !word.contains("=") {
-            defer { skipsOperand = ["cd", "test", "[", "umask", "timeout", "flock"].contains(word) }
-            let name = word.split(separator: "/").last ?? ""
-            guard !skipsOperand, !wrappers.contains(String(name)), let clean = clean(name) else { continue }
-            return clean
-        }
-        return "job"
     }
 
     /// `name` in the letters a name may have; `nil` when no letter is left.
@@ -59,5 +40,84 @@ public struct CommandNames: Sendable {
         var end = text
         while let last = end.last, isMark(last) { end.removeLast() }
         return String(end)
+    }
+}
+
+/// The simple commands of a shell text, as far as naming them needs: quotes are dropped, nothing is expanded.
+private struct ShellCommands {
+    private var commands: [[Substring]] = []
+
+    /// Words in front of the program that matters, with how many operands they have besides options.
+    private static let wrappers = [
+        "sudo": 0, "doas": 0, "nice": 0, "ionice": 0, "chronic": 0, "env": 0, "exec": 0, "time": 0,
+        "nohup": 0,
+        "setsid": 0, "command": 0, "systemd-cat": 0, "eatmydata": 0, "stdbuf": 0, "sh": 0, "bash": 0,
+        "dash": 0, "zsh": 0, "ksh": 0, "perl": 0, "python": 0, "python3": 0, "php": 0, "ruby": 0, "node": 0,
+        "timeout": 1, "flock": 1, "chrt": 1, "taskset": 1,
+    ]
+    /// Options of theirs that have a value.
+    private static let valued: Set<Substring> = ["-u", "-g", "-n", "-t", "-w", "-E", "-s"]
+    private static let keywords: Set<Substring> = [
+        "if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "done", "fi", "esac",
+    ]
+    /// What the shell does itself, or only asks.
+    private static let silent: Set<Substring> = [
+        "cd", "test", "[", "[[", "umask", "ulimit", "set", "export", "unset", "source", ".", "trap", "wait",
+        "exit", "read", "case", "select", "return",
+    ]
+    /// Programs that name a job only when there is no other.
+    private static let poor: Set<Substring> = [
+        "echo", "printf", "sleep", "true", "false", ":", "date", "cat",
+    ]
+
+    init(_ text: String) {
+        var words: [Substring] = []
+        var rest = text[...]
+        // Of `for x in a b; do`, which names no program, everything up to `do`.
+        var isList = false
+        while let first = rest.first {
+            if ";|&\n()`".contains(first) {
+                if !isList, !words.isEmpty { commands.append(words) }
+                if !isList { words = [] }
+                rest.removeFirst()
+            } else if " \t'\"$<>".contains(first) {
+                rest.removeFirst()
+            } else {
+                let word = rest.prefix { !" \t\n'\"`$();|&<>".contains($0) }
+                rest = rest[word.endIndex...]
+                if word == "for", words.allSatisfy(Self.keywords.contains) { isList = true }
+                if isList, word == "do" { (isList, words) = (false, []) }
+                if !isList { words.append(word) }
+            }
+        }
+        if !words.isEmpty { commands.append(words) }
+    }
+
+    /// The name of the first program that says what the text is for.
+    var name: Substring? {
+        var poor: Substring?
+        for words in commands {
+            guard let name = Self.program(words[...]), name.contains(where: \.isLetter) else { continue }
+            guard Self.poor.contains(name) else { return name }
+            poor = poor ?? name
+        }
+        return poor
+    }
+
+    private static func program(_ words: ArraySlice<Substring>) -> Substring? {
+        var words = words
+        while let word = words.popFirst() {
+            let name = word.split(separator: "/").last ?? ""
+            if keywords.contains(word) || word.contains("=") || word.hasPrefix("-") { continue }
+            if silent.contains(name) { return nil }
+            guard let operands = wrappers[String(name)] else { return name }
+            while let option = words.first, option.hasPrefix("-") {
+                words.removeFirst()
+                if valued.contains(option), words.count > 1 { words.removeFirst() }
+            }
+            guard words.count > operands else { return name }
+            words.removeFirst(operands)
+        }
+        return nil
     }
 }

@@ -8,9 +8,9 @@ struct CronWords {
     /// The whole sentence, without a full stop.
     var sentence: String {
         guard masks.hasAnyDate else {
-            return "Never: no date matches " + ([days] + calendar).joined(separator: " ")
+            return "Never: no date matches " + dates.joined(separator: " ")
         }
-        let parts = ([times] + (days.isEmpty ? [] : [days]) + calendar)
+        let parts = [times] + dates
         let text = parts.joined(separator: " ")
         return text.prefix(1).uppercased() + text.dropFirst()
     }
@@ -40,11 +40,13 @@ struct CronWords {
             if hours.count <= 12 { return listedTimes }
         }
         if hours.count * minutes.count <= 6 { return listedTimes }
-        if let first = hours.first, let last = hours.last, last - first + 1 == hours.count, minutes.count > 1,
-            let step = Self.evenStep(minutes, 60), let end = minutes.last
+        if minutes.count > 1, hourRuns.count <= 3, let step = Self.evenStep(minutes, 60),
+            let end = minutes.last
         {
-            let every = step == 1 ? "every minute" : "every \(step) minutes"
-            return "\(every) from \(Self.clock(first, minutes[0])) through \(Self.clock(last, end))"
+            let runs = hourRuns.map {
+                "from \(Self.clock($0.first, minutes[0])) through \(Self.clock($0.last, end))"
+            }
+            return (step == 1 ? "every minute " : "every \(step) minutes ") + Self.join(runs)
         }
         if masks.minutes == CronMasks.allSeconds { return "every minute \(hourPart)" }
         return "\(Self.steps(minutes, 60, "minute", of: nil)) \(hourPart)"
@@ -60,14 +62,35 @@ struct CronWords {
 
     private func hourlyTimes(minute: Int) -> String? {
         guard hours.count > 2, let first = hours.first, let last = hours.last else { return nil }
-        if last - first + 1 == hours.count {
-            return "every hour from \(Self.clock(first, minute)) through \(Self.clock(last, minute))"
+        if hourRuns.count == 1, let run = hourRuns.first {
+            return "every hour from \(Self.clock(run.first, minute)) through \(Self.clock(run.last, minute))"
         }
         guard let step = Self.step(hours) else { return nil }
         let range = "from \(Self.clock(first, minute)) through \(Self.clock(last, minute))"
         // Round the clock only when the last step over midnight is as long as the others.
         return first + 24 - last == step && first == 0 && minute == 0
             ? "every \(step) hours from 00:00" : hours.count > 4 ? "every \(step) hours \(range)" : nil
+    }
+
+    /// The hours in stretches; one over midnight is whole only where every day has it, for else its two parts
+    /// belong to different days.
+    private var hourRuns: [(first: Int, last: Int)] {
+        var runs: [(first: Int, last: Int)] = []
+        for hour in hours {
+            if let last = runs.last?.last, last + 1 == hour {
+                runs[runs.count - 1].last = hour
+            } else {
+                runs.append((hour, hour))
+            }
+        }
+        let isAnyDay =
+            masks.hasAnyMonthDay && masks.hasAnyWeekday && masks.months == CronMasks.allMonths
+            && masks.years.isAll
+        if isAnyDay, runs.count > 1, let early = runs.first, early.first == 0, runs.last?.last == 23 {
+            runs.removeFirst()
+            runs[runs.count - 1].last = early.last
+        }
+        return runs
     }
 
     private var hourPart: String {
@@ -115,7 +138,9 @@ struct CronWords {
     }
 
     /// Values as text, three and more in a row as `a through b`.
-    static func ranges(_ values: [Int], name: (Int) -> String = { String($0) }) -> [String] {
+    static func ranges(
+        _ values: [Int], by separator: String = " through ", name: (Int) -> String = { String($0) }
+    ) -> [String] {
         var parts: [String] = []
         var rest = values[...]
         while let start = rest.popFirst() {
@@ -124,7 +149,7 @@ struct CronWords {
             switch end - start {
             case 0: parts.append(name(start))
             case 1: parts += [name(start), name(end)]
-            default: parts.append("\(name(start)) through \(name(end))")
+            default: parts.append(name(start) + separator + name(end))
             }
         }
         return parts
@@ -152,8 +177,18 @@ struct CronWords {
 }
 
 extension CronWords {
+    /// Days, months and years, where not all of them match.
+    private var dates: [String] {
+        if let days = daysOfOneMonth { return [days] + years }
+        if let days = weekdaysAmongDays {
+            let calendar = (months + years).joined(separator: " ")
+            return calendar.isEmpty ? [days + monthSuffix] : [calendar + ",", days]
+        }
+        return (days.isEmpty ? [] : [days]) + months + years
+    }
+
     /// Which days, or nothing when the times say enough.
-    var days: String {
+    private var days: String {
         let byDate = monthDayParts
         let byWeekday = weekdayParts
         switch (masks.hasAnyMonthDay, masks.hasAnyWeekday) {
@@ -169,27 +204,47 @@ extension CronWords {
         }
     }
 
-    /// In which months and years, where not in all.
-    var calendar: [String] {
-        var parts: [String] = []
-        if masks.months != CronMasks.allMonths {
-            let months = CanonicalFields.places(masks.months)
-            if months.count > 3, let step = CronWords.step(months), step > 1 {
-                parts.append("in " + CronWords.join(months.map { CronNames.months[$0 - 1] }))
-            } else {
-                parts.append(
-                    "in " + CronWords.join(CronWords.ranges(months) { CronNames.months[$0 - 1] }))
-            }
+    /// `on 1 January`, `on 1 through 7 May`: days that are nothing but dates of one month.
+    private var daysOfOneMonth: String? {
+        let days = CanonicalFields.places(masks.monthDays)
+        guard masks.months.nonzeroBitCount == 1, masks.hasAnyWeekday, !masks.hasAnyMonthDay, !days.isEmpty,
+            !masks.hasMonthDayForms, !CronWords.values(days, "day").hasPrefix("every")
+        else { return nil }
+        let month = CronNames.months[masks.months.trailingZeroBitCount - 1]
+        return "on \(CronWords.join(CronWords.ranges(days))) \(month)"
+    }
+
+    /// `on the Mondays to Wednesdays among days 27-31`: several days of the month that must be of the week too.
+    private var weekdaysAmongDays: String? {
+        let days = CanonicalFields.places(masks.monthDays)
+        guard !masks.eitherDay, !masks.hasAnyMonthDay, !masks.hasAnyWeekday, masks.hasPlainWeekdaysOnly,
+            !masks.hasMonthDayForms, days.count > 1, !CronWords.values(days, "day").hasPrefix("every")
+        else { return nil }
+        // The week begins on Monday here, so that a weekend is one run.
+        let places = CanonicalFields.places(masks.plainWeekdays).map { $0 == 0 ? 7 : $0 }.sorted()
+        let names = CronWords.ranges(places, by: " to ") { CronNames.weekdays[$0 % 7] + "s" }
+        let dates = CronWords.ranges(days, by: "-")
+        return "on the \(CronWords.join(names)) among days \(CronWords.join(dates))"
+    }
+
+    /// In which months, where not in all.
+    private var months: [String] {
+        guard masks.months != CronMasks.allMonths else { return [] }
+        let months = CanonicalFields.places(masks.months)
+        if months.count > 3, let step = CronWords.step(months), step > 1 {
+            return ["in " + CronWords.join(months.map { CronNames.months[$0 - 1] })]
         }
-        if !masks.years.isAll {
-            let years = masks.years.years
-            if years.count > 3, let step = CronWords.step(years), step > 1, let last = years.last {
-                parts.append("in every \(CronWords.ordinal(step)) year from \(years[0]) through \(last)")
-            } else {
-                parts.append("in " + CronWords.join(CronWords.ranges(years)))
-            }
+        return ["in " + CronWords.join(CronWords.ranges(months) { CronNames.months[$0 - 1] })]
+    }
+
+    /// In which years, where not in all.
+    private var years: [String] {
+        guard !masks.years.isAll else { return [] }
+        let years = masks.years.years
+        if years.count > 3, let step = CronWords.step(years), step > 1, let last = years.last {
+            return ["in every \(CronWords.ordinal(step)) year from \(years[0]) through \(last)"]
         }
-        return parts
+        return ["in " + CronWords.join(CronWords.ranges(years))]
     }
 
     /// Whether "every day" adds something: not after "every 15 minutes".
@@ -207,7 +262,11 @@ extension CronWords {
             parts.append("on the \(lastDay(before))\(monthSuffix)")
         }
         for day in CanonicalFields.places(masks.nearestDays) {
-            parts.append("on the working day nearest to day \(day)\(monthSuffix)")
+            // No working day of the month before can be the nearest.
+            parts.append(
+                day == 1
+                    ? "on the first working day\(monthSuffix)"
+                    : "on the working day nearest to day \(day)\(monthSuffix)")
         }
         for before in CanonicalFields.places(masks.nearestLastDays) {
             parts.append(

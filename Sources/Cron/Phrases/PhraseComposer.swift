@@ -194,18 +194,29 @@ extension PhraseComposer {
         guard count < 60, 60 % count == 0 else {
             return try grid(count * 60, interval, "\(count) minutes do not divide an hour")
         }
+        if meaning.minuteMarks == 0, let time = meaning.times.first, meaning.times.count == 1 {
+            let hour = CronWords.clock(time.hour, time.minute)
+            throw doubt(
+                "this can be once at \(hour), or all through an hour of the day", at: meaning.timesRange,
+                fix:
+                    "say every day at \(hour), or every \(count) minutes between \(time.hour) and \((time.hour + 1) % 24)"
+            )
+        }
         guard meaning.times.isEmpty, meaning.minuteMarks == 0 else { throw contradiction(interval) }
         let minute = count == 1 ? "*" : "*/\(count)"
         guard let window = meaning.window else { return try expression(times: "\(minute) *") }
         if window.isInclusive, let to = window.to {
-            guard window.from.minute == 0, window.from.second == 0, to.minute == 60 - count, to.second == 0,
-                window.from.hour <= to.hour
+            guard window.from.minute == 0, window.from.second == 0, to.minute == 60 - count, to.second == 0
             else {
                 throw refusal(
                     "every \(count) minutes through \(CronWords.clock(to.hour, to.minute)) is not one expression",
                     at: window.range, fix: "say until \(to.hour + 1), or make two schedules")
             }
-            return try expression(times: "\(minute) \(window.from.hour)-\(to.hour)")
+            guard window.from.hour > to.hour else {
+                return try expression(times: "\(minute) \(window.from.hour)-\(to.hour)")
+            }
+            try requireAnyDay(window)
+            return try expression(times: "\(minute) \(window.from.hour)-23,0-\(to.hour)")
         }
         return try expression(times: "\(minute) \(wholeHours(window))")
     }
@@ -228,6 +239,12 @@ extension PhraseComposer {
     }
 
     private func hours(_ count: Int, _ interval: PhraseMeaning.Interval) throws(CronError) -> Schedule {
+        if let time = meaning.times.first, meaning.times.count == 1, time.isBare, count == 1 {
+            throw doubt(
+                "this can be minute \(time.hour) of every hour, or \(CronWords.clock(time.hour, 0))",
+                at: meaning.timesRange,
+                fix: "write :\(time.hour < 10 ? "0" : "")\(time.hour), or every day at \(time.hour)")
+        }
         guard meaning.times.isEmpty else { throw contradiction(interval) }
         guard meaning.minuteMarks == 0 || meaning.window == nil else { throw contradiction(interval) }
         let marks = CanonicalFields.list(max(meaning.minuteMarks, 1), .minute, canStar: false)
@@ -360,6 +377,8 @@ extension PhraseComposer {
     }
 
     private func contradiction(_ interval: PhraseMeaning.Interval) -> CronError {
-        doubt("this interval contradicts the rest", at: interval.range)
+        doubt(
+            "this interval contradicts the rest", at: interval.range,
+            fix: meaning.times.isEmpty ? nil : "name the times alone, or how often between two of them")
     }
 }

@@ -5,13 +5,9 @@ extension PhraseReader {
     mutating func on() throws(CronError) {
         let start = position
         position += 1
-        if skip("the", "hour") {
-            guard meaning.minuteMarks == 0 else {
-                throw fault(at: range(from: start), "the minutes are said twice")
-            }
-            meaning.minuteMarks = 1
-            return
-        }
+        if try wholeAndHalfHours(from: start) { return }
+        if word == "the", word(1).hasPrefix(":") { position += 1 }
+        if colonMinute != nil { return try minuteList(from: start) }
         if skip("demand") { return try event(.manual, words: 0) }
         if word == "boot" || word == "startup" || word == "reboot" { return try event(.startup, words: 1) }
         if word == "every" { return try every() }
@@ -19,17 +15,24 @@ extension PhraseReader {
         try days()
     }
 
-    /// `in ...`: a while from now, or months.
+    /// `in ...`: a while from now, months, a part of the day, or a zone.
     mutating func inside() throws(CronError) {
         position += 1
         if PhraseWords.month(word) != nil { return try months() }
+        if word == "the", PhraseWords.partOfDay(word(1)) == word(1) {
+            position += 1
+            return try partOfDay(word)
+        }
         if let duration = duration() { return try once(.later(duration), words: 0) }
         if let unit = PhraseWords.unit(word(1)), PhraseWords.number(word) != nil, unit.seconds == nil {
             throw fault(
                 kind: .notExpressible, "a \(unit.name) has no fixed length",
                 fix: "name the date, such as 2027-01-31")
         }
-        throw lost("a while such as 20 minutes, or a month")
+        guard word.first?.isLetter == true, !["the", "a", "an", "every", "each"].contains(word),
+            PhraseWords.number(word) == nil, PhraseWords.unit(word) == nil
+        else { throw lost("a while such as 20 minutes, a month, or a city") }
+        try zone()
     }
 
     /// `except sunday`, `except on saturdays and sundays`.
@@ -62,6 +65,11 @@ extension PhraseReader {
     /// `OR on friday`, `AND only when that is a friday`, `if it is a friday`, `and the last day`.
     mutating func join() throws(CronError) {
         let start = position
+        guard word != "and" || !["every", "each"].contains(word(1)) else {
+            throw fault(
+                at: range(from: 0).upperBound..<phrase.utf8.count, "this is a second schedule",
+                fix: "make one schedule for each")
+        }
         let had = (meaning.hasMonthDays, meaning.hasWeekdays)
         guard had.0 != had.1, meaning.join == nil else { throw lost() }
         let isOr = word == "or"
@@ -100,7 +108,11 @@ extension PhraseReader {
             && (meaning.monthDays, meaning.monthDayForms) != (before.monthDays, before.monthDayForms)
             || before.hasWeekdays
                 && (meaning.weekdays, meaning.weekdayForms) != (before.weekdays, before.weekdayForms)
-        guard isMore || !isAgain else { throw fault(at: range(from: start), "the days are said twice") }
+        guard isMore || !isAgain else {
+            throw fault(
+                at: range(from: start), "the days are said twice",
+                fix: "join them with and, or make one schedule for each")
+        }
     }
 
     private mutating func oneOfDays(_ isEvery: Bool) throws(CronError) {
@@ -131,6 +143,7 @@ extension PhraseReader {
             }
             return try yearDay(month: word, day: day, words: 2, isEvery, from: start)
         }
+        if try monthEnds(from: start) { return }
         _ = skip("the")
         if PhraseWords.isWeekend(word) { return _ = try weekdays() }
         if word == "last" || word.hasPrefix("last") { return try lastDays() }
@@ -187,6 +200,12 @@ extension PhraseReader {
             return 0b100_0001
         }
         if skip(any: "workday", "workdays") || word(1) != "nearest" && isWorkingDay { return 0b011_1110 }
+        let parts = word.split(separator: "/", omittingEmptySubsequences: false)
+        let named = parts.compactMap { PhraseWords.weekday(String($0)) }
+        if parts.count > 1, named.count == parts.count {
+            position += 1
+            return named.reduce(0) { $0 | 1 << UInt64($1) }
+        }
         if let dash = word.firstIndex(of: "-"), let low = PhraseWords.weekday(String(word[..<dash])),
             let high = PhraseWords.weekday(String(word[word.index(after: dash)...]))
         {
@@ -238,6 +257,29 @@ extension PhraseReader {
         guard monthSuffix() || meaning.months != 0 || word == "in" || isMonthly else {
             throw fault(at: range(from: start), "the last one of what is not said", fix: "add of the month")
         }
+    }
+
+    /// `the end of the month`, `start of every month`, after `at` or `on`; says whether it was there.
+    mutating func monthEnds(from start: Int) throws(CronError) -> Bool {
+        let before = position
+        _ = skip("the")
+        let isEnd = word == "end"
+        guard isEnd || word == "start" || word == "beginning" else {
+            position = before
+            return false
+        }
+        position += 1
+        guard word == "of", monthSuffix() else {
+            position = before
+            return false
+        }
+        if isEnd {
+            meaning.monthDayForms.append("L")
+            meaning.monthEnd = range(from: start)
+        } else {
+            meaning.monthDays |= 1 << 1
+        }
+        return true
     }
 
     mutating func lastDay(before: Int) {
@@ -393,6 +435,13 @@ extension PhraseReader {
         position += 1
         _ = skip(any: "on", "from", "at")
         guard let date = isoDate(), (0..<CalendarDay.end).contains(date.daysSinceEpoch) else {
+            var probe = self
+            if (try? probe.time()) != nil {
+                throw fault(
+                    at: tokens[start].range.lowerBound..<probe.range(from: start).upperBound,
+                    "this can be the first time of all, or the first one of each day",
+                    fix: "for each day name both limits, such as from 9 to midnight")
+            }
             throw lost("a date such as 2026-11-27")
         }
         guard meaning.firstDay == nil else { throw fault("the first day is said twice") }

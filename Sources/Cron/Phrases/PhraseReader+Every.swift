@@ -5,6 +5,7 @@ extension PhraseReader {
     mutating func every() throws(CronError) {
         let start = position
         position += 1
+        _ = skip("single")
         switch word {
         case "other":
             position += 1
@@ -15,6 +16,11 @@ extension PhraseReader {
         case "half-hour":
             position += 1
             return try interval(30, .minute, from: start)
+        case "hour" where word(1) == "and" && word(2) == "a" && word(3) == "half":
+            position += 4
+            return try interval(90, .minute, from: start)
+        case "few", "several", "couple", "some":
+            throw fault("how many is not said", fix: "write the number, such as every 3 hours")
         case "fortnight":
             position += 1
             return try interval(2, .week, from: start)
@@ -43,7 +49,10 @@ extension PhraseReader {
             word != "second" || PhraseWords.ordinalFollowerIsMissing(word(1))
         {
             position += 1
-            return try interval(1, unit, from: start)
+            try interval(1, unit, from: start)
+            // "every day of the week" is every day.
+            if unit == .day { _ = skip("of", "the", "week") || skip("of", "the", "month") }
+            return
         }
         if try everyNth(from: start) { return }
         let beforeDuration = position
@@ -128,11 +137,13 @@ extension PhraseReader {
         guard count > 0 else { throw fault(at: place, "the interval is zero") }
         if let known = meaning.interval {
             // "every 15 minutes every day".
-            let isShort = known.unit == .second || known.unit == .minute || known.unit == .hour
-            guard isShort, unit == .day, count == 1 else {
+            let isDaily = unit == .day && count == 1
+            let wasDaily = known.unit == .day && known.count == 1
+            guard isDaily != wasDaily, isDaily ? !known.unit.isLong : !unit.isLong else {
                 throw fault(at: place, "how often is said twice")
             }
             meaning.isEveryDay = true
+            if wasDaily { meaning.interval = .init(count: count, unit: unit, range: place) }
             return
         }
         meaning.interval = .init(count: count, unit: unit, range: place)
@@ -142,30 +153,37 @@ extension PhraseReader {
     mutating func namedInterval() throws(CronError) -> Bool {
         let start = position
         let unit: PhraseWords.Unit
+        try refuseTwoReadings()
         switch word {
         case "hourly": unit = .hour
         case "daily", "everyday", "nightly": unit = .day
         case "weekly": unit = .week
         case "monthly": unit = .month
         case "yearly", "annually": unit = .year
-        case "quarterly": unit = .month
-        case "fortnightly": unit = .week
+        case "quarterly", "semiannually", "half-yearly": unit = .month
+        case "fortnightly", "biweekly": unit = .week
+        case "half-hourly": unit = .minute
         default: return false
         }
         position += 1
         let named = tokens[start].text
-        let counts = ["quarterly": 3, "fortnightly": 2]
+        let counts = [
+            "quarterly": 3, "semiannually": 6, "half-yearly": 6, "fortnightly": 2, "biweekly": 2,
+            "half-hourly": 30,
+        ]
         try interval(counts[named] ?? 1, unit, from: start)
+        if named == "biweekly" { meaning.biweekly = tokens[start].range }
         if named == "nightly" { meaning.partOfDay = ("night", tokens[start].range) }
         return true
     }
 
-    /// `once a day`, `once every hour`.
+    /// `once a day`, `once every hour`, `once daily`.
     mutating func frequency() throws(CronError) {
         let start = position
-        if word == "twice" { throw fault("when exactly is not said", fix: "name the times: at 9 and 17") }
+        try refuseCounts()
         position += 1
         if word == "every" || word == "each" { return try every() }
+        if try namedInterval() { return }
         guard skip(any: "a", "an", "per"), let unit = PhraseWords.unit(word) else {
             position = start
             throw fault("once when was not understood", fix: "say once a day, or name the date")

@@ -1,7 +1,7 @@
 import Timeline
 
 extension PhraseReader {
-    /// Whether a time of day written as one stands here: `9:30`, `6pm`, `noon`, or `9 am`.
+    /// Whether a time of day written as one stands here: `9:30`, `6pm`, `noon`, `9 am`, or `10 past 9`.
     var isTime: Bool {
         if word == "noon" || word == "midnight" || word == "midday" { return true }
         let isQuarter = word == "quarter" || word == "a" && word(1) == "quarter"
@@ -11,10 +11,32 @@ extension PhraseReader {
         {
             return true
         }
-        if word(1) == "o'clock", PhraseWords.number(word) != nil { return true }
+        if PhraseWords.number(word) != nil, word(1) == "o'clock" || isPastHour { return true }
         guard let first = word.utf8.first, first &- 0x30 < 10, word.utf8.count < 10 else { return false }
         return word.utf8.contains(UInt8(ascii: ":")) || word.hasSuffix("am") || word.hasSuffix("pm")
-            || isHalf(word(1))
+            || isHalf(word(1)) || clockText(word)?.contains(":") == true
+    }
+
+    /// Whether `10 past 9` or `10 minutes past 9` stands here.
+    private var isPastHour: Bool {
+        let distance = word(1) == "minutes" || word(1) == "minute" ? 2 : 1
+        return word(distance) == "past" && !["the", "every", "each", ""].contains(word(distance + 1))
+    }
+
+    /// `8:30` for `8.30`, `8h30` and `0830`; the hour for `8h` and `8`; the word itself where it is none of them.
+    private func clockText(_ word: String) -> String? {
+        let bytes = Array(word.utf8)
+        let digits = bytes.prefix { $0 &- 0x30 < 10 }.count
+        let rest = bytes[digits...]
+        let isEnd = rest.dropFirst().allSatisfy { $0 &- 0x30 < 10 }
+        switch (digits, rest.first, rest.count) {
+        case (4, nil, 0):
+            return "\(word.prefix(2)):\(word.suffix(2))"
+        case (1...2, UInt8(ascii: "h")?, 1): return String(word.prefix(digits))
+        case (1...2, UInt8(ascii: "h")?, 3) where isEnd, (1...2, UInt8(ascii: ".")?, 3) where isEnd:
+            return "\(word.prefix(digits)):\(word.suffix(2))"
+        default: return nil
+        }
     }
 
     private func isHalf(_ word: String) -> Bool {
@@ -25,9 +47,9 @@ extension PhraseReader {
     mutating func at() throws(CronError) {
         let start = position
         position += 1
-        if skip("the", "start", "of", "every", "hour") || skip("the", "top", "of", "every", "hour") {
-            return try minuteMarks([0], from: start)
-        }
+        if skipHourStart() { return try minuteMarks([0], from: start) }
+        if try minutesOfHour(from: start) { return }
+        if try monthEnds(from: start) { return }
         switch word {
         case "startup", "boot", "reboot": return try event(.startup, words: 1)
         case "minute", "minutes": return try minuteList(from: start)
@@ -43,55 +65,7 @@ extension PhraseReader {
         if colonMinute != nil { return try minuteList(from: start) }
         if isoDate() != nil { return try days() }
         if try isoTime() { return }
-        if let minute = PhraseWords.number(word), minute < 60 {
-            let before = position
-            position += 1
-            _ = skip(any: "minutes", "minute")
-            if skip("past", "the", "hour") || skip("past", "every", "hour") || skip("past", "each", "hour") {
-                return try minuteMarks([minute], from: start)
-            }
-            position = before
-        }
         try times()
-    }
-
-    /// `minutes 0 and 45 of every hour`, `:00 and :30`.
-    private mutating func minuteList(from start: Int) throws(CronError) {
-        var values: [Int] = []
-        while let minute = colonMinute {
-            values.append(minute)
-            position += 1
-            let isMore = word == "," || word == "and"
-            var next = self
-            next.position += 1
-            guard isMore, next.colonMinute != nil else { return try minuteMarks(values, from: start) }
-            position += 1
-        }
-        position += 1
-        try minuteMarks(try numbers(upTo: 59, "a minute"), from: start)
-    }
-
-    /// The minute of `:15`.
-    private var colonMinute: Int? {
-        guard word.utf8.count == 3, word.hasPrefix(":"),
-            let minute = PhraseWords.number(String(word.dropFirst())),
-            minute < 60
-        else { return nil }
-        return minute
-    }
-
-    private mutating func minuteMarks(_ values: [Int], from start: Int) throws(CronError) {
-        guard meaning.minuteMarks == 0 else {
-            throw fault(at: range(from: start), "the minutes are said twice")
-        }
-        for value in values { meaning.minuteMarks |= 1 << UInt64(value) }
-        try hourSuffix()
-    }
-
-    /// `of every hour`, `past the hour`.
-    mutating func hourSuffix() throws(CronError) {
-        guard skip(any: "of", "past") else { return }
-        guard skip(any: "every", "each", "the"), skip("hour") else { throw lost("every hour") }
     }
 
     /// Numbers joined by `and` and commas, with ranges `1 through 7`.
@@ -138,8 +112,17 @@ extension PhraseReader {
     /// One time: `9`, `9:30`, `17:30:15`, `6pm`, `6 pm`, `noon`, `half past nine`, `8 in the morning`.
     mutating func time() throws(CronError) -> PhraseMeaning.Time {
         if skip(any: "noon", "midday") { return .init(hour: 12) }
-        if skip("midnight") { return .init(hour: 0) }
+        if skip("midnight") {
+            meaning.saysMidnight = true
+            return .init(hour: 0)
+        }
         let start = position
+        if let minute = PhraseWords.number(word), (1..<60).contains(minute), isPastHour {
+            position += 1
+            _ = skip(any: "minutes", "minute")
+            position += 1
+            return try fullHour(from: start, plus: minute)
+        }
         if skip("half", "past") { return try fullHour(from: start, plus: 30) }
         if skip("quarter", "past") || skip("a", "quarter", "past") {
             return try fullHour(from: start, plus: 15)
@@ -152,6 +135,8 @@ extension PhraseReader {
         var digits = word
         var half = digits.hasSuffix("am") || digits.hasSuffix("pm") ? String(digits.suffix(2)) : ""
         if !half.isEmpty { digits.removeLast(2) }
+        let isPlain = PhraseWords.number(digits) != nil
+        digits = clockText(digits) ?? digits
         let parts = digits.split(separator: ":", omittingEmptySubsequences: false).map { part in
             PhraseWords.number(String(part))
         }
@@ -164,10 +149,14 @@ extension PhraseReader {
             position += 1
         }
         _ = skip("o'clock")
+        if digits.contains(":"), isPlain { _ = skip(any: "hours", "hrs") }
         let minute = parts.count > 1 ? parts[1] ?? 0 : 0
         let second = parts.count > 2 ? parts[2] ?? 0 : 0
         guard minute < 60, second < 60, hour < 24, half.isEmpty || (1...12).contains(hour) else {
-            let fix = hour == 24 && half.isEmpty ? "say midnight" : nil
+            let isMinute = half.isEmpty && hour < 60 && meaning.interval?.unit == .hour
+            let fix =
+                hour == 24 && half.isEmpty
+                ? "say midnight" : isMinute ? "for a minute of the hour write :\(hour)" : nil
             throw fault(kind: .outOfRange, at: range(from: start), "there is no such time of day", fix: fix)
         }
         if half.isEmpty, let named = try clockHour(of: hour, from: start) {
@@ -175,7 +164,9 @@ extension PhraseReader {
         }
         let base = half.isEmpty ? hour : hour % 12 + (half == "pm" ? 12 : 0)
         let isOpen = half.isEmpty && (1...12).contains(hour) && !digits.hasPrefix("0")
-        return .init(hour: base, minute: minute, second: second, isOpen: isOpen, isHalved: !half.isEmpty)
+        return .init(
+            hour: base, minute: minute, second: second, isOpen: isOpen, isHalved: !half.isEmpty,
+            isBare: half.isEmpty && !digits.contains(":"))
     }
 
     /// The hour that `half past` and its like are said of, with their minutes.
@@ -219,25 +210,6 @@ extension PhraseReader {
     /// What 12 and 1 to 5 mean at night: midnight, and the hours after it.
     private static func smallHour(_ hour: Int) -> Int? {
         hour == 12 ? 0 : (1...5).contains(hour) ? hour : nil
-    }
-
-    /// Refuses bare hours beside ones with am or pm: whether the bare one is before noon is not said.
-    func settleHalves() throws(CronError) {
-        let hours = meaning.times
-        if hours.contains(where: \.isOpen), hours.contains(where: \.isHalved) {
-            throw fault(
-                at: meaning.timesRange, "which half of the day is not said of every time",
-                fix: "write am or pm after each")
-        }
-        guard let window = meaning.window, let to = window.to else { return }
-        let isMixed = window.from.isOpen && to.isHalved || window.from.isHalved && to.isOpen
-        // "from noon to 3" would end at night by a 24-hour clock.
-        let isBackwards = to.isOpen && window.from.hour > to.hour && window.from.hour <= 12
-        guard !isMixed, !isBackwards else {
-            throw fault(
-                at: window.range, "which half of the day is not said of both limits",
-                fix: "write 9am and 5pm, or 9 and 17")
-        }
     }
 
     /// `morning`, `night`: says which half of the day the hours belong to.
@@ -300,50 +272,5 @@ extension PhraseReader {
         digits.split(separator: ":", omittingEmptySubsequences: false).dropFirst().allSatisfy {
             $0.utf8.count == 2
         }
-    }
-
-    /// `between 9 and 17`, `from 9:00 through 17:45`, `from monday to friday`, `from june to august`.
-    mutating func window() throws(CronError) {
-        let start = position
-        let isBetween = word == "between"
-        position += 1
-        if !isBetween, isoDate() != nil {
-            position = start
-            return try firstDay()
-        }
-        if PhraseWords.month(word) != nil { return try months() }
-        if PhraseWords.weekday(word) != nil || word == "the" || PhraseWords.ordinal(word) != nil {
-            return try days()
-        }
-        guard meaning.window == nil else { throw fault(at: range(from: start), "the limits are said twice") }
-        if let dash = word.firstIndex(of: "-") {
-            let token = tokens[position]
-            let left = String(token.text[..<dash])
-            let right = String(token.text[token.text.index(after: dash)...])
-            var inner = PhraseReader(
-                "\(isBetween ? "between" : "from") \(left) \(isBetween ? "and" : "to") \(right)")
-            do {
-                try inner.window()
-            } catch {
-                throw lost("limits such as between 9 and 17")
-            }
-            position += 1
-            var window = inner.meaning.window
-            window?.range = range(from: start)
-            meaning.window = window
-            return
-        }
-        let from = try time()
-        var to: PhraseMeaning.Time?
-        var isInclusive = false
-        if isBetween {
-            guard skip("and") else { throw lost("and") }
-            to = try time()
-        } else if word == "through" || word == "to" || word == "until" || word == "till" {
-            isInclusive = word == "through"
-            position += 1
-            to = try time()
-        }
-        meaning.window = .init(from: from, to: to, isInclusive: isInclusive, range: range(from: start))
     }
 }

@@ -4,11 +4,14 @@ import Timeline
 struct PhraseReader {
     let phrase: String
     let tokens: [PhraseToken]
+    /// The zones that it may name.
+    let zones: PhraseZones
     var position = 0
     var meaning = PhraseMeaning()
 
-    init(_ phrase: String) {
+    init(_ phrase: String, zones: PhraseZones) {
         self.phrase = phrase
+        self.zones = zones
         tokens = PhraseToken.split(phrase)
     }
 
@@ -52,18 +55,6 @@ struct PhraseReader {
         CronError(text: phrase, CronFault(kind, at: range ?? self.range, message, fix: fix))
     }
 
-    /// The fault of a word that fits nowhere.
-    func lost(_ wanted: String? = nil) -> CronError {
-        guard position < tokens.count else {
-            return fault(
-                wanted.map { "the phrase ends where \($0) is expected" } ?? "the phrase ends too early",
-                fix: wanted == nil ? "say it as in \"every weekday at 9:30\"" : nil)
-        }
-        return fault(
-            "\"\(word)\" was not understood here",
-            fix: wanted.map { "write \($0)" } ?? "say it as in \"every weekday at 9:30\"")
-    }
-
     /// Reads the whole phrase.
     mutating func read() throws(CronError) -> PhraseMeaning {
         guard phrase.utf8.count <= CronParser.longest else {
@@ -84,6 +75,7 @@ struct PhraseReader {
         try settlePartOfDay()
         try settleHalves()
         try settleExceptions()
+        try settleDoubts()
         return meaning
     }
 
@@ -94,13 +86,15 @@ struct PhraseReader {
         case "on": try on()
         case "in": try inside()
         case "between", "from": try window()
-        case "starting", "beginning": try firstDay()
+        case "starting", "beginning":
+            if word(1) == "of" { try days() } else { try firstDay() }
+        case "during": try during()
         case "tonight":
             try partOfDay("night")
             try once(.today, words: 0)
         case "today", "tomorrow": try once(word == "today" ? .today : .tomorrow, words: 1)
         case "next", "this": try next()
-        case "except": try exceptions()
+        case "except", "excluding": try exceptions()
         // "every weekday but friday"; "but only when" joins.
         case "but" where word(1) != "only": try exceptions()
         case "once", "twice": try frequency()
@@ -109,8 +103,12 @@ struct PhraseReader {
         default:
             if let part = PhraseWords.partOfDay(word) { return try partOfDay(part) }
             if try namedInterval() { return }
+            try refuseCounts()
+            if try minutesOfHour() { return }
             if try afterLastRun() { return }
+            if isWindow { return try limits(isBetween: false, from: position) }
             if isTime { return try times() }
+            if try namedZone() { return }
             try days()
         }
     }
@@ -185,17 +183,38 @@ struct PhraseReader {
     private mutating func durationPart() -> Duration? {
         if skip("half", "an", "hour") { return .seconds(1800) }
         if skip("a", "quarter", "of", "an", "hour") { return .seconds(900) }
+        if let part = fraction() { return part }
         if let number = word == "a" || word == "an" ? 1 : PhraseWords.number(word),
             let unit = PhraseWords.unit(word(1)), let seconds = unit.seconds
         {
             position += 2
-            return .seconds(number * seconds)
+            let half = !unit.isLong && seconds > 1 && skip("and", "a", "half")
+            return .seconds(number * seconds + (half ? seconds / 2 : 0))
         }
         if word.utf8.first.map({ $0 &- 0x30 < 10 }) == true, let duration = try? Duration(text: glued(word)) {
             position += 1
             return duration
         }
         return nil
+    }
+
+    /// `1.5 hours`, `two and a half minutes`: whole seconds of hours and minutes only.
+    private mutating func fraction() -> Duration? {
+        if let number = PhraseWords.number(word), word(1) == "and", word(2) == "a", word(3) == "half",
+            let unit = PhraseWords.unit(word(4)), unit == .hour || unit == .minute, let size = unit.seconds
+        {
+            position += 5
+            return .seconds(number * size + size / 2)
+        }
+        let parts = word.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let whole = Int(parts[0]), let part = Int(parts[1]), whole < 1000,
+            word.utf8.allSatisfy({ $0 == 0x2E || $0 &- 0x30 < 10 }), (1...3).contains(parts[1].utf8.count),
+            let unit = PhraseWords.unit(word(1)), unit == .hour || unit == .minute, let size = unit.seconds
+        else { return nil }
+        let scale = [10, 100, 1000][parts[1].utf8.count - 1]
+        guard part * size % scale == 0 else { return nil }
+        position += 2
+        return .seconds(whole * size + part * size / scale)
     }
 
     /// `15min` as the duration text `15m`.

@@ -1,119 +1,76 @@
-import Timeline
-
 /// One word, number or comma of a phrase, in lower case, with its place.
 struct PhraseToken {
     var text: String
     var range: Range<Int>
 
-    /// The words of `phrase`; commas stand alone.
+    /// What people write for a word that the clauses know.
+    private static let spellings = [
+        "-": "to", "thru": "through", "till": "until", "til": "until", "'til": "until", "oclock": "o'clock",
+        "bi-weekly": "biweekly", "m-f": "mon-fri",
+    ]
+
+    /// The words of `phrase`; commas stand alone, `&` is `and`, long dashes are short ones.
     static func split(_ phrase: String) -> [PhraseToken] {
         var tokens: [PhraseToken] = []
         var current: [UInt8] = []
         var start = 0
+        func add(_ text: String, _ range: Range<Int>) {
+            tokens.append(PhraseToken(text: spellings[text] ?? text, range: range))
+        }
         func flush(_ end: Int) {
             guard !current.isEmpty else { return }
-            tokens.append(PhraseToken(text: String(decoding: current, as: UTF8.self), range: start..<end))
+            add(String(decoding: current, as: UTF8.self), start..<end)
             current = []
         }
+        let bytes = Array(phrase.utf8)
         var position = 0
-        for byte in phrase.utf8 {
+        while position < bytes.count {
+            let byte = bytes[position]
+            var width = 1
             switch byte {
             case 0x20, 0x09:
                 flush(position)
-            case UInt8(ascii: ","):
+            case UInt8(ascii: ","), UInt8(ascii: "&"):
                 flush(position)
-                tokens.append(PhraseToken(text: ",", range: position..<position + 1))
+                add(byte == UInt8(ascii: "&") ? "and" : ",", position..<position + 1)
             default:
                 if current.isEmpty { start = position }
-                current.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+                if let plain = plainMark(bytes[position...]) {
+                    current.append(plain)
+                    width = 3
+                } else {
+                    current.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+                }
             }
-            position += 1
+            position += width
         }
         flush(position)
+        dropFullStop(&tokens)
         return tokens
     }
-}
 
-/// What the clauses of a phrase said, before it is known whether a schedule can say it.
-struct PhraseMeaning {
-    struct Interval {
-        var count: Int
-        var unit: PhraseWords.Unit
-        var range: Range<Int>
+    /// `-` or `'` where typesetting made a longer mark of it.
+    private static func plainMark(_ bytes: ArraySlice<UInt8>) -> UInt8? {
+        guard bytes.starts(with: [0xE2, 0x80]) else { return nil }
+        switch bytes.dropFirst(2).first {
+        case 0x92, 0x93, 0x94: return UInt8(ascii: "-")
+        case 0x99: return UInt8(ascii: "'")
+        default: return nil
+        }
     }
 
-    struct Time: Hashable {
-        var hour: Int
-        var minute = 0
-        var second = 0
-        /// An hour from 1 to 12 without am or pm, which "evening" makes one after noon.
-        var isOpen = false
-        /// Am, pm or the part of the day was said with it.
-        var isHalved = false
+    /// Takes the mark that ends a sentence off the last word.
+    private static func dropFullStop(_ tokens: inout [PhraseToken]) {
+        guard let last = tokens.last, let mark = last.text.last, ".!?".contains(mark),
+            last.text != "a.m.", last.text != "p.m."
+        else { return }
+        tokens.removeLast()
+        guard last.text.utf8.count > 1 else { return }
+        tokens.append(
+            PhraseToken(
+                text: String(last.text.dropLast()),
+                range: last.range.lowerBound..<last.range.upperBound - 1))
     }
-
-    struct Window {
-        var from: Time
-        var to: Time?
-        /// "through 17:45": the end itself is meant too.
-        var isInclusive: Bool
-        var range: Range<Int>
-    }
-
-    /// A day that comes once.
-    enum Once {
-        case today
-        case tomorrow
-        case next(weekday: Int)
-        case this(weekday: Int)
-        case date(CivilDate)
-        case later(Duration)
-    }
-
-    enum Join {
-        case or
-        case and
-    }
-
-    var interval: Interval?
-    /// "every day" beside an interval that is shorter.
-    var isEveryDay = false
-    var times: [Time] = []
-    var timesRange = 0..<0
-    /// "morning", "afternoon", "evening" or "night", and where it stands.
-    var partOfDay: (word: String, range: Range<Int>)?
-    var minuteMarks: UInt64 = 0
-    var window: Window?
-    /// Where counting days or weeks begins, and where the phrase says so.
-    var firstDay: (date: CivilDate, range: Range<Int>)?
-    /// An hour from 12 to 5 that was said to be at night.
-    var smallHours: Range<Int>?
-    var weekdays: UInt64 = 0
-    /// Terms of the day-of-week field such as `5#2`.
-    var weekdayForms: [String] = []
-    var monthDays: UInt64 = 0
-    /// Terms of the day-of-month field such as `LW`.
-    var monthDayForms: [String] = []
-    var join: Join?
-    var months: UInt64 = 0
-    /// A month and a day without a word that says how often.
-    var bareDate: Range<Int>?
-    var once: Once?
-    /// What stands for ``once`` in the phrase.
-    var onceRange = 0..<0
-    /// The days of the week that "except" takes out, and where it says so.
-    var exceptions: (weekdays: UInt64, range: Range<Int>)?
-    /// A schedule that is not of the calendar.
-    var event: Schedule?
-
-    /// Whether it is every so many days or weeks, more than one.
-    var countsDays: Bool {
-        guard let interval, interval.count > 1 else { return false }
-        return interval.unit == .day || interval.unit == .week
-    }
-
-    var hasWeekdays: Bool { weekdays != 0 || !weekdayForms.isEmpty }
-    var hasMonthDays: Bool { monthDays != 0 || !monthDayForms.isEmpty }
 }
 
 /// What single words of a phrase stand for.

@@ -309,7 +309,7 @@ extension CronParser {
         guard let seed else {
             fail(
                 .seedMissing, in: field, at: start..<position, "H needs a seed",
-                fix: "give the name that it is to be derived from")
+                fix: "give the name that it is derived from: --seed NAME")
             return nil
         }
         let hash = CronParser.hash(seed, field)

@@ -33,7 +33,7 @@ struct CronExplainCommand: ParsableCommand {
                 occurrences: expression.occurrences(after: now, in: zone).prefix(3).map {
                     $0.iso8601(in: zone)
                 },
-                warnings: warnings.map { CronAnswer.Remark($0) })
+                warnings: warnings.map { CronAnswer.Remark($0) }, notes: notes(on: expression))
             StandardOutput.print(try WireCoding.text(answer))
             return
         }
@@ -50,6 +50,17 @@ struct CronExplainCommand: ParsableCommand {
             let field = warning.field.map { "\($0.title): " } ?? ""
             StandardOutput.print("note: \(field)\(warning.message)")
         }
+        for note in notes(on: expression) { StandardOutput.print("note: \(note)") }
+    }
+
+    /// What is easily overlooked in the dates, and what `H` stands for.
+    private func notes(on expression: CronExpression) -> [String] {
+        var plain = fields.options
+        plain.seed = nil
+        guard let seed = fields.seed, (try? CronExpression(expression.text, options: plain)) == nil else {
+            return expression.notes
+        }
+        return ["with the seed \"\(seed)\" this is \(expression.description)"] + expression.notes
     }
 
     private func explain(_ event: Schedule) throws {
@@ -61,7 +72,7 @@ struct CronExplainCommand: ParsableCommand {
         guard !fields.json else {
             let answer = CronExplanation(
                 expression: fields.expression ?? "", zone: zone.name, words: event.words(in: zone),
-                canonical: canonical, occurrences: times, warnings: [])
+                canonical: canonical, occurrences: times, warnings: [], notes: [])
             StandardOutput.print(try WireCoding.text(answer))
             return
         }

@@ -6,8 +6,11 @@ import Host
 struct ImportCrontabCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "crontab",
-        abstract: "Shows a crontab's jobs with their next 10 times in Belfry and in Debian's cron.",
+        abstract:
+            "Shows a crontab's jobs, and where Belfry would start them at other times than Debian's cron.",
         discussion: """
+            Jobs keep cron's own rules: missed times stay missed, and runs may overlap.
+
               crontab -l | belfry import crontab -
               belfry import crontab /etc/cron.d/backup --apply
             """)
@@ -34,7 +37,7 @@ struct ImportCrontabCommand: ParsableCommand {
                 "belfry: read with\(form == .user ? "out" : "") a user column; "
                     + "--\(form == .user ? "system" : "user")-form reads it otherwise")
         }
-        var maker = CrontabImport(file: file, start: try options.start())
+        var maker = CrontabImport(file: file, start: try options.start(), rights: options.rights())
         let jobs = maker.jobs(Crontab(text, form: form))
         try options.finish(jobs) { added in
             let lines = added.compactMap(\.line).map(String.init).joined(separator: ", ")

@@ -5,7 +5,7 @@ import Host
 struct ImportSystemdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "systemd",
-        abstract: "Shows the jobs of systemd's timers with their next 10 times.",
+        abstract: "Shows the jobs of systemd's timers.",
         discussion: """
             Without a name it reads your own timers in ~/.config/systemd/user.
 
@@ -19,7 +19,7 @@ struct ImportSystemdCommand: ParsableCommand {
 
     func run() throws {
         let start = try options.start()
-        var maker = SystemdImport(start: start)
+        var maker = SystemdImport(start: start, rights: options.rights())
         var jobs: [ImportedJob] = []
         for timer in try timers() { jobs += maker.jobs(timerAt: timer) }
         try options.finish(jobs) { added in

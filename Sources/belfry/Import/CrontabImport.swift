@@ -8,12 +8,13 @@ struct CrontabImport {
     let file: String
     let start: Moment
     private var names = CommandNames(taken: ["show", "logs", "cancel", "retry"])
-    private let user = UserTable.own
+    private let rights: ImportRights
     private let local = Zones.local
 
-    init(file: String, start: Moment) {
+    init(file: String, start: Moment, rights: ImportRights) {
         self.file = file
         self.start = start
+        self.rights = rights
     }
 
     /// The jobs in the order of their lines.
@@ -29,10 +30,15 @@ struct CrontabImport {
             job.refusal = problem
             return job
         }
+        // As cron does: a time that is missed stays missed, and a run that goes on keeps no other from starting.
+        job.catchUp = "none"
+        job.overlap = "allow"
         setAction(of: &job, line)
         setTimes(of: &job, line)
-        if let name = line.user, name != user?.name {
-            job.refusal = "it runs as \(name), and this daemon's jobs run as \(user?.name ?? "you")"
+        let (user, refusal) = rights.user(line.user ?? rights.own?.name)
+        job.user = user
+        if let refusal {
+            job.refusal = refusal
         } else if job.shell == nil && job.command == nil {
             job.refusal = "its standard input (the text after %) can't be given to this command"
         }
@@ -42,14 +48,14 @@ struct CrontabImport {
     private func setAction(of job: inout ImportedJob, _ line: CrontabLine) {
         var environment = line.environment
         if environment.removeValue(forKey: "MAILTO") != nil {
-            job.notes.append("no mail is sent; what it prints is kept: belfry run logs \(job.name)#1")
+            job.notes.append("no mail is sent (MAILTO); what it prints is kept: belfry run logs JOB")
         }
         environment["MAILFROM"] = nil
         environment["CRON_TZ"] = nil
         // cron sets it itself and lets nobody change it.
         environment["LOGNAME"] = nil
         let shell = environment["SHELL"] ?? "/bin/sh"
-        let owner = line.user.flatMap(UserTable.entry) ?? user
+        let owner = line.user.flatMap(UserTable.entry) ?? rights.own
         job.directory = environment["HOME"] ?? owner?.home
         job.environment = environment
         guard let text = line.shellText else { return }

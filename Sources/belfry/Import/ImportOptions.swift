@@ -11,6 +11,9 @@ struct ImportOptions: ParsableArguments {
     @Flag(help: "Add the jobs; without --apply they are only shown.")
     var apply = false
 
+    @Flag(name: .shortAndLong, help: "Show all of each job: its settings, notes and next 10 times.")
+    var verbose = false
+
     @Option(help: ArgumentHelp("Show times after this time (default: now).", valueName: "iso"))
     var from: String?
 
@@ -34,11 +37,9 @@ struct ImportOptions: ParsableArguments {
     ///
     /// - Throws: ``ExitCode`` 1 when a job of `--apply` was refused or could not be added.
     func finish(_ jobs: [ImportedJob], disable: ([ImportedJob]) -> String) throws {
-        guard apply else {
+        guard apply, !jobs.isEmpty else {
             try common.screen.list(jobs.map(ImportedJob.Shown.init), asJSON: common.json) { screen in
-                for job in jobs { screen.print(job.text + "\n") }
-                let good = jobs.filter { $0.refusal == nil }.count
-                screen.print("\(good) of \(jobs.count) can be added; add them with --apply.")
+                show(jobs, on: screen)
             }
             return
         }
@@ -68,5 +69,56 @@ struct ImportOptions: ParsableArguments {
             if !added.isEmpty { screen.print(disable(added)) }
         }
         if added.count < jobs.count { throw ExitCode(1) }
+    }
+
+    /// A line for each job, what is different from the original, and each note once; with `--verbose` all of it.
+    private func show(_ jobs: [ImportedJob], on screen: Screen) {
+        guard !jobs.isEmpty else { return screen.print("nothing to import") }
+        let good = jobs.filter { $0.refusal == nil }
+        if verbose {
+            for job in jobs { screen.print(job.text + "\n") }
+        } else {
+            var table = TextTable(["NAME", "TIMES", "COMMAND"])
+            for job in jobs {
+                let first = job.action.split(separator: "\n").first ?? ""
+                let command = first.utf8.count < job.action.utf8.count ? first + " ..." : first
+                table.add([
+                    "\(job.name)", "\(job.original)",
+                    "\(job.refusal.map { "not added: \($0)" } ?? String(command))",
+                ])
+            }
+            screen.print(table, empty: "")
+            for job in good where !job.differences.isEmpty {
+                screen.print("\n\(job.name) differs from the original:")
+                for line in job.differences { screen.print(line) }
+            }
+            Self.printNotes(of: good, on: screen)
+            screen.print("")
+        }
+        let details = verbose ? "" : " -v shows all of each job."
+        screen.print("\(good.count) of \(jobs.count) can be added; add them with --apply.\(details)")
+    }
+
+    /// Each note once, with the jobs it is about where these are not all.
+    private static func printNotes(of jobs: [ImportedJob], on screen: Screen) {
+        var order: [String] = []
+        var names: [String: [String]] = [:]
+        for job in jobs {
+            for note in job.notes {
+                if names[note] == nil { order.append(note) }
+                names[note, default: []].append(job.name)
+            }
+        }
+        if !order.isEmpty { screen.print("") }
+        for note in order {
+            let whose = names[note] ?? []
+            let subject = whose.count == jobs.count ? "" : " (\(whose.joined(separator: ", ")))"
+            screen.print(PlainText.oneLine("note\(subject): \(note)"))
+        }
+    }
+
+    /// Who the jobs will run as.
+    func rights() -> ImportRights {
+        ImportRights(system: common.system, status: try? common.client().ask(Endpoints.status()))
     }
 }

@@ -30,6 +30,11 @@ struct ImportedJob {
     var directory: String?
     var environment: [String: String] = [:]
     var catchUp: String?
+    var overlap: String?
+    /// Who it runs as, where that is not the user whom all jobs run as.
+    var user: String?
+    var nice: Int?
+    var spread: Duration?
     /// What is different from the original, or was left out.
     var notes: [String] = []
     var refusal: String?
@@ -41,39 +46,63 @@ struct ImportedJob {
         draft.name = name
         draft.origin = "import"
         draft.bot = bot
-        if case .cron(let expression, let zone) = schedule {
+        switch schedule {
+        case .cron(let expression, let zone)?:
             draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
+        case .every(let interval, _)?: draft.schedule = WireSchedule(kind: "every", text: interval.text)
+        case .after(let interval)?: draft.schedule = WireSchedule(kind: "after", text: interval.text)
+        case .startup?: draft.schedule = WireSchedule(kind: "startup", text: "")
+        case .calendar?, .at?, .manual?, nil: break
         }
-        if schedule == .startup { draft.schedule = WireSchedule(kind: "startup", text: "") }
         draft.command = command
         draft.shell = shell
         draft.cwd = directory
         draft.env = environment.isEmpty ? nil : environment
         draft.catchUp = catchUp
+        draft.overlap = overlap
+        draft.user = user
+        draft.nice = nice
+        draft.spreadMs = spread.map { $0.microseconds / 1000 }
         return draft
     }
 
-    /// The job for people: what it is, then a line for each time.
+    /// What it does, as somebody would type it.
+    var action: String { shell ?? (command ?? []).map(JobText.quoted).joined(separator: " ") }
+
+    /// All of the job for people: what it is, then a line for each time.
     var text: String {
         var lines = ["\(name)  \(original)  (\(place))"]
-        let action = shell ?? (command ?? []).map(JobText.quoted).joined(separator: " ")
         if !action.isEmpty {
             lines += action.split(separator: "\n", omittingEmptySubsequences: false).map { "  $ \($0)" }
         }
         if let schedule { lines.append("  \(schedule.words(in: zone)) (\(zone.name))") }
+        lines += settings.map { "  \($0)" }
         if let refusal { lines.append("  not added: \(refusal)") }
         lines += notes.map { "  note: \($0)" }
-        for time in times {
-            let what =
-                switch (time.isOurs, time.original) {
-                case (true, 0?): "  << only Belfry"
-                case (false, let count?): "  << only the original" + (count > 1 ? ", \(count) times" : "")
-                case (true, let count?) where count > 1: "  << the original starts it \(count) times"
-                default: ""
-                }
-            lines.append("    \(time.moment.iso8601(in: zone))\(time.note.map { "  \($0)" } ?? "")\(what)")
-        }
+        lines += times.map(line)
         return lines.map(PlainText.oneLine).joined(separator: "\n")
+    }
+
+    /// The times at which the original does something else; empty when it does the same.
+    var differences: [String] { times.filter(\.differs).map(line) }
+
+    private func line(_ time: Time) -> String {
+        let what =
+            switch (time.isOurs, time.original) {
+            case (true, 0?): "  << only Belfry"
+            case (false, let count?): "  << only the original" + (count > 1 ? ", \(count) times" : "")
+            case (true, let count?) where count > 1: "  << the original starts it \(count) times"
+            default: ""
+            }
+        return "    \(time.moment.iso8601(in: zone))\(time.note.map { "  \($0)" } ?? "")\(what)"
+    }
+
+    /// The policies that are not those of every job.
+    private var settings: [String] {
+        [
+            user.map { "runs as \($0)" }, nice.map { "nice \($0)" }, spread.map { "spread over \($0.text)" },
+            catchUp.map { "catch-up \($0)" }, overlap.map { "overlap \($0)" },
+        ].compactMap { $0 }
     }
 
     /// The first ten times of `schedule` after `start`, beside those of the original where they are known.
@@ -115,12 +144,19 @@ extension ImportedJob {
         var place: String
         var original: String
         var expression: String?
+        /// `cron`, `every 1d`, `after 5m` or `startup`; empty where there is none.
+        var schedule: String
         var zone: String
         var words: String?
         var command: [String]?
         var shell: String?
         var cwd: String?
         var env: [String: String]
+        var user: String?
+        var nice: Int?
+        var spreadMs: Int64?
+        var catchUp: String?
+        var overlap: String?
         var notes: [String]
         var refused: String?
         var added = false
@@ -131,12 +167,24 @@ extension ImportedJob {
             place = job.place
             original = job.original
             if case .cron(let expression, _) = job.schedule { self.expression = expression.text }
+            schedule =
+                switch job.schedule {
+                case .every(let interval, _)?: "every \(interval.text)"
+                case .after(let interval)?: "after \(interval.text)"
+                case let schedule?: schedule.kind.rawValue
+                case nil: ""
+                }
             zone = job.zone.name
             words = job.schedule?.words(in: job.zone)
             command = job.command
             shell = job.shell
             cwd = job.directory
             env = job.environment
+            user = job.user
+            nice = job.nice
+            spreadMs = job.spread.map { $0.microseconds / 1000 }
+            catchUp = job.catchUp
+            overlap = job.overlap
             notes = job.notes
             refused = job.refusal
             next = job.times.map { time in

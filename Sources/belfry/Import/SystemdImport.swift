@@ -7,35 +7,47 @@ import Timeline
 struct SystemdImport {
     let start: Moment
     private var names = CommandNames(taken: ["show", "logs", "cancel", "retry"])
-    private let user = UserTable.own
+    private let rights: ImportRights
     private let local = Zones.local
 
-    /// Settings of a timer that no expression covers.
-    private static let spans = [
-        "OnActiveSec", "OnBootSec", "OnStartupSec", "OnUnitActiveSec", "OnUnitInactiveSec", "OnClockChange",
-        "OnTimezoneChange",
+    /// Settings of a timer that count from something else than a calendar.
+    private static let spans = ["OnBootSec", "OnUnitActiveSec", "OnUnitInactiveSec"]
+    /// Settings of a timer that nothing here stands for.
+    private static let unknown = [
+        "OnActiveSec": "it counts from the start of the timer, which is no moment here",
+        "OnStartupSec": "it counts from the start of systemd, which is no moment here",
+        "OnClockChange": "no schedule follows changes of the clock",
+        "OnTimezoneChange": "no schedule follows changes of the time zone",
+    ]
+    /// Where the units of the system are, which run as root unless they name a user.
+    private static let systemFolders = [
+        "/etc/systemd/system/", "/lib/systemd/", "/usr/lib/systemd/", "/run/systemd/",
     ]
     /// Settings of a service that change what is run and are not imported.
     private static let extras = [
         "ExecStartPre", "ExecStartPost", "ExecCondition", "EnvironmentFile", "RootDirectory", "DynamicUser",
     ]
 
-    init(start: Moment) { self.start = start }
+    init(start: Moment, rights: ImportRights) {
+        self.start = start
+        self.rights = rights
+    }
 
-    /// The jobs of the timer at `path`: one for each of its events.
+    /// The jobs of the timer at `path`: one for each setting that starts it.
     mutating func jobs(timerAt path: String) -> [ImportedJob] {
         guard let timer = Self.unit(path) else {
             return [refused(path, "", "it can't be read")]
         }
         let draft = draft(timer, path)
         var jobs = timer.all("Timer", "OnCalendar").map { job(draft, $0, path) }
-        for span in Self.spans {
-            for setting in timer.all("Timer", span) where setting.value != "no" && setting.value != "false" {
-                jobs.append(
-                    refused(path, "\(span)=\(setting.value)", "\(span) is no time of a calendar"))
+        for setting in timer.settings where setting.section == "Timer" && setting.value != "false" {
+            if Self.spans.contains(setting.name) {
+                jobs.append(job(draft, setting, path))
+            } else if let reason = Self.unknown[setting.name], setting.value != "no" {
+                jobs.append(refused(path, "\(setting.name)=\(setting.value)", "\(setting.name): \(reason)"))
             }
         }
-        return jobs.isEmpty ? [refused(path, "", "it has no OnCalendar")] : jobs
+        return jobs.isEmpty ? [refused(path, "", "nothing in it starts a job")] : jobs
     }
 
     private mutating func refused(_ path: String, _ original: String, _ reason: String) -> ImportedJob {
@@ -50,9 +62,12 @@ struct SystemdImport {
         var job = ImportedJob(name: "", place: path, original: "", zone: local)
         job.catchUp =
             ["yes", "true", "on", "1"].contains(timer.value("Timer", "Persistent")) ? "latest" : "none"
-        for name in ["RandomizedDelaySec", "FixedRandomDelay"] {
-            guard let value = timer.value("Timer", name), value != "0", value != "false" else { continue }
-            job.notes.append("\(name)=\(value) is left out: it starts on time")
+        if let text = timer.value("Timer", "RandomizedDelaySec") {
+            if let span = TimeSpan(text) {
+                job.spread = span.duration > .zero ? span.duration : nil
+            } else {
+                job.refusal = "RandomizedDelaySec is not a time span: \(text)"
+            }
         }
         let service = timer.value("Timer", "Unit") ?? Self.stem(path) + ".service"
         setAction(of: &job, service, beside: path)
@@ -67,8 +82,36 @@ struct SystemdImport {
         job.place = "\(path):\(event.line)"
         job.line = event.line
         job.original = event.value
-        setTimes(of: &job, event.value)
+        guard event.name != "OnCalendar" else {
+            setTimes(of: &job, event.value)
+            return job
+        }
+        job.original = "\(event.name)=\(event.value)"
+        guard let span = TimeSpan(event.value)?.duration else {
+            job.refusal = job.refusal ?? "\(event.name) is not a time span"
+            return job
+        }
+        // Persistent= is about OnCalendar= only.
+        job.catchUp = "none"
+        switch event.name {
+        case "OnUnitActiveSec": job.schedule = .every(span, anchor: Moment(seconds: start.seconds))
+        case "OnUnitInactiveSec": job.schedule = .after(span)
+        default: startUp(&job, after: span)
+        }
+        if job.schedule != .startup, span < .seconds(1) {
+            job.refusal = job.refusal ?? "\(event.name): an interval is at least 1s"
+        }
         return job
+    }
+
+    /// Makes it a job of the machine's start that waits first.
+    private func startUp(_ job: inout ImportedJob, after delay: Duration) {
+        job.schedule = .startup
+        guard delay >= .seconds(1) else { return }
+        let seconds = delay.microseconds / 1_000_000
+        job.shell = "sleep \(seconds) && exec \(job.action)"
+        job.command = nil
+        job.notes.append("it waits after the start of the machine as a part of its run")
     }
 
     private func setTimes(of job: inout ImportedJob, _ text: String) {
@@ -102,14 +145,19 @@ struct SystemdImport {
             job.refusal = job.refusal ?? "\(service) is not beside it or can't be read"
             return
         }
+        let isSystem = Self.systemFolders.contains(where: FilePath.resolved(path).hasPrefix)
+        let (user, strange) = rights.user(
+            unit.value("Service", "User") ?? (isSystem ? "root" : rights.own?.name))
+        job.user = user
+        let home = rights.own?.home
         let commands = unit.all("Service", "ExecStart")
-        let command = SystemdCommand(commands.last?.value ?? "", home: user?.home)
+        let command = SystemdCommand(commands.last?.value ?? "", home: isSystem ? nil : home)
         job.command = command.words
         let directory = unit.value("Service", "WorkingDirectory")
-        job.directory = directory == "~" ? user?.home : directory ?? user?.home
+        job.directory = directory == "~" ? home : directory ?? (isSystem ? "/" : home)
         var problem = command.problem
         for setting in unit.all("Service", "Environment") {
-            let words = SystemdCommand(setting.value, home: user?.home)
+            let words = SystemdCommand(setting.value, home: isSystem ? nil : home)
             problem = problem ?? words.problem.map { "Environment: \($0)" }
             for word in words.words {
                 guard let equals = word.firstIndex(of: "=") else { continue }
@@ -122,8 +170,10 @@ struct SystemdImport {
         }
         let type = unit.value("Service", "Type") ?? "simple"
         if !["simple", "exec", "oneshot"].contains(type) { problem = "\(service) is of type \(type)" }
-        if let name = unit.value("Service", "User"), name != user?.name {
-            problem = "it runs as \(name), and this daemon's jobs run as \(user?.name ?? "you")"
+        if let strange { problem = strange }
+        if let text = unit.value("Service", "Nice") {
+            job.nice = Int(text).flatMap { (-20...19).contains($0) ? $0 : nil }
+            if job.nice == nil { problem = "Nice of \(service) is not a number from -20 to 19" }
         }
         if job.directory?.hasPrefix("/") == false { problem = "its WorkingDirectory is no absolute path" }
         if let name = unit.settings.first(where: { $0.name.hasPrefix("Condition") })?.name {

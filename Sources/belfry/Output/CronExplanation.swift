@@ -7,4 +7,6 @@ struct CronExplanation: Encodable {
     let canonical: String
     let occurrences: [String]
     let warnings: [CronAnswer.Remark]
+    /// What is true of its dates and easily overlooked.
+    let notes: [String]
 }

@@ -1,4 +1,5 @@
 import API
+import Cron
 import Host
 import Timeline
 
@@ -13,6 +14,13 @@ enum Zones {
     static func rules(_ name: String) -> ZoneRules? {
         guard name != "UTC" else { return .utc }
         return try? ZoneFiles().rules(of: name)
+    }
+
+    /// The zones that a phrase may name.
+    static var ofPhrases: PhraseZones {
+        PhraseZones(
+            names: { ZoneFiles().names }, rules: rules,
+            nearest: { NearestName.ofZone($0, among: ZoneFiles().names) })
     }
 
     /// That there is no zone of that name, and which may have been meant.

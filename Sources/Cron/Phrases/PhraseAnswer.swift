@@ -1,0 +1,138 @@
+public import Timeline
+
+extension Schedule {
+    /// The schedule that a phrase such as `every weekday at 9:30` or `in 20 minutes` asks for.
+    ///
+    /// Hours without am or pm are those of a 24-hour clock, except at night, where 12 and 1 to 5 are midnight and
+    /// the hours after it. A day without a time begins at midnight. Limits such as `between 9 and 17` never include
+    /// their end; `through 17` does. What no expression can say becomes a calendar, a grid or a moment
+    /// (`every other day at 6pm`), or is refused with the reason; so is a phrase that is only half understood, or
+    /// that people read in two ways.
+    ///
+    /// - Parameters:
+    ///   - phrase: At most 256 bytes of English.
+    ///   - now: What "tomorrow" and "in 20 minutes" start from; also the anchor of grids.
+    ///   - zone: Whose days and hours are meant; its name becomes the schedule's.
+    /// - Throws: ``CronError`` with the words that were not understood.
+    public init(phrase: String, now: Moment, in zone: ZoneRules) throws(CronError) {
+        self = try PhraseAnswer(phrase, now: now, in: zone).schedule
+    }
+}
+
+/// What a phrase asks for, and how the parts were understood that people may mean otherwise.
+package struct PhraseAnswer: Sendable {
+    /// The schedule; of several the first.
+    package let schedule: Schedule
+
+    /// Further expressions that together with ``schedule`` say `at 9, 13:00 and 17:30`.
+    package let others: [Schedule]
+
+    /// The zone of the schedule: the one that the phrase names, else the one given beside it.
+    package let zone: ZoneRules
+
+    /// Whether the phrase names its zone.
+    package let namesZone: Bool
+
+    /// How limits such as `between 9 and 17` were understood, and what stands for a time or a day that is not named.
+    package let notes: [String]
+
+    /// The notes as one line; `nil` when there are none.
+    package var note: String? { notes.isEmpty ? nil : notes.joined(separator: "; ") }
+
+    /// Whether the phrase names the first day of a calendar, so that it means the same whenever it is read.
+    package let namesFirstDay: Bool
+
+    /// Reads a phrase as `Schedule.init(phrase:now:in:)` does.
+    ///
+    /// - Parameters:
+    ///   - phrase: At most 256 bytes of English.
+    ///   - now: What "tomorrow" and "in 20 minutes" start from; also the anchor of grids.
+    ///   - zone: The zone of a phrase that names none.
+    ///   - zones: The zones that a phrase may name, as in `every day at 8:30 in Berlin`.
+    ///   - allowsSeveral: Accepts times that need more than one expression.
+    /// - Throws: ``CronError`` with the words that were not understood, or all readings of a phrase that has several.
+    package init(
+        _ phrase: String, now: Moment, in zone: ZoneRules, zones: PhraseZones = .none,
+        allowsSeveral: Bool = false
+    ) throws(CronError) {
+        var reader = PhraseReader(phrase, zones: zones.given(zone, now: now))
+        var meaning = try reader.read()
+        let isDailyByDefault = meaning.times.count > 1 && meaning.hasNoDays
+        if isDailyByDefault { meaning.interval = .init(count: 1, unit: .day, range: meaning.timesRange) }
+        let rules = meaning.zone ?? zone
+        func compose(_ meaning: PhraseMeaning) throws(CronError) -> Schedule {
+            try PhraseComposer(phrase: phrase, meaning: meaning, zoneName: rules.name, zone: rules, now: now)
+                .schedule()
+        }
+        var schedules: [Schedule] = []
+        for times in meaning.expressibleTimes {
+            var part = meaning
+            part.times = times
+            schedules.append(try compose(part))
+        }
+        if schedules.count > 1, !allowsSeveral {
+            let texts = schedules.map { schedule in
+                if case .cron(let expression, _) = schedule { "\"\(expression)\"" } else { schedule.text }
+            }
+            throw CronError(
+                text: phrase,
+                CronFault(
+                    .notExpressible, at: meaning.timesRange,
+                    "one expression has the same minutes in all its hours",
+                    fix: "make one schedule for each of \(CronWords.join(texts))"))
+        }
+        schedule = schedules[0]
+        others = Array(schedules.dropFirst())
+        self.zone = rules
+        namesZone = meaning.zone != nil
+        namesFirstDay = meaning.firstDay != nil
+        notes = (isDailyByDefault ? ["every day, as no day is named"] : []) + meaning.notes
+    }
+}
+
+extension PhraseMeaning {
+    /// Whether nothing in it says on which days.
+    fileprivate var hasNoDays: Bool {
+        interval == nil && once == nil && event == nil && window == nil && minuteMarks == 0 && months == 0
+            && !hasWeekdays && !hasMonthDays
+    }
+
+    /// The times in lists of which one expression each can say all: those with the same hours, or the same minutes.
+    fileprivate var expressibleTimes: [[Time]] {
+        let isRepeated = once == nil && event == nil && !countsDays
+        let products =
+            Set(times.map(\.hour)).count * Set(times.map(\.minute)).count * Set(times.map(\.second)).count
+        guard isRepeated, products != Set(times).count else { return [times] }
+        var lists: [[Time]] = []
+        for time in times {
+            let place = lists.firstIndex { $0[0].minute == time.minute && $0[0].second == time.second }
+            if let place { lists[place].append(time) } else { lists.append([time]) }
+        }
+        return lists
+    }
+
+    /// What a reader may have meant otherwise.
+    fileprivate var notes: [String] {
+        var notes: [String] = []
+        if let window, let to = window.to {
+            let clock = CronWords.clock(to.hour, to.minute)
+            notes.append(
+                window.isInclusive
+                    ? "\(clock) is included" : "\(clock) is not included; \"through\" would include it")
+        }
+        guard event == nil else { return notes }
+        if once == nil, interval?.unit.isLong ?? true {
+            switch interval?.unit {
+            case .week where !hasWeekdays && !countsDays: notes.append("on Sunday, as no day is named")
+            case .month where !hasMonthDays && !hasWeekdays: notes.append("on the 1st, as no day is named")
+            case .year where !hasMonthDays && !hasWeekdays: notes.append("on 1 January, as no day is named")
+            default: break
+            }
+            if times.isEmpty, minuteMarks == 0 { notes.append("at 00:00, as no time is named") }
+        }
+        if saysMidnight, hasWeekdays || hasMonthDays || once != nil {
+            notes.append("midnight is 00:00, where that day begins")
+        }
+        return notes
+    }
+}
