@@ -83,7 +83,7 @@ let programs: [Target] = [
 
 let suites: [Target] = [
     .target(
-        name: "TestSupport", dependencies: ["Timeline", "Host"], path: "Tests/TestSupport",
+        name: "TestSupport", dependencies: ["Timeline", "Delivery", "Host"], path: "Tests/TestSupport",
         swiftSettings: strict()),
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),

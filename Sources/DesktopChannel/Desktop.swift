@@ -12,8 +12,10 @@ package import Timeline
 package actor Desktop: LevelChannel {
     /// The name in the config file.
     package nonisolated let name: String
-    /// Always `.desktop`.
-    package nonisolated let kind = ChannelKind.desktop
+    /// The form it shows.
+    package nonisolated var form: any ChannelForm { desktopForm }
+    /// Always the same: whoever serves the session's desktop.
+    package nonisolated let identity = "desktop"
     /// Servers coming and going, what was closed, what was pressed; the same state is never said twice.
     package nonisolated let signals: AsyncStream<SurfaceSignal>
 
@@ -23,7 +25,7 @@ package actor Desktop: LevelChannel {
     private static let putOff = Duration.seconds(3600)
 
     private let reports: AsyncStream<SurfaceSignal>.Continuation
-    private let form: DesktopForm
+    private let desktopForm: DesktopForm
     private let bus: SessionBus
     private let clock: any WallClock
     private let logger: Logger
@@ -58,7 +60,7 @@ package actor Desktop: LevelChannel {
         name: String, form: DesktopForm = DesktopForm(), bus: SessionBus, clock: any WallClock, logger: Logger
     ) {
         self.name = name
-        self.form = form
+        desktopForm = form
         self.bus = bus
         self.clock = clock
         var logger = logger
@@ -81,11 +83,11 @@ package actor Desktop: LevelChannel {
         if replaced != nil, let remote, let shown = revisions[remote], shown > notice.revision {
             return remote
         }
-        let arguments = NotifyCall(
-            notice: notice, form: form, replacedID: replaced ?? 0, server: server
-        ).arguments
-        let answer = await call("Notify", arguments, of: server, on: connection, for: (notice, remote))
-        switch server.shown(by: answer, replacing: remote) {
+        let notification = desktopForm.render(notice, for: server.abilities)
+        let answer = await call(
+            "Notify", notification.arguments(replacing: replaced ?? 0), of: server, on: connection,
+            for: (notice, remote))
+        switch server.shown(by: answer, replacing: remote, as: desktopForm) {
         case .success(let shown):
             if self.server?.generation == server.generation { revisions[shown] = notice.revision }
             return shown
@@ -101,7 +103,7 @@ package actor Desktop: LevelChannel {
         revisions[remote] = nil
         let answer = await call(
             "CloseNotification", [.uint32(number)], of: server, on: connection, for: nil)
-        // The specification lets a server answer an unknown id with an error: it is gone, as wanted.
+        // The specification lets a server answer an unknown id with an error: it is closed, as wanted.
         if case .failure(let error) = answer {
             logger.debug("notification not closed", metadata: ["reason": "\(error)"])
         }
@@ -117,8 +119,9 @@ package actor Desktop: LevelChannel {
             LateAnswer.Call(number: calls, server: server, showing: showing), self.lateAnswers
         )
         do throws(DBusError) {
-            let answer = try await connection.call(server.method(member), arguments, deadline: form.deadline)
-            {
+            let answer = try await connection.call(
+                server.method(member), arguments, deadline: desktopForm.deadline
+            ) {
                 lateAnswers?.yield(LateAnswer(call: call, answer: $0))
             }
             return .success(answer)
@@ -136,10 +139,10 @@ package actor Desktop: LevelChannel {
         guard canStartServer || lookingFor != nil else { throw .unreachable(.noServer) }
         do throws(DBusError) {
             if lookingFor == nil {
-                try await connection.start(ServerProfile.service, deadline: form.deadline)
+                try await connection.start(ServerProfile.service, deadline: desktopForm.deadline)
             }
             try await adopt(
-                connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
+                connection.owner(of: ServerProfile.service, deadline: desktopForm.deadline), on: connection)
         } catch {
             leaveAsleep(because: "the notification server does not start: \(error)")
             throw .unreachable(.noServer, detail: "\(error)")
@@ -186,7 +189,7 @@ package actor Desktop: LevelChannel {
         try Task.checkCancellation()
     }
 
-    /// One connection from its beginning to its end: whether there was one, and why it is over.
+    /// One connection from its beginning to its end: whether there was one, and why it ended.
     private func serve() async -> (hadBus: Bool, end: String) {
         let connection: DBusConnection
         do throws(NoBus) {
@@ -207,13 +210,13 @@ package actor Desktop: LevelChannel {
         async let wakings: Void = allowStarts(after: starts)
         do throws(DBusError) {
             try await connection.listen(
-                for: .ownerChanged(of: ServerProfile.service), deadline: form.deadline)
+                for: .ownerChanged(of: ServerProfile.service), deadline: desktopForm.deadline)
             try await connection.listen(
                 for: DBusMatch(sender: ServerProfile.service, interface: ServerProfile.service),
-                deadline: form.deadline)
-            busID = try await connection.busID(deadline: form.deadline)
+                deadline: desktopForm.deadline)
+            busID = try await connection.busID(deadline: desktopForm.deadline)
             try await adopt(
-                connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
+                connection.owner(of: ServerProfile.service, deadline: desktopForm.deadline), on: connection)
             for await signal in connection.signals { try await receive(signal, on: connection) }
         } catch .disconnected {
             // The same end as that of the signals.
@@ -238,7 +241,7 @@ package actor Desktop: LevelChannel {
         var tried = NoBus()
         for address in bus.addresses {
             do throws(DBusError) {
-                return try await DBusConnection.connect(to: address, deadline: form.deadline)
+                return try await DBusConnection.connect(to: address, deadline: desktopForm.deadline)
             } catch {
                 tried.refusals.append((address, error))
             }
@@ -265,12 +268,13 @@ package actor Desktop: LevelChannel {
         forgetServer()
         lookingFor = owner
         guard let owner else {
-            canStartServer = try await connection.canStart(ServerProfile.service, deadline: form.deadline)
+            canStartServer = try await connection.canStart(
+                ServerProfile.service, deadline: desktopForm.deadline)
             report(canStartServer ? asleep : .unavailable("no notification server on the session bus"))
             return
         }
         let profile = try await ServerProfile(
-            owner: owner, bus: busID, on: connection, deadline: form.deadline)
+            owner: owner, bus: busID, on: connection, deadline: desktopForm.deadline)
         guard lookingFor == owner else { return }  // it has gone again while it was asked
         server = profile
         startPause = Backoff()
@@ -319,10 +323,10 @@ package actor Desktop: LevelChannel {
     private func receive(_ lateAnswers: AsyncStream<LateAnswer>) async {
         for await late in lateAnswers {
             let server = late.call.server
-            // Of a life that is over: its ids are void, and the bus reports its end.
+            // Of a life that has ended: its ids are void, and the bus reports its end.
             guard (overdue?.server ?? self.server)?.owner == server.owner else { continue }
-            if case .failure(.unreachable)? = late.shown { continue }
-            if let notice = late.call.showing?.notice, let shown = late.shown {
+            if case .failure(.unreachable)? = late.shown(as: desktopForm) { continue }
+            if let notice = late.call.showing?.notice, let shown = late.shown(as: desktopForm) {
                 if case .success(let remote) = shown {
                     revisions[remote] = max(revisions[remote] ?? 0, notice.revision)
                 }
@@ -372,7 +376,7 @@ package actor Desktop: LevelChannel {
     private func lookAgain(on connection: DBusConnection) async {
         do throws(DBusError) {
             try await adopt(
-                connection.owner(of: ServerProfile.service, deadline: form.deadline), on: connection)
+                connection.owner(of: ServerProfile.service, deadline: desktopForm.deadline), on: connection)
         } catch {
             await giveUp(connection, because: "the notification server does not answer: \(error)")
         }

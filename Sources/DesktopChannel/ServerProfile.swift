@@ -13,14 +13,10 @@ struct ServerProfile: Sendable {
     let owner: String
     /// Which life of which server on which bus; see `RemoteID`.
     let generation: String
-    /// What it can do.
-    let capabilities: Set<String>
+    /// What it can do, as far as that decides how a notice looks.
+    let abilities: DesktopServer
     /// Its name and version, as it says; empty when it does not.
     let title: String
-    /// Whether text must be escaped to be shown as it is.
-    let readsMarkup: Bool
-    /// Whether a progress bar takes the place of title and text, instead of standing beside them.
-    let hidesTextBehindBar: Bool
 
     /// Asks `owner` what it can do; each question has `deadline`.
     init(
@@ -28,7 +24,7 @@ struct ServerProfile: Sendable {
     ) async throws(DBusError) {
         self.owner = owner
         generation = Self.generation(owner: owner, bus: bus)
-        capabilities = try await Set(
+        let capabilities = try await Set(
             Self.ask("GetCapabilities", of: owner, on: connection, deadline: deadline)?.first?.strings
                 ?? ["body"])
         let words =
@@ -36,10 +32,7 @@ struct ServerProfile: Sendable {
                 "GetServerInformation", of: owner, on: connection, deadline: deadline)?.compactMap(\.text)
             ?? []
         title = words.count > 2 ? words[0] + " " + words[2] : ""
-        // dunst 1.9 without a `markup` line in its settings does not announce markup and renders it.
-        // - Source: xfce4-notifyd 0.7.3, xfce_notify_window_set_gauge_value.
-        hidesTextBehindBar = words.first == "Xfce Notify Daemon"
-        readsMarkup = capabilities.contains("body-markup") || words.first == "dunst"
+        abilities = DesktopServer(name: words.first, capabilities: capabilities)
     }
 
     /// The generation of `owner` on the bus with that id; an empty `owner` is a server not yet started.

@@ -5,7 +5,7 @@ import Delivery
 enum ServerSignal: Equatable {
     /// The server's name has a new owner, or none.
     case ownerChanged(String?)
-    /// A notification is gone.
+    /// A notification was closed.
     case closed(UInt32, CloseReason)
     /// A button was pressed.
     case action(UInt32, key: String)

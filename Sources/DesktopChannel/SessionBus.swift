@@ -1,3 +1,5 @@
+import DBus
+
 /// Where the user's session bus may be.
 package struct SessionBus: Sendable {
     /// Addresses to try, in order; none starts a process.
@@ -31,5 +33,33 @@ package struct SessionBus: Sendable {
                 text += String(byte, radix: 16)
             }
         }
+    }
+}
+
+/// Every place where a session bus was looked for, and why it is not there.
+struct NoBus: Error {
+    var refusals: [(address: String, error: DBusError)] = []
+
+    /// The places with their reasons, the first one first.
+    var text: String {
+        if refusals.isEmpty { return "no address is known" }
+        return refusals.map { refusal in
+            // libdbus says the errno's text last, behind a path that is the address's.
+            guard case .cannotConnect(_, let message) = refusal.error else {
+                return "\(refusal.address): \(refusal.error)"
+            }
+            return "\(refusal.address): \(message.split(separator: ": ").last ?? "")"
+        }.joined(separator: "; ")
+    }
+}
+
+/// How long to wait before the bus is tried again: a second, twice as long each time, a minute at most.
+struct Backoff {
+    private var upcoming = Duration.seconds(1)
+
+    /// The next wait; the one after is twice as long, up to a minute.
+    mutating func next() -> Duration {
+        defer { upcoming = min(upcoming * 2, .seconds(60)) }
+        return upcoming
     }
 }

@@ -44,6 +44,6 @@ package struct Configuration: Sendable {
 
     /// The channels where none is described: the desktop, called `desk`.
     static var standardChannels: [ChannelSetting] {
-        [ChannelSetting(name: "desk", form: .desktop(DesktopForm()), secrets: [], place: "")]
+        [ChannelSetting(name: "desk", form: DesktopForm(), place: "")]
     }
 }

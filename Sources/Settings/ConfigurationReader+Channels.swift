@@ -2,85 +2,124 @@ import Delivery
 import Timeline
 
 extension ConfigurationReader {
-    private static let webhookKeys = ["kind", "url", "secret", "allow", "timeout"]
-    private static let laterKinds = ["telegram", "ntfy", "slack", "discord", "matrix", "teams", "gotify"]
-
     /// A channel with its secrets, or nil after every fault in it was reported.
     func readChannel(_ key: Field, _ value: Field) -> ChannelSetting? {
         guard let name = key.word() else { return nil }
         guard let entries = value.entries() else { return nil }
+        let kinds = forms.map { $0.kind.rawValue }
         guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
-            key.fault("this channel has no kind", hint: "write kind: desktop or kind: webhook")
+            let choice = kinds.map { "kind: \($0)" }.joined(separator: " or ")
+            key.fault("this channel has no kind", hint: "write \(choice)")
             return nil
         }
-        switch kind.choice(of: ["desktop", "webhook"], later: Self.laterKinds) {
-        case "desktop":
-            guard value.record(keys: ["kind"], later: ["sound", "urgency"]) != nil else { return nil }
-            return ChannelSetting(name: name, form: .desktop(DesktopForm()), secrets: [], place: key.place)
-        case "webhook": return readWebhook(name, key, value)
-        default: return nil
-        }
+        guard let word = kind.choice(of: kinds, later: ChannelForms.laterKinds),
+            let form = forms.first(where: { $0.kind.rawValue == word })
+        else { return nil }
+        return read(form, name, key, value)
     }
 
-    private func readWebhook(_ name: String, _ key: Field, _ value: Field) -> ChannelSetting? {
-        guard let fields = value.record(keys: Self.webhookKeys, later: ["headers", "rate"]) else {
-            return nil
-        }
-        let sources = fields["secret"].map(secretSources) ?? []
-        var secrets: [String] = []
-        var fault: String?
-        for (field, source) in sources {
-            do {
-                secrets.append(try readSecret(source))
-            } catch {
-                fault = fault ?? "the secret can't be read from \(source): \(error)"
-                guard !leavesOut else { continue }
-                let value = field.entries()?.first?.value ?? field
-                value.fault("the secret can't be read from \(source): \(error)")
+    /// A channel of this form.
+    private func read(
+        _ form: any ChannelForm.Type, _ name: String, _ key: Field, _ value: Field
+    ) -> ChannelSetting? {
+        guard
+            let fields = value.record(
+                keys: ["kind"] + form.fields.map(\.name), later: form.laterFields)
+        else { return nil }
+        let main = form.fields.first.flatMap { fields[$0.name] }
+        var values = FormValues()
+        var secrets = ChannelSecrets()
+        for described in form.fields {
+            guard let field = fields[described.name] else {
+                if let doubt = described.doubt { main?.warn(doubt, hint: described.hint) }
+                continue
+            }
+            if described.shape == .secrets {
+                read(field, of: described.name, into: &secrets)
+                values[described.name] = .secrets(secrets.sources[described.name] ?? [])
+            } else {
+                values[described.name] = self.value(of: field, as: described.shape)
             }
         }
-        let allow = fields["allow"].map(exceptions) ?? []
-        let timeout = fields["timeout"]?.duration() ?? .seconds(30)
-        guard let urlField = fields["url"] else {
-            key.fault("this webhook has no url", hint: "write url: https://host/path")
-            return nil
-        }
-        guard let text = urlField.word() else { return nil }
-        hideSecrets(ofAddress: text, urlField.faults)
-        if fields["secret"] == nil {
-            urlField.warn(
-                "nothing is signed: a receiver can't distinguish these webhooks from forged ones",
-                hint: "write secret: { file: /path } with a line whsec_...")
-        }
-        do {
-            let url = try WebhookURL(text)
-            let form = try WebhookForm(
-                url: url, secrets: sources.map(\.source), allow: allow, timeout: timeout)
+        do throws(FormError) {
             var setting = ChannelSetting(
-                name: name, form: .webhook(form), secrets: secrets, place: key.place)
-            setting.fault = fault
+                name: name, form: try form.init(values), secrets: FormSecrets(secrets.contents),
+                place: key.place)
+            setting.sources = secrets.sources
+            setting.fault = secrets.fault
             return setting
         } catch {
-            let field: Field
-            if case .badTimeout = error, let timeout = fields["timeout"] {
-                field = timeout
-            } else {
-                field = urlField
-            }
-            field.fault("\(error)", bytes: error.range)
+            report(error, in: form, fields, main: main ?? key, key)
             return nil
         }
     }
 
-    private func exceptions(_ field: Field) -> [WebhookException] {
-        (field.list() ?? []).compactMap { element in
-            guard let text = element.word() else { return nil }
-            do throws(FormError) { return try WebhookException(text) } catch { element.fault("\(error)") }
-            return nil
+    /// Reports why the form refuses the values that were read.
+    private func report(
+        _ error: FormError, in form: any ChannelForm.Type, _ fields: [String: Field], main: Field,
+        _ key: Field
+    ) {
+        if case .missing(let name) = error {
+            // What stands there and can't be read was reported already.
+            guard fields[name] == nil else { return }
+            let hint = form.fields.first { $0.name == name }.map { "\($0.hint), \($0.meaning)" }
+            return key.fault("this \(form.kind.rawValue) has no \(name)", hint: hint)
         }
+        let field = error.key.flatMap { fields[$0] } ?? main
+        field.fault("\(error)", bytes: error.range)
+    }
+
+    /// The value of a field; nil after its faults were reported.
+    private func value(of field: Field, as shape: FormField.Shape) -> FormValues.Value? {
+        switch shape {
+        case .word: return field.word().map { .word($0) }
+        case .duration: return field.duration().map { .duration($0) }
+        case .exceptions:
+            let exceptions = (field.list() ?? []).compactMap { exception($0) }
+            return .exceptions(exceptions)
+        case .address:
+            guard let text = field.word() else { return nil }
+            hideSecrets(ofAddress: text, field.faults)
+            do throws(FormError) {
+                return .address(try HTTPAddress(text))
+            } catch {
+                field.fault("\(error)", bytes: error.range)
+                return nil
+            }
+        case .secrets: return nil
+        }
+    }
+
+    private func exception(_ field: Field) -> AddressException? {
+        guard let text = field.word() else { return nil }
+        do throws(FormError) { return try AddressException(text) } catch { field.fault("\(error)") }
+        return nil
     }
 
     // MARK: Secrets
+
+    /// The secrets of a channel, read.
+    private struct ChannelSecrets {
+        var contents: [String: [String]] = [:]
+        var sources: [String: [SecretSource]] = [:]
+        /// Why the first of them that can't be read can't be.
+        var fault: String?
+    }
+
+    /// Reads the secrets that a key names; one that can't be read is a fault, or leaves the channel out.
+    private func read(_ field: Field, of key: String, into secrets: inout ChannelSecrets) {
+        for (field, source) in secretSources(field) {
+            secrets.sources[key, default: []].append(source)
+            do {
+                secrets.contents[key, default: []].append(try readSecret(source))
+            } catch {
+                let fault = "the secret can't be read from \(source): \(error)"
+                secrets.fault = secrets.fault ?? fault
+                guard !leavesOut else { continue }
+                (field.entries()?.first?.value ?? field).fault(fault)
+            }
+        }
+    }
 
     /// What stands before an `@` or in the path may be a secret, and an error may end in a log.
     private func hideSecrets(ofAddress text: String, _ faults: Faults) {

@@ -17,6 +17,8 @@ package struct ConfigurationReader {
     package var phraseZones = PhraseZones.none
     /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
     package var leavesOut = false
+    /// The kinds of channel there are.
+    package var forms = ChannelForms.all
     /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.
     package var doubts: (JobSpec) -> [(key: String, message: String, hint: String?)] = { _ in [] }
     /// Names of jobs that a running daemon has from elsewhere than its files.

@@ -41,12 +41,14 @@ actor Channels {
             waiting[setting.name] = setting
             leftOut.append(
                 LeftOut(
-                    .channel(setting.name, setting.form.kind), place: setting.place, reason: reason))
+                    .channel(setting.name, setting.form), place: setting.place, reason: reason))
         }
         var good: [ChannelSetting] = []
         for setting in settings {
-            do {
-                _ = try Self.secrets(of: setting)
+            do throws(WebhookSecretError) {
+                if case .http(let form) = setting.form.carrier {
+                    _ = try HTTPSender.signingSecrets(of: form, in: setting.secrets)
+                }
                 good.append(setting)
             } catch {
                 leave(setting, "\(error)")
@@ -60,9 +62,10 @@ actor Channels {
 
     /// Makes a channel that was left out, if its secrets can be read now.
     func reopen(_ name: String) -> (any Channel, version: Int)? {
-        guard var setting = waiting[name], case .webhook(let form) = setting.form else { return nil }
+        guard var setting = waiting[name] else { return nil }
         do {
-            setting.secrets = try form.secrets.map { try Secrets.read($0) }
+            setting.secrets = FormSecrets(
+                try setting.sources.mapValues { try $0.map { try Secrets.read($0) } })
             setting.fault = nil
             let channel = try make(setting)
             versions += 1
@@ -80,7 +83,7 @@ actor Channels {
     func channels(_ settings: [ChannelSetting]) throws -> Made {
         var next: [String: (setting: ChannelSetting, channel: any Channel, version: Int)] = [:]
         for setting in settings {
-            if let old = made[setting.name], old.setting.isSame(as: setting) {
+            if let old = made[setting.name], old.setting.makesTheSame(as: setting) {
                 next[setting.name] = old
             } else {
                 versions += 1
@@ -92,35 +95,21 @@ actor Channels {
             channels: settings.compactMap { next[$0.name]?.channel }, versions: next.mapValues(\.version))
     }
 
-    private static func secrets(of setting: ChannelSetting) throws(WebhookSecretError) -> [WebhookSecret] {
-        var secrets: [WebhookSecret] = []
-        for text in setting.secrets { secrets += try WebhookSecret.list(text) }
-        return secrets
-    }
-
     private func make(_ setting: ChannelSetting) throws -> any Channel {
-        switch setting.form {
+        switch setting.form.carrier {
         case .desktop(let form):
             return Desktop(
                 name: setting.name, form: form,
                 bus: SessionBus(environment: Machine.environment, userID: geteuid()), clock: clock,
                 logger: logger)
-        case .webhook(let form):
+        case .http(let form):
             do {
-                return WebhookChannel(
-                    name: setting.name, target: try WebhookTarget(form),
-                    secrets: try Self.secrets(of: setting),
+                return try HTTPSender(
+                    name: setting.name, form: form, secrets: setting.secrets,
                     userAgent: "Belfry/\(Version.text)", curl: curl)
             } catch {
                 throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
             }
         }
-    }
-}
-
-extension ChannelSetting {
-    /// Whether a channel made of the one serves for the other: its line in the file does not matter.
-    fileprivate func isSame(as other: ChannelSetting) -> Bool {
-        name == other.name && form == other.form && secrets == other.secrets
     }
 }

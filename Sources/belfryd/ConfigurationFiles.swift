@@ -143,8 +143,7 @@ struct ConfigurationFiles: Sendable {
     private static func openSecrets(_ configuration: Configuration) -> [WireFault] {
         var warnings: [WireFault] = []
         for channel in configuration.channels {
-            guard case .webhook(let form) = channel.form else { continue }
-            for secret in form.secrets {
+            for secret in channel.sources.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
                 guard case .file(let path) = secret else { continue }
                 var status = stat()
                 guard unsafe stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { continue }

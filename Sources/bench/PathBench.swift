@@ -42,13 +42,13 @@ enum PathBench {
         let clock = try SystemClock()
         let receiver = try BareReceiver()
         let curl = try CurlMulti()
-        let form = try WebhookForm(
-            url: try WebhookURL("http://127.0.0.1:\(receiver.port)/hook"),
-            allow: [try WebhookException("127.0.0.1")])
-        let channel = WebhookChannel(
-            name: "hook", target: try WebhookTarget(form),
-            secrets: [try WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")], userAgent: "Belfry/bench",
-            curl: curl)
+        let reach = try HTTPReach(
+            url: try HTTPAddress("http://127.0.0.1:\(receiver.port)/hook"),
+            allow: [try AddressException("127.0.0.1")])
+        let channel = try HTTPSender(
+            name: "hook", form: WebhookForm(reach),
+            secrets: FormSecrets(["secret": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]]),
+            userAgent: "Belfry/bench", curl: curl)
         var quiet = Logger(label: "bench")
         quiet.logLevel = .critical
         let ledger = try SQLiteLedger(path: folder + "/ledger.sqlite")

@@ -27,13 +27,14 @@ enum WebhookBench {
         guard receiver.count >= expected else { throw SocketFailed() }
     }
 
-    private static func makeChannel(port: UInt16, curl: CurlMulti) throws -> WebhookChannel {
-        let form = try WebhookForm(
-            url: try WebhookURL("http://127.0.0.1:\(port)/hook"), allow: [try WebhookException("127.0.0.1")])
-        return WebhookChannel(
-            name: "bench", target: try WebhookTarget(form),
-            secrets: [try WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")], userAgent: "Belfry/bench",
-            curl: curl)
+    private static func makeChannel(port: UInt16, curl: CurlMulti) throws -> HTTPSender {
+        let reach = try HTTPReach(
+            url: try HTTPAddress("http://127.0.0.1:\(port)/hook"),
+            allow: [try AddressException("127.0.0.1")])
+        return try HTTPSender(
+            name: "bench", form: WebhookForm(reach),
+            secrets: FormSecrets(["secret": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]]),
+            userAgent: "Belfry/bench", curl: curl)
     }
 
     /// A body of the size a `run.failed` usually has.
@@ -41,7 +42,7 @@ enum WebhookBench {
         (#"{"type":"run.failed","data":""# + String(repeating: "x", count: 400) + #""}"#).utf8)
 
     /// Posts a second, `width` of them under way at any time.
-    private static func posts(_ count: Int, at width: Int, _ channel: WebhookChannel) async throws -> Double {
+    private static func posts(_ count: Int, at width: Int, _ channel: HTTPSender) async throws -> Double {
         let now = Moment(seconds: 1_800_000_000)
         let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in

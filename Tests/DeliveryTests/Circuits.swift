@@ -9,7 +9,7 @@ private let accepted = Receipt(at: start, kind: .accepted)
 /// Draws a circuit's life, a column every 10 s.
 ///
 /// - In: `f` is a failure, `s` a success, `g` a 410, `q` an attempt broken off, `?` asks for permission,
-///   `e` enables it by hand, `-` nothing. `f`, `s`, `g` and `q` end an attempt without asking for it first.
+///   `e` enables it by hand, `p` asks for a probe, `b` takes a permission back, `-` nothing. `f`, `s`, `g` and `q` end an attempt without asking for it first.
 /// - Out: `F` failing, `D` disabled, `R` restored, `y` granted, `w` wait, `p` wait for the probe, `n`
 ///   refused.
 private func expect(
@@ -38,6 +38,12 @@ private func step(
     case "?": return draw(circuit.ask(at: now, policy: policy))
     case "e":
         circuit.enable(at: now)
+        return "-"
+    case "p":
+        circuit.probe(at: now)
+        return "-"
+    case "b":
+        circuit.forgetProbe(at: now)
         return "-"
     default: return "-"
     }
@@ -68,6 +74,16 @@ private func draw(_ permission: Circuit.Permission) -> String {
 }
 
 @Suite struct `a circuit` {
+    @Test func `is probed at once when somebody else is at the far end, also where it was given up`() throws {
+        try expect(in: "fffff?p?s", out: "----Fw-yR")
+        try expect(in: "g?p?s", out: "Dn-yR")
+        try expect(in: "fp?", out: "--y")
+    }
+
+    @Test func `lets another probe through at once when one came to no end`() throws {
+        try expect(in: "fffff---??b?", out: "----F---yp-y")
+    }
+
     @Test func `opens after five failures in a row and says so once`() throws {
         try expect(in: "?ffffff?", out: "y----F-w")
         try expect(in: "ffffsffffs", out: "----------")

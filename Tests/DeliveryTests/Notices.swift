@@ -38,6 +38,7 @@ private func job(
         #expect(notice.body == "all fine")
         #expect(notice.tag == "thread:ops/main")
         #expect(notice.revision == 7)
+        #expect(notice.actions == [NoticeAction(key: NoticeAction.defaultKey, label: "Mark as read")])
     }
 
     @Test func `with five counts them and shows the last three, newest last`() {

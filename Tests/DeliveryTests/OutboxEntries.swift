@@ -86,18 +86,6 @@ extension OutboxEntry {
         #expect(discarded.state == (isOpen ? .discarded : state))
     }
 
-    @Test func `expires only where that is asked for, and only unsent`() {
-        let short = RetryPolicy(expireAfter: .seconds(60))
-        var entry = OutboxEntry(createdAt: start)
-        var sent = OutboxEntry(state: .delivered, createdAt: start)
-        let late = start + .seconds(61)
-        #expect(entry.expire(at: late, policy: policy) == false)
-        #expect(entry.expire(at: start + .seconds(60), policy: short) == false)
-        #expect(entry.expire(at: late, policy: short) == true)
-        #expect(entry.state == .expired)
-        #expect(sent.expire(at: late, policy: short) == false)
-    }
-
     @Test func `is not stranded by a clock that was set back`() {
         let entry = OutboxEntry(attempts: 1, nextAt: start + .seconds(5), createdAt: start)
         let past = start - .seconds(400 * 86_400)

@@ -1,5 +1,6 @@
 import Delivery
 import Settings
+import TestSupport
 import Testing
 
 @Suite struct `a channel of a file` {
@@ -16,13 +17,10 @@ import Testing
             """)
         let channel = try #require(configuration.channels.first)
         #expect(channel.name == "hook")
-        #expect(channel.secrets == ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
-        guard case .webhook(let form) = channel.form else {
-            Issue.record("not a webhook: \(channel.form)")
-            return
-        }
-        #expect(form.url.shown == "http://127.0.0.1:8080")
-        #expect(form.timeout == .seconds(5))
+        #expect(channel.secrets["secret"] == ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
+        let form = try #require(channel.form as? WebhookForm)
+        #expect(form.reach.url.shown == "http://127.0.0.1:8080")
+        #expect(form.reach.timeout == .seconds(5))
         #expect(configuration.warnings.isEmpty)
     }
 
@@ -122,6 +120,62 @@ import Testing
     @Test func `has the wrong part of its address marked`() {
         #expect(
             marked(refusal("channels:\n  hook: { kind: webhook, url: 'https://e.org:99999/x' }")) == ":99999")
+    }
+}
+
+@Suite struct `a form that was added` {
+    private func read(_ text: String) throws(SettingsError) -> Configuration {
+        try SettingsTests.read(text) { $0.forms.append(LineForm.self) }
+    }
+
+    private func refusal(_ form: String) -> String {
+        do throws(SettingsError) {
+            _ = try read("channels:\n  lines: \(form)")
+            return ""
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `is read by its own keys`() throws {
+        let setting = try #require(
+            try read(
+                """
+                channels:
+                  lines:
+                    kind: line
+                    url: https://lines.example
+                    topic: alerts
+                    token: { file: /etc/belfry/hook.secret }
+                    timeout: 5s
+                """
+            ).channels.first)
+        #expect(setting.form.kind == ChannelKind("line", isLevel: false))
+        #expect(try #require(setting.form as? LineForm).reach.timeout == .seconds(5))
+        #expect(setting.secrets["token"].count == 1)
+        #expect(setting.sources == ["token": [.file("/etc/belfry/hook.secret")]])
+        #expect(!"\(setting)".contains("whsec_"))
+    }
+
+    @Test(arguments: [
+        ("{ kind: line, url: https://e.org }", "channels", "this line has no topic; write topic: alerts"),
+        ("{ kind: line, topic: a }", "channels", "this line has no url"),
+        (
+            "{ kind: line, url: https://e.org, topic: A }", "channels.lines.topic",
+            "a topic has small letters only"
+        ),
+        ("{ kind: line, url: https://e.org, topic: a, timeout: 1h }", "channels.lines.timeout", "at most"),
+        (
+            "{ kind: line, url: https://e.org, topic: a }", "channels",
+            "this line has no token; write token: { file: /path }"
+        ),
+        ("{ kind: lime, url: https://e.org, topic: a }", "channels.lines.kind", "did you mean \"line\"?"),
+    ])
+    func `is refused by its own rules`(form: String, path: String, reason: String) {
+        let shown = refusal(form)
+        #expect(shown.contains(reason), "\(shown)")
+        #expect(shown.contains(path), "\(shown)")
+        #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
     }
 }
 

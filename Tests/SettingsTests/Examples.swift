@@ -1,3 +1,4 @@
+import Delivery
 import Host
 import Ledger
 import Settings
@@ -39,6 +40,16 @@ import Testing
         #expect(configuration.channels.count == 2)
         #expect(!configuration.bots.isEmpty)
         #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test func `is the manual, which names every form with every key of its settings`() throws {
+        let text = try SmallFile.text("\(Self.folder)/belfry.yaml")
+        for form in ChannelForms.all {
+            #expect(text.contains("kind: \(form.kind.rawValue)"))
+            for field in form.fields {
+                #expect(text.contains("#\(field.name):"), "\(form.kind.rawValue): \(field.name)")
+            }
+        }
     }
 
     @Test func `is the demo, good as it stands`() throws {

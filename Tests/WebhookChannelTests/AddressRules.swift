@@ -3,12 +3,12 @@ import Delivery
 import Testing
 import WebhookChannel
 
-@Suite struct `a webhook's target` {
+@Suite struct `the target of a form by HTTP` {
     /// Whether no webhook could ever be sent there.
     private func isRefused(_ url: String, allow: [String] = []) throws -> Bool {
-        let places = try allow.map { try WebhookException($0) }
+        let places = try allow.map { try AddressException($0) }
         do {
-            _ = try WebhookTarget(try WebhookForm(url: try WebhookURL(url), allow: places))
+            _ = try HTTPTarget(try HTTPReach(url: try HTTPAddress(url), allow: places))
             return false
         } catch {
             return true
@@ -45,7 +45,8 @@ import WebhookChannel
     }
 
     @Test func `is shown as scheme, host and port`() throws {
-        let form = try WebhookForm(url: try WebhookURL("https://Hooks.example.org:8443/T0/token?key=secret"))
-        #expect(try WebhookTarget(form).shown == "https://hooks.example.org:8443")
+        let reach = try HTTPReach(
+            url: try HTTPAddress("https://Hooks.example.org:8443/T0/token?key=secret"))
+        #expect(try HTTPTarget(reach).shown == "https://hooks.example.org:8443")
     }
 }

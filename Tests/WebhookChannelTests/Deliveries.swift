@@ -18,12 +18,11 @@ import WebhookChannel
     private func channel(
         _ url: String, secrets: [String] = [], allow: [String] = ["127.0.0.1/32"],
         timeout: Duration = .seconds(30)
-    ) throws -> WebhookChannel {
-        let form = try WebhookForm(
-            url: try WebhookURL(url), allow: try allow.map { try WebhookException($0) }, timeout: timeout)
-        let target = try WebhookTarget(form)
-        return WebhookChannel(
-            name: "hook", target: target, secrets: try secrets.map { try WebhookSecret($0) },
+    ) throws -> HTTPSender {
+        let reach = try HTTPReach(
+            url: try HTTPAddress(url), allow: try allow.map { try AddressException($0) }, timeout: timeout)
+        return try HTTPSender(
+            name: "hook", form: WebhookForm(reach), secrets: FormSecrets(["secret": secrets]),
             userAgent: "Belfry/1.0", curl: curl)
     }
 
@@ -36,7 +35,7 @@ import WebhookChannel
 
     /// The result of one attempt that was not accepted.
     private func failure(
-        _ channel: WebhookChannel, _ parcel: Parcel? = nil
+        _ channel: HTTPSender, _ parcel: Parcel? = nil
     ) async -> DeliveryError? {
         do throws(DeliveryError) {
             _ = try await channel.deliver(parcel ?? self.parcel(), at: now)

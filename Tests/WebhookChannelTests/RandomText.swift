@@ -39,8 +39,8 @@ import WebhookChannel
             "#", "?", "\\", "2130706433", "0x7f", ".1", "\t", "é",
         ]
         for text in texts(2000, seed: seed, from: pieces) {
-            guard let url = try? WebhookURL(text), let form = try? WebhookForm(url: url),
-                let target = try? WebhookTarget(form), let parts = CurlURL(text)
+            guard let url = try? HTTPAddress(text), let reach = try? HTTPReach(url: url),
+                let target = try? HTTPTarget(reach), let parts = CurlURL(text)
             else { continue }
             // What passes without exceptions is encrypted, and is a name or a public address.
             #expect(parts.scheme == "https", "seed \(seed): \(text)")

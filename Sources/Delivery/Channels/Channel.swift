@@ -4,47 +4,48 @@ package import Timeline
 package protocol Channel: Sendable {
     /// The name it has in the config file.
     var name: String { get }
-    /// Its form.
-    var kind: ChannelKind { get }
-}
-
-/// A channel that edits in place: it is given what one item should look like now, and nights without it
-/// replay nothing.
-package protocol LevelChannel: Channel {
-    /// Serves the connection until the task is cancelled. Comes back by itself when the server does.
-    func run() async throws
-
-    /// Shows `notice`, in the place of `remote` when that still stands.
-    ///
-    /// A `remote` of a generation that is gone is ignored and a new thing is shown.
-    /// - Returns: what the server calls it now.
-    /// - Throws: `.unreachable` when no server is there (wait for ``SurfaceSignal/available(generation:)``),
-    ///   `.retry` when it was there and refused for now, `.giveUp` when it never will take this notice.
-    ///   After `.unreachable(.timeout)` the notice may still be shown: ``SurfaceSignal/answered(_:revision:_:)``
-    ///   says so before the channel is available again.
-    func show(_ notice: Notice, replacing remote: RemoteID?) async throws(DeliveryError) -> RemoteID
-
-    /// Looks for its server now, if it would only do so after a pause.
-    func look() async
-
-    /// Takes back what was shown; does nothing when it is gone already.
-    func close(_ remote: RemoteID) async
-
-    /// What the channel reports, in order, for one reader, from ``run()`` on.
-    var signals: AsyncStream<SurfaceSignal> { get }
-}
-
-/// A channel that sends each thing once.
-package protocol EdgeChannel: Channel {
+    /// What it was made of.
+    var form: any ChannelForm { get }
     /// Stands for its address, its secrets and whom it may reach, and gives none of them away.
     ///
     /// What is known of a channel's troubles counts only for the same identity.
     var identity: String { get }
+}
 
+extension Channel {
+    /// The kind of its form.
+    package var kind: ChannelKind { form.kind }
+}
+
+/// A channel that sends each thing once.
+package protocol EdgeChannel: Channel {
     /// Sends `parcel` one time, without a retry of its own.
     ///
     /// `now` goes into the signature and is another one on each attempt.
     /// - Returns: that it was accepted, with the status.
     /// - Throws: what became of it otherwise; see ``DeliveryError``.
     func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt
+}
+
+/// What an edge channel sends: finished bytes under an id.
+package struct Parcel: Hashable, Codable, Sendable {
+    /// The outbox entry's id, the same on every attempt; contains no dot.
+    package var id: String
+    /// The event's type, as `run.failed`.
+    package var type: String
+    /// When the event happened, not when it is sent.
+    package var timestamp: Moment
+    /// The very bytes that its form rendered when it was queued.
+    package var body: [UInt8]
+    /// Which attempt this is, from 1.
+    package var attempt: Int
+
+    /// A parcel for one attempt.
+    package init(id: String, type: String, timestamp: Moment, body: [UInt8], attempt: Int) {
+        self.id = id
+        self.type = type
+        self.timestamp = timestamp
+        self.body = body
+        self.attempt = attempt
+    }
 }

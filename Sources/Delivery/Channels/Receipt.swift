@@ -19,3 +19,31 @@ package struct Receipt: Hashable, Codable, Sendable {
         self.status = status
     }
 }
+
+/// How far a delivery got; each case can only grow into a later one.
+package enum ReceiptKind: String, Hashable, Codable, Sendable, CaseIterable {
+    /// The other side took it (2xx). Becomes `.shown`, `.seen` or `.acted` where that can be known.
+    case accepted
+    /// It is on a screen. Becomes `.seen` or `.acted`.
+    case shown
+    /// A person closed or read it. Becomes `.acted`.
+    case seen
+    /// A person answered or pressed a button.
+    case acted
+}
+
+/// What a server calls the thing it shows for us.
+package struct RemoteID: Hashable, Codable, Sendable {
+    /// The life of the server that gave the id, as the unique name of its bus connection.
+    ///
+    /// Ids die with the server; an id of another generation must never be used, it may hit a stranger.
+    package var generation: String
+    /// The id within that generation.
+    package var id: String
+
+    /// An id given by the server of that generation.
+    package init(generation: String, id: String) {
+        self.generation = generation
+        self.id = id
+    }
+}

@@ -1,15 +1,84 @@
-/// A channel as the config file describes it: its form and what that form needs.
-package enum ChannelForm: Hashable, Sendable {
-    /// Notifications of the session's desktop.
-    case desktop(DesktopForm)
-    /// A Standard Webhook.
-    case webhook(WebhookForm)
+package import Timeline
 
-    /// The form alone.
-    package var kind: ChannelKind {
-        switch self {
-        case .desktop: .desktop
-        case .webhook: .webhook
-        }
+/// A kind of channel, described by one file: its settings, what it sends, and what answers mean.
+///
+/// Pure: a form never sends. A sender of its ``FormCarrier`` does that for all forms of one transport. How to add one:
+/// <doc:AddAForm>.
+package protocol ChannelForm: Hashable, Sendable {
+    /// Its `kind:` in the config file, and whether it edits in place.
+    static var kind: ChannelKind { get }
+    /// The keys of its settings besides `kind`; the first one is the one that faults of the whole point at.
+    static var fields: [FormField] { get }
+    /// Keys of later versions, which deserve another sentence than "unknown".
+    static var laterFields: [String] { get }
+
+    /// Settings as they were read.
+    /// - Throws: ``FormError`` with the key at fault.
+    init(_ values: FormValues) throws(FormError)
+
+    /// Who sends for it.
+    var carrier: FormCarrier { get }
+}
+
+extension ChannelForm {
+    /// The kind of this form.
+    package var kind: ChannelKind { Self.kind }
+    package static var laterFields: [String] { [] }
+}
+
+/// What a kind of channel is called, and how it is served.
+package struct ChannelKind: Hashable, Sendable {
+    /// The `kind:` of the config file.
+    package let rawValue: String
+    /// Whether items are edited in place (surfaces) instead of sent once (outbox entries).
+    package let isLevel: Bool
+
+    /// A kind.
+    package init(_ rawValue: String, isLevel: Bool) {
+        self.rawValue = rawValue
+        self.isLevel = isLevel
+    }
+}
+
+/// Which sender carries a form's requests.
+package enum FormCarrier: Sendable {
+    /// Calls of the notification server on the session bus.
+    case desktop(DesktopForm)
+    /// Requests by HTTP.
+    case http(any HTTPForm)
+}
+
+/// The forms there are.
+package enum ChannelForms {
+    /// In the order in which hints name them.
+    package static let all: [any ChannelForm.Type] = [DesktopForm.self, WebhookForm.self]
+
+    /// Kinds of later versions, which deserve another sentence than "unknown".
+    package static let laterKinds = ["telegram", "ntfy", "slack", "discord", "matrix", "teams", "gotify"]
+}
+
+/// A form whose channels send each thing once.
+package protocol EdgeForm: ChannelForm {
+    /// The bytes of what is sent.
+    ///
+    /// They are kept in the ledger from the moment they are queued, and are the same on every attempt; a secret is never
+    /// among them.
+    func render(_ bulletin: Bulletin) -> [UInt8]
+}
+
+/// What an edge form renders: something that happened, or a version of an item.
+package struct Bulletin: Sendable {
+    /// What it is, with its type and its reason.
+    package var matter: Matter
+    /// When it happened.
+    package var at: Moment
+    /// The objects it is about as JSON, by name: `run`, `item`, `question`, `channel`.
+    package var objects: [JSON.Member]
+
+    /// What is to be rendered.
+    package init(_ matter: Matter, at: Moment, objects: [JSON.Member] = []) {
+        self.matter = matter
+        self.at = at
+        self.objects = objects
     }
 }

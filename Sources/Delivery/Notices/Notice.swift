@@ -65,3 +65,34 @@ package struct Notice: Hashable, Codable, Sendable {
         self.reason = reason
     }
 }
+
+/// A button of a notice.
+package struct NoticeAction: Hashable, Codable, Sendable {
+    /// The key of a click on the body, which reads the item.
+    package static let defaultKey = "default"
+
+    /// What comes back when it is pressed; ``defaultKey`` is a click on the body.
+    package var key: String
+    /// What the button says.
+    package var label: String
+
+    /// A button.
+    package init(key: String, label: String) {
+        self.key = key
+        self.label = label
+    }
+}
+
+/// How a bot's notices look and sound where a message says nothing else.
+package struct BotManner: Hashable, Sendable {
+    /// A name of the sound naming specification; absent takes the one that fits the news.
+    package var soundName: String?
+    /// An icon name or an absolute path.
+    package var icon: String?
+
+    /// A manner; left out, that of the news itself.
+    package init(soundName: String? = nil, icon: String? = nil) {
+        self.soundName = soundName
+        self.icon = icon
+    }
+}

@@ -44,6 +44,7 @@ extension NoticeComposer {
             let more = count > last.count ? ["+\(count - last.count) more"] : []
             notice.body = (more + last.map(line)).joined(separator: "\n")
         }
+        notice.actions = [NoticeAction(key: NoticeAction.defaultKey, label: "Mark as read")]
         guard let look = last.last?.appearance else { return }
         notice.icon = look.icon ?? notice.icon
         notice.soundName = look.soundName

@@ -82,8 +82,14 @@ package struct Circuit: Hashable, Codable, Sendable {
         lastFailureAt = nil
     }
 
-    private mutating func forgetProbe(at now: Moment) {
+    /// Takes back a probe that came to no end: the next one is let through at once.
+    package mutating func forgetProbe(at now: Moment) {
         if state == .halfOpen { state = .open(until: now) }
+    }
+
+    /// Lets the next one through as the probe, also where the channel was given up: somebody else is there now.
+    package mutating func probe(at now: Moment) {
+        if state != .closed { state = .open(until: now) }
     }
 
     /// Takes in the end of an attempt, and returns what people must know.
@@ -189,5 +195,92 @@ extension Circuit {
         guard policy.window > 0, knownEnds >= policy.window else { return false }
         let window = policy.window == 32 ? ends : ends & (1 << UInt32(policy.window) - 1)
         return window.nonzeroBitCount * 2 > policy.window
+    }
+}
+
+/// When a channel that keeps failing is left alone, and when it is given up.
+package struct CircuitPolicy: Hashable, Codable, Sendable {
+    /// Opens after this many failures in a row.
+    package var failuresInARow: Int
+    /// Opens when more than half of the last this many failed; at most 32.
+    package var window: Int
+    /// How long to leave it alone after each opening in a row, the first one first; the last one repeats.
+    package var probeAfter: [Duration]
+    /// Disables it after only failures for this long, counted while it was tried.
+    package var disableAfter: Duration
+    /// The most that the time between two failures counts: a machine that sleeps does not try.
+    package var longestGap: Duration
+    /// Never disables it for fewer failures than this, however far apart.
+    package var leastFailuresToDisable: Int
+
+    /// A policy; left out: 5 in a row, half of 20, probes after 30 s up to an hour, disabled after 5 days.
+    package init(
+        failuresInARow: Int = 5, window: Int = 20,
+        probeAfter: [Duration] = [
+            .seconds(30), .seconds(60), .seconds(300), .seconds(900), .seconds(1800), .seconds(3600),
+        ],
+        disableAfter: Duration = .seconds(5 * 86_400), longestGap: Duration = .seconds(3600),
+        leastFailuresToDisable: Int = 10
+    ) {
+        self.failuresInARow = failuresInARow
+        self.window = min(window, 32)
+        self.probeAfter = probeAfter
+        self.disableAfter = disableAfter
+        self.longestGap = longestGap
+        self.leastFailuresToDisable = leastFailuresToDisable
+    }
+}
+
+/// A change of a circuit that people are notified of, on another channel.
+package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
+    /// It opened: what is for it waits.
+    case failing
+    /// It was given up: what is for it waits.
+    case disabled
+    /// It works again: what waited goes out now.
+    case restored
+
+    /// The fact of it.
+    package func fact(_ channel: Fact.Channel) -> Fact {
+        switch self {
+        case .failing: .channelFailing(channel)
+        case .disabled: .channelDisabled(channel)
+        case .restored: .channelRestored(channel)
+        }
+    }
+
+    /// The sentence for a person: which channel, what went wrong in `error`, and for what `reason`.
+    ///
+    /// Of a level, which edits in place, nothing waits in the outbox.
+    package func words(
+        of channel: String, _ error: String, reason: DeliveryReason?, isLevel: Bool = false
+    ) -> String {
+        let why = error.isEmpty ? "" : ": \(error)"
+        switch self {
+        case .failing where isLevel: return "Channel \"\(channel)\" fails\(why). What it should show waits."
+        case .disabled where isLevel:
+            return "Channel \"\(channel)\" was given up\(why). What it should show waits until "
+                + "belfry channel test \(channel) reaches it."
+        case .restored where isLevel:
+            return "Channel \"\(channel)\" works again; what waited is shown now."
+        case .failing where reason?.isFinal == true:
+            return "Channel \"\(channel)\" rejects deliveries\(why). Rejected entries are dead; "
+                + "see: belfry outbox --state dead. New ones wait."
+        case .failing: return "Channel \"\(channel)\" fails\(why). What is for it waits; see: belfry outbox"
+        case .disabled:
+            return "Channel \"\(channel)\" was given up\(why). What is for it waits until "
+                + "belfry channel test \(channel) reaches it."
+        case .restored: return "Channel \"\(channel)\" works again; what waited for it is sent now."
+        }
+    }
+
+    /// What a person reads when `channel` edits in place and the news is of one `item` there.
+    package func words(of item: String, on channel: String, _ error: String) -> String {
+        switch self {
+        case .failing, .disabled:
+            let why = error.isEmpty ? "" : ": \(error)"
+            return "Channel \"\(channel)\" does not show \(item)\(why). It is tried again when it changes."
+        case .restored: return "Channel \"\(channel)\" shows \(item) again."
+        }
     }
 }

@@ -60,3 +60,45 @@ package struct Routing: Hashable, Sendable {
         return names
     }
 }
+
+/// One line of `routes:`: what happens, and the channels that are notified.
+package struct Route: Hashable, Sendable {
+    /// What must happen; one of these is enough.
+    package var when: Set<RouteWord>
+    /// The names of the channels, in order.
+    package var to: [String]
+
+    /// A route.
+    package init(when: Set<RouteWord>, to: [String]) {
+        self.when = when
+        self.to = to
+    }
+}
+
+/// Why a list of routes is refused.
+package enum RoutingError: Error, Hashable, Sendable {
+    /// No route is there for failures: a job could fail without notifying anyone.
+    case failureWithoutRoute
+    /// The route at `index` (from 0) names a channel that does not exist.
+    case unknownChannel(String, route: Int)
+    /// The route at `index` (from 0) has no word in `when`.
+    case noEvents(route: Int)
+    /// The route at `index` (from 0) has no channel in `to`.
+    case noChannels(route: Int)
+}
+
+extension RoutingError: CustomStringConvertible {
+    /// One sentence, with what to do.
+    package var description: String {
+        switch self {
+        case .failureWithoutRoute:
+            "no route covers failures, so a job could fail without notifying anyone; add one with `when: [failed]`"
+        case .unknownChannel(let name, _):
+            "there is no channel \"\(name)\"; describe it under `channels:`"
+        case .noEvents:
+            "the route lists no events; name them in `when:`"
+        case .noChannels:
+            "the route names no channel; name one in `to:`"
+        }
+    }
+}

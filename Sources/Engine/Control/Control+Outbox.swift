@@ -7,17 +7,13 @@ extension Control {
     package func retryEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
         let isMissing = !configuredEdges.contains(entry.channel)
-        switch entry.state {
-        case .waiting where isMissing: throw .channelMissing(entry: id, channel: entry.channel)
-        case .dead, .expired, .pending, .held: break
-        case .waiting, .delivered, .suppressed, .superseded, .discarded:
+        // What waits for its channel goes with the channel.
+        let waits = entry.state == .waiting
+        if waits, isMissing { throw .channelMissing(entry: id, channel: entry.channel) }
+        guard !waits, let move = OutboxMove(of: entry, { $0.retry(at: clock.now) }) else {
             throw .notAllowed(
-                entry: id, state: entry.state.rawValue,
-                channel: entry.state == .waiting ? entry.channel : nil)
+                entry: id, state: entry.state.rawValue, channel: waits ? entry.channel : nil)
         }
-        var move = OutboxMove(
-            id: id, from: entry.state, attempts: entry.attempts, to: .pending, nextAttempts: entry.attempts)
-        move.nextAt = clock.now
         try await commit([.moveOutbox(move)])
         return try await self.entry(id)
     }
@@ -81,13 +77,9 @@ extension Control {
     /// Gives an entry up: it is never sent.
     package func discardEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
-        guard entry.state.canBecome(.discarded) else {
+        guard let move = OutboxMove(of: entry, { $0.discard(at: clock.now) }) else {
             throw .notAllowed(entry: id, state: entry.state.rawValue)
         }
-        var move = OutboxMove(
-            id: id, from: entry.state, attempts: entry.attempts, to: .discarded,
-            nextAttempts: entry.attempts)
-        move.settledAt = clock.now
         try await commit([.moveOutbox(move)])
         return try await self.entry(id)
     }

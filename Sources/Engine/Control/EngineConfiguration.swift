@@ -48,6 +48,14 @@ package struct EngineConfiguration: Sendable {
             channels: present + missing.map { DispatchRules.Channel($0.name, isLevel: false) })
     }
 
+    /// The bytes that are queued for the channel of that name, also where it was left out; nil: it is a level, or none.
+    package func render(_ bulletin: Bulletin, for channel: String) -> [UInt8]? {
+        let form =
+            channels.first { $0.name == channel }?.form
+            ?? leftOut.first { $0.channel?.name == channel }?.form
+        return (form as? any EdgeForm)?.render(bulletin)
+    }
+
     /// The bot of that name; one that nobody described has the defaults.
     package func bot(_ name: String) -> BotProfile { bots[name] ?? BotProfile(name: name) }
 }

@@ -11,7 +11,25 @@ package struct LeftOut: Hashable, Sendable {
         /// A job whose name belongs to a job made by the command line.
         case job(JobSpec)
         /// A channel whose secret can't be used.
-        case channel(String, ChannelKind)
+        case channel(String, any ChannelForm)
+
+        package static func == (left: Part, right: Part) -> Bool {
+            switch (left, right) {
+            case (.job(let left), .job(let right)): left == right
+            case (.channel(let left, let form), .channel(let right, let other)):
+                left == right && AnyHashable(form) == AnyHashable(other)
+            case (.job, .channel), (.channel, .job): false
+            }
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            switch self {
+            case .job(let spec): hasher.combine(spec)
+            case .channel(let name, let form):
+                hasher.combine(name)
+                hasher.combine(form)
+            }
+        }
     }
 
     package var part: Part
@@ -52,7 +70,12 @@ package struct LeftOut: Hashable, Sendable {
 
     /// The channel; nil: it is a job.
     package var channel: (name: String, kind: ChannelKind)? {
-        if case .channel(let name, let kind) = part { (name, kind) } else { nil }
+        if case .channel(let name, let form) = part { (name, form.kind) } else { nil }
+    }
+
+    /// The channel's form; nil: it is a job.
+    var form: (any ChannelForm)? {
+        if case .channel(_, let form) = part { form } else { nil }
     }
 
     /// The fact that it was left out.

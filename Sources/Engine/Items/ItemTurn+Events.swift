@@ -155,7 +155,8 @@ extension ItemTurn {
             if let item = channel.item {
                 news.words(of: item, on: channel.name, why)
             } else {
-                news.words(of: channel.name, why, reason: channel.reason)
+                news.words(
+                    of: channel.name, why, reason: channel.reason, isLevel: levels.contains(channel.name))
             }
         say(text, in: .channel(channel.name), on: shown, by: record)
     }
@@ -246,21 +247,16 @@ extension ItemTurn {
         _ record: EventRecord, _ matter: Matter, _ objects: [JSON.Member]
     ) -> [String] {
         var shown: [String] = []
-        var body: [UInt8]?
+        let bulletin = Bulletin(matter, at: record.event.at, objects: objects)
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isLevel = levels.contains(verdict.channel)
             switch verdict.action {
             case .send where isLevel, .hold where isLevel:
                 shown.append(verdict.channel)
                 continue
-            case .send(let dispatch):
-                let bytes = body ?? bytes(of: record, matter, objects)
-                body = bytes
-                insert(dispatch, record, to: verdict.channel, bytes)
+            case .send(let dispatch): insert(dispatch, record, to: verdict.channel, bulletin)
             case .hold(let dispatch, let until, _):
-                let bytes = body ?? bytes(of: record, matter, objects)
-                body = bytes
-                insert(dispatch, record, to: verdict.channel, heldUntil: until, bytes)
+                insert(dispatch, record, to: verdict.channel, heldUntil: until, bulletin)
             case .suppress: break
             }
             verdicts.append(VerdictRecord(verdict, of: record.seq, at: now))
@@ -268,16 +264,11 @@ extension ItemTurn {
         return shown
     }
 
-    private func bytes(of record: EventRecord, _ matter: Matter, _ objects: [JSON.Member]) -> [UInt8] {
-        WebhookBody(
-            type: matter.type, timestamp: record.event.at, reason: matter.reason, objects: objects
-        ).bytes
-    }
-
     private mutating func insert(
         _ dispatch: Dispatch, _ record: EventRecord, to channel: String, heldUntil until: Moment? = nil,
-        _ body: [UInt8]
+        _ bulletin: Bulletin
     ) {
+        guard let body = configuration.render(bulletin, for: channel) else { return }
         // A person's test goes before all that waits, however much that is.
         let due = record.event.type == .test ? Moment(seconds: 0) : now
         changes.append(

@@ -203,24 +203,21 @@ struct ItemTurn {
         }
     }
 
-    private func body(of snapshot: ItemSnapshot) -> [UInt8] {
-        WebhookBody(
-            type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: snapshot.reason.rawValue,
-            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))]
-        ).bytes
-    }
-
     private mutating func insert(
         _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String,
         heldUntil until: Moment? = nil
     ) {
+        let bulletin = Bulletin(
+            Matter(snapshot, only: nil), at: snapshot.at,
+            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))])
+        guard let body = configuration.render(bulletin, for: channel) else { return }
         changes.append(
             .insertOutbox(
                 OutboxRecord(
                     id: tools.makeID(), channel: channel,
                     cause: "item:\(item.key):\(item.nextRevision).\(snapshot.revision):\(channel)",
                     type: dispatch.type, reason: dispatch.reason, state: until == nil ? .pending : .held,
-                    createdAt: now, nextAt: until ?? now, item: "\(item.key)", body: body(of: snapshot))))
+                    createdAt: now, nextAt: until ?? now, item: "\(item.key)", body: body)))
     }
 
     /// The ids of the messages it shows that a person pinned.

@@ -11,13 +11,10 @@ struct OutboxEnd: Sendable {
 
     /// What happens to the entry; nothing when the attempt was broken off by us.
     func changes(at now: Moment, policy: RetryPolicy, random: Double) -> [Change] {
-        var next = OutboxEntry(entry)
-        if next.attempted(result, at: now, policy: policy, random: random) == .uncounted { return [] }
-        var move = OutboxMove(
-            id: entry.id, from: entry.state, attempts: entry.attempts, to: next.state,
-            nextAttempts: next.attempts)
-        move.nextAt = next.nextAt
-        move.settledAt = next.settledAt
+        let counted = OutboxMove(of: entry) {
+            $0.attempted(result, at: now, policy: policy, random: random) != .uncounted
+        }
+        guard var move = counted else { return [] }
         switch result {
         case .success(let receipt):
             move.status = receipt.status
@@ -27,6 +24,19 @@ struct OutboxEnd: Sendable {
             move.lastError = error.sentence
             return [.moveOutbox(move)]
         }
+    }
+}
+
+extension OutboxMove {
+    /// The step that the entry takes by `decide`; nil when that says that there is none.
+    init?(of record: OutboxRecord, _ decide: (inout OutboxEntry) -> Bool) {
+        var entry = OutboxEntry(record)
+        guard decide(&entry) else { return nil }
+        self.init(
+            id: record.id, from: record.state, attempts: record.attempts, to: entry.state,
+            nextAttempts: entry.attempts)
+        nextAt = entry.nextAt
+        settledAt = entry.settledAt
     }
 }
 

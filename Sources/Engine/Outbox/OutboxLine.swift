@@ -108,7 +108,7 @@ actor OutboxLine {
             }
             // Refused while it is rewritten; the end of that rings.
             guard inHand.beginSending(entry.id, readAfter: rewritings) else { continue }
-            switch keeper.ask(for: entry, at: now) {
+            switch keeper.ask(isTest: entry.type == EventType.test.rawValue, at: now) {
             case .granted:
                 underWay.insert(entry.id)
                 due.append(entry)
@@ -127,12 +127,8 @@ actor OutboxLine {
     private func releaseHeld(at now: Moment) async throws(LedgerError) {
         let due = try await ledger.outbox(states: [.held], limit: .max)
             .filter { $0.channel == channel.name && $0.nextAt.map { $0 <= now } ?? false }
-        let changes = due.reversed().map { entry in
-            var move = OutboxMove(
-                id: entry.id, from: .held, attempts: entry.attempts, to: .pending,
-                nextAttempts: entry.attempts)
-            move.nextAt = now
-            return Change.moveOutbox(move)
+        let changes = due.reversed().compactMap { entry in
+            OutboxMove(of: entry) { $0.retry(at: now) }.map(Change.moveOutbox)
         }
         if !changes.isEmpty { try await ledger.commit(changes) }
     }

@@ -322,9 +322,10 @@ import Tracking
             await #expect(throws: EngineError.channelMissing(entry: "waiting", channel: "hook")) {
                 try await tower.control.retryEntry("waiting")
             }
+            let form = try makeHookForm()
             tower.switchboard.change {
                 $0.leftOut = [
-                    LeftOut(.channel("hook", .webhook), place: "f:9", reason: "the secret can't be read")
+                    LeftOut(.channel("hook", form), place: "f:9", reason: "the secret can't be read")
                 ]
             }
             await #expect(

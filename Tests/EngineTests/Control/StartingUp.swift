@@ -89,11 +89,12 @@ import Tracking
 
     @Test func `is a channel whose notices wait, and go to it once its secret can be read`() async throws {
         let hook = try makeHook("hook", curl: try CurlMulti())
+        let form = try makeHookForm()
         let routes = [Route(when: [.failed], to: ["hook"])]
         try await Tower.run(keepers: [.slots, .items], routes: routes) { tower in
             tower.switchboard.change {
                 $0.leftOut = [
-                    LeftOut(.channel("hook", .webhook), place: "f:9", reason: "the secret can't be read")
+                    LeftOut(.channel("hook", form), place: "f:9", reason: "the secret can't be read")
                 ]
             }
             _ = try await tower.control.takeUpJobs()

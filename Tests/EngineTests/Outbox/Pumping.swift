@@ -70,6 +70,29 @@ extension Tower {
         }
     }
 
+    @Test func `of a form that was added is what that form makes of it, on every attempt`() async throws {
+        let server = try await HookServer(["--status-plan", "409,204"])
+        let lines = try HTTPSender(
+            name: "lines", form: try LineForm.toThisMachine(server.url("")),
+            secrets: FormSecrets(["token": ["t0k3n"]]), userAgent: "Belfry/test", curl: try CurlMulti())
+        try await Tower.run(
+            at: .now, keepers: [.items, .outbox], channels: [lines],
+            routes: [Route(when: [.failed], to: ["lines"])]
+        ) { tower in
+            try await tower.end("backup", .failed, exitCode: 2)
+            try await tower.until { try await tower.entries(of: "lines").first?.attempts == 1 }
+            // A conflict is "too many" to this service: a minute's wait at least.
+            tower.clock.advance(by: .seconds(80))
+            try await tower.until { try await tower.entries(of: "lines").first?.state == .delivered }
+            let requests = try await server.records(2)
+            #expect(requests.map(\.body) == ["run.failed: exitCode", "run.failed: exitCode"])
+            #expect(requests.allSatisfy { $0.headers["authorization"] == "Bearer t0k3n" })
+            let entry = try #require(try await tower.entries(of: "lines").first)
+            #expect(String(decoding: entry.body, as: UTF8.self) == "run.failed: exitCode")
+            #expect(!"\(entry)".contains("t0k3n"))
+        }
+    }
+
     @Test func `bears the same id on every attempt, at the times of the policy`() async throws {
         let server = try await HookServer(["--status-plan", "500,503,204"])
         try await Pumping().run([("one", server)]) { tower in
@@ -197,9 +220,10 @@ extension Tower {
         let now = Moment.now
         try await pumping.run(in: folder, [], from: now, keepers: []) { try await $0.put("e1", on: "hook") }
         try await pumping.run(in: folder, [("mail", server)], from: now) { tower in
+            let form = try makeHookForm()
             tower.switchboard.change {
                 $0.leftOut = [
-                    LeftOut(.channel("hook", .webhook), place: "f:9", reason: "the secret can't be read")
+                    LeftOut(.channel("hook", form), place: "f:9", reason: "the secret can't be read")
                 ]
             }
             try await tower.entry("e1") { $0.state == .waiting }

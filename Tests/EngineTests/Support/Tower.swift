@@ -218,18 +218,21 @@ final class Mutexed<Value: Sendable>: Sendable {
 /// A webhook to an address, which may be on this machine.
 func makeHook(
     _ name: String, to url: String = "http://127.0.0.1:1/", secret: String? = nil, curl: CurlMulti
-) throws -> WebhookChannel {
-    let form = try WebhookForm(
-        url: try WebhookURL(url), allow: [try WebhookException("127.0.0.1/32")], timeout: .seconds(30))
-    return WebhookChannel(
-        name: name, target: try WebhookTarget(form),
-        secrets: try secret.map { [try WebhookSecret($0)] } ?? [],
+) throws -> HTTPSender {
+    try HTTPSender(
+        name: name, form: try makeHookForm(url), secrets: FormSecrets(["secret": secret.map { [$0] } ?? []]),
         userAgent: "Belfry/test", curl: curl)
 }
 
 /// The channels `desk` and `hook`; neither reaches anything.
 func makeDeskAndHook(_ curl: CurlMulti) throws -> [any Channel] {
     [makeDesk(clock: ManualClock(now: at("10:00:00"))), try makeHook("hook", curl: curl)]
+}
+
+/// The form of such a webhook.
+func makeHookForm(_ url: String = "http://127.0.0.1:1/") throws -> WebhookForm {
+    WebhookForm(
+        try HTTPReach(url: try HTTPAddress(url), allow: [try AddressException("127.0.0.1/32")]))
 }
 
 /// A desktop that looks for its bus at `address` only.

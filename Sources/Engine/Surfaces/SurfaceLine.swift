@@ -11,9 +11,6 @@ actor SurfaceLine {
     /// What was wanted longer ago than this is not brought up any more.
     private static let showsWithin: Duration = .seconds(12 * 3600)
 
-    /// The longest that a refusal for now puts an item off.
-    private static let longestRest: Duration = .seconds(3600)
-
     private let channel: any LevelChannel
     private let ledger: any Ledger
     private let clock: any WallClock
@@ -22,6 +19,8 @@ actor SurfaceLine {
     private let logger: Logger
     private let alarm = Alarm()
     private let signals = Inbox<SurfaceSignal>()
+    private var keeper = CircuitKeeper()
+    private var isRecalled = false
     /// The life of the far end; nil: nobody is there, or nobody answers.
     private var generation: String?
     /// The last life of the far end that was known.
@@ -30,10 +29,7 @@ actor SurfaceLine {
     private var unrecorded: [String: (revision: Int64, remote: RemoteID?)] = [:]
     /// What had a button pressed; the server closes it for that, which is no dismissal.
     private var pressed: Set<RemoteID> = []
-    /// Items that rest until a moment.
-    private var putOff: [String: Moment] = [:]
-    /// How often in a row something was refused for now.
-    private var refusals = 0
+    private var rests = SurfaceRests()
     private var isTroubled = false
 
     init(
@@ -76,6 +72,7 @@ actor SurfaceLine {
         while true {
             var retryAt: Moment?
             do throws(LedgerError) {
+                if !isRecalled { try await recall() }
                 owed += signals.takeAll()
                 while let signal = owed.first {
                     try await apply(signal)
@@ -116,14 +113,20 @@ actor SurfaceLine {
             try await closed(surface, remote, reason)
         case .action(let remote, let key):
             guard let surface = try await surface(remote) else { return }
-            guard key != NoticeAction.defaultKey else {
-                return try await commit(changes.opened(surface, key: key))
-            }
-            try await commit(changes.pressed(surface, key: key))
+            let isOpened = key == NoticeAction.defaultKey
+            try await commit(
+                isOpened ? changes.opened(surface, key: key) : changes.pressed(surface, key: key))
             pressed.insert(remote)
         case .answered(let item, let revision, let result):
             try await answered(item, Int64(revision), result)
         }
+    }
+
+    /// Takes up the circuit where the last daemon left it.
+    private func recall() async throws(LedgerError) {
+        let record = try await ledger.channel(named: channel.name)
+        keeper = CircuitKeeper(record, of: channel.identity, at: clock.now)
+        isRecalled = true
     }
 
     /// Turns to the life of the far end that begins or goes on.
@@ -135,11 +138,13 @@ actor SurfaceLine {
             // Another server, or another version of it, may take what this one refused.
             let refused = try await ledger.refusedSurfaces(channel: channel.name)
             if !refused.isEmpty { try await commit(refused.map(changes.retried)) }
-            (unrecorded, putOff, pressed) = ([:], [:], [])
+            (unrecorded, rests, pressed) = ([:], SurfaceRests(), [])
+            keeper.probe(at: clock.now)
         }
-        refusals = 0
+        rests.restart()
         (generation, lastGeneration) = (newGeneration, newGeneration)
-        health.note(.working, of: channel.name, error: nil, at: clock.now)
+        let trouble = keeper.isOpen ? keeper.knownTrouble : nil
+        health.note(trouble?.0 ?? .working, of: channel.name, error: trouble?.1, at: clock.now)
     }
 
     private func hasStale(_ generation: String) async throws(LedgerError) -> Bool {
@@ -153,7 +158,7 @@ actor SurfaceLine {
         switch reason {
         case .dismissed where !pressed.contains(remote): try await commit(changes.dismissed(surface))
         case .dismissed, .expired, .undefined: try await commit([changes.gone(surface)])
-        case .closedByUs: return
+        case .closedByUs: break
         }
         pressed.remove(remote)
     }
@@ -170,7 +175,7 @@ actor SurfaceLine {
                 if remote != surface.remote { await channel.close(remote) }
                 return
             }
-            putOff[surface.item] = nil
+            rests.end(surface.item)
             try await settle(surface, at: revision, remote: remote)
         case .failure(let error):
             guard revision > surface.shown else { return }
@@ -186,6 +191,31 @@ actor SurfaceLine {
         _ = try await ledger.commit(changes)
     }
 
+    /// Commits what an answer of the far end comes to, together with what it says of the channel.
+    private func commit(
+        _ changes: [Change], after result: Result<Receipt, DeliveryError>
+    ) async throws(LedgerError) {
+        let reading = ClockReading(of: clock)
+        var next = keeper
+        var changes = changes + next.record(result, of: channel.name, at: reading).events
+        if let record = next.recordToKeep(of: channel.name, channel.identity, at: reading.now) {
+            changes.append(.putChannel(record))
+        }
+        do throws(LedgerError) {
+            if !changes.isEmpty { try await commit(changes) }
+        } catch {
+            keeper.forgetProbe(at: reading.now)
+            throw error
+        }
+        next.isKept()
+        keeper = next
+        let (state, error) = keeper.health(after: result)
+        guard health.note(state, of: channel.name, error: error, at: reading.now), state != .working else {
+            return
+        }
+        logger.warning("a channel fails", metadata: ["reason": "\(error ?? state.rawValue)"])
+    }
+
     // MARK: What it should show
 
     /// Shows what differs.
@@ -195,13 +225,12 @@ actor SurfaceLine {
         var retryAt: Moment?
         for behind in try await ledger.surfaces(channel: channel.name, all: false) {
             guard generation != nil else { return nil }
-            // One that lies further ahead was set before the clock was set back.
-            if let rested = putOff[behind.item], rested > clock.now, rested - clock.now <= Self.longestRest {
+            if let rested = rests.end(of: behind.item, at: clock.now) {
                 retryAt = min(retryAt ?? rested, rested)
                 continue
             }
             do {
-                try await bringUp(behind.item)
+                if let paused = try await bringUp(behind.item) { retryAt = min(retryAt ?? paused, paused) }
             } catch let error as DeliveryError {
                 // It reports itself when somebody is there again.
                 if case .unreachable = error { return nil }
@@ -226,48 +255,65 @@ actor SurfaceLine {
         _ surface: SurfaceRecord, at revision: Int64, _ error: DeliveryError
     ) async throws(LedgerError) -> Moment? {
         switch error {
-        case .unreachable: return nil
+        case .unreachable:
+            keeper.forgetProbe(at: clock.now)
+            return nil
         case .retry(_, let after, _, _):
-            health.note(.failing, of: channel.name, error: error.sentence, at: clock.now)
-            refusals += 1
-            let moment = clock.now + min(after ?? .seconds(1 << min(refusals - 1, 6)), Self.longestRest)
-            putOff[surface.item] = moment
+            let moment = rests.begin(surface.item, asked: after, at: clock.now)
+            try await commit([], after: .failure(error))
             return moment
         case .giveUp:
             logger.warning(
                 "a surface is refused for good",
                 metadata: ["item": "\(surface.item)", "reason": "\(error.sentence)"])
-            health.note(.failing, of: channel.name, error: error.sentence, at: clock.now)
-            try await commit(changes.refused(surface, revision: revision, error))
+            let refusal = changes.refused(surface, revision: revision, error)
+            guard surface.refused == 0 else {
+                // It speaks against the item, which spoke against the channel once already.
+                keeper.forgetProbe(at: clock.now)
+                try await commit(refusal)
+                return nil
+            }
+            try await commit(refusal, after: .failure(error))
             return nil
         }
     }
 
-    private func bringUp(_ item: String) async throws {
+    /// Shows what the item should look like now.
+    ///
+    /// Returns when to look again, where the channel is left alone until then.
+    private func bringUp(_ item: String) async throws -> Moment? {
         // The row is read after the item: a version that is newer than the row would ring twice.
         let snapshot = try await snapshot(of: item)
         guard let surface = try await ledger.surface(channel: channel.name, item: item),
             surface.wanted != surface.shown, surface.wanted != surface.refused, !surface.dismissed
-        else { return }
+        else { return nil }
         if let done = unrecorded[item], done.revision == surface.wanted {
-            return try await settle(surface, at: surface.wanted, remote: done.remote)
+            try await settle(surface, at: surface.wanted, remote: done.remote)
+            return nil
         }
         // Another commit came between the two reads; its ring brings us back.
-        if let snapshot, Int64(snapshot.revision) < surface.wanted { return }
+        if let snapshot, Int64(snapshot.revision) < surface.wanted { return nil }
         let age = clock.now - surface.wantedAt
         guard let snapshot, age < Self.showsWithin || surface.remote != nil else {
             if let remote = surface.remote { await channel.close(remote) }
-            return try await settle(surface, at: surface.wanted, remote: nil)
+            try await settle(surface, at: surface.wanted, remote: nil)
+            return nil
+        }
+        let isTest = item == "\(OwnThread.test(channel.name).key)"
+        switch keeper.ask(isTest: isTest, at: clock.now) {
+        case .granted: break
+        case .waitUntil(let moment): return moment
+        case .waitForProbe, .refused: return nil
         }
         let bot = switchboard.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(snapshot, manner: BotManner(soundName: bot.soundName))
         notice.ring = surface.ring && age < Self.ringsWithin
         let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }
         let shown = try await channel.show(notice, replacing: remote)
-        refusals = 0
-        putOff[item] = nil
-        health.note(.working, of: channel.name, error: nil, at: clock.now)
+        rests.restart()
+        rests.end(item)
         try await settle(surface, at: surface.wanted, remote: shown)
+        return nil
     }
 
     private func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {
@@ -279,7 +325,12 @@ actor SurfaceLine {
         _ surface: SurfaceRecord, at revision: Int64, remote: RemoteID?
     ) async throws(LedgerError) {
         unrecorded[surface.item] = (revision, remote)
-        try await commit(changes.shown(surface, revision: revision, remote: remote))
+        let shown = changes.shown(surface, revision: revision, remote: remote)
+        if remote == nil {
+            try await commit(shown)
+        } else {
+            try await commit(shown, after: .success(Receipt(at: clock.now, kind: .accepted)))
+        }
         unrecorded[surface.item] = nil
         if let remote { pressed.remove(remote) }
     }

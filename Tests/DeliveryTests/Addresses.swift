@@ -2,7 +2,7 @@ import Delivery
 import TestSupport
 import Testing
 
-@Suite struct `a webhook's address` {
+@Suite struct `an http address` {
     @Test(arguments: [
         ("https://example.org/hooks/belfry", true, "example.org", 443),
         ("HTTPS://Example.ORG", true, "example.org", 443),
@@ -12,7 +12,7 @@ import Testing
         ("https://[2001:DB8::1]/", true, "2001:db8::1", 443),
     ])
     func `is taken apart`(_ text: String, _ isSecure: Bool, _ host: String, _ port: Int) throws {
-        let url = try WebhookURL(text)
+        let url = try HTTPAddress(text)
         #expect((url.isSecure, url.host, url.port) == (isSecure, host, port))
         #expect(url.text == text)
     }
@@ -39,14 +39,14 @@ import Testing
         ("https://example.org/a\nb", .badTarget(21..<22)),
     ])
     func `is refused with the bytes at fault`(_ text: String, _ error: FormError) {
-        #expect(throws: error) { try WebhookURL(text) }
+        #expect(throws: error) { try HTTPAddress(text) }
     }
 
     @Test func `never shows its path, where a token may be`() throws {
-        let url = try WebhookURL("https://example.org:8443/secret-token?key=secret")
+        let url = try HTTPAddress("https://example.org:8443/secret-token?key=secret")
         #expect("\(url)" == "https://example.org:8443")
         for usual in ["https://example.org/x", "https://example.org:443/x", "http://example.org:80/x"] {
-            #expect(try !WebhookURL(usual).shown.hasSuffix("0") && !WebhookURL(usual).shown.hasSuffix("3"))
+            #expect(try !HTTPAddress(usual).shown.hasSuffix("0") && !HTTPAddress(usual).shown.hasSuffix("3"))
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
             }
             let text = "https://" + String(tail)
             do {
-                let url = try WebhookURL(text)
+                let url = try HTTPAddress(text)
                 #expect(!url.host.isEmpty && (1...65535).contains(url.port), "\(text)")
             } catch {
                 let range = error.range ?? 0..<0
@@ -69,23 +69,23 @@ import Testing
     }
 }
 
-@Suite struct `a webhook's form` {
+@Suite struct `the reach of a form` {
     @Test func `refuses plain http but to its exceptions`() throws {
-        let http = try WebhookURL("http://127.0.0.1:8080/")
-        #expect(throws: FormError.plainHTTP(host: "127.0.0.1")) { try WebhookForm(url: http) }
-        _ = try WebhookForm(url: http, allow: [WebhookException("127.0.0.0/8")])
-        _ = try WebhookForm(url: WebhookURL("http://hook.lan/"), allow: [WebhookException("hook.lan")])
-        _ = try WebhookForm(url: WebhookURL("http://hook.lan/"), allow: [WebhookException("10.0.0.0/8")])
+        let http = try HTTPAddress("http://127.0.0.1:8080/")
+        #expect(throws: FormError.plainHTTP(host: "127.0.0.1")) { try HTTPReach(url: http) }
+        _ = try HTTPReach(url: http, allow: [AddressException("127.0.0.0/8")])
+        _ = try HTTPReach(url: HTTPAddress("http://hook.lan/"), allow: [AddressException("hook.lan")])
+        _ = try HTTPReach(url: HTTPAddress("http://hook.lan/"), allow: [AddressException("10.0.0.0/8")])
         #expect(throws: FormError.plainHTTP(host: "hook.lan")) {
-            try WebhookForm(url: WebhookURL("http://hook.lan/"), allow: [WebhookException("other.lan")])
+            try HTTPReach(url: HTTPAddress("http://hook.lan/"), allow: [AddressException("other.lan")])
         }
     }
 
     @Test func `connects to public addresses, and to others only by exception`() throws {
-        let url = try WebhookURL("https://example.org/")
-        let open = try WebhookForm(url: url)
-        let excepted = try WebhookForm(url: url, allow: [WebhookException("10.1.0.0/16")])
-        let named = try WebhookForm(url: url, allow: [WebhookException("Example.org")])
+        let url = try HTTPAddress("https://example.org/")
+        let open = try HTTPReach(url: url)
+        let excepted = try HTTPReach(url: url, allow: [AddressException("10.1.0.0/16")])
+        let named = try HTTPReach(url: url, allow: [AddressException("Example.org")])
         #expect(open.mayConnect(to: [93, 184, 216, 34]))
         #expect(!open.mayConnect(to: [10, 1, 2, 3]))
         #expect(excepted.mayConnect(to: [10, 1, 2, 3]))
@@ -94,34 +94,34 @@ import Testing
     }
 
     @Test func `in plain http connects to its exceptions only, also when the name leads elsewhere`() throws {
-        let form = try WebhookForm(
-            url: WebhookURL("http://hook.lan/"), allow: [WebhookException("10.0.0.0/8")])
+        let form = try HTTPReach(
+            url: HTTPAddress("http://hook.lan/"), allow: [AddressException("10.0.0.0/8")])
         #expect(form.mayConnect(to: [10, 0, 0, 1]))
         #expect(!form.mayConnect(to: [93, 184, 216, 34]))
     }
 
     @Test func `refuses an address that is not public but to its exceptions`() throws {
         for host in ["127.0.0.1", "192.168.1.1", "[::1]", "[::ffff:10.0.0.1]"] {
-            let url = try WebhookURL("https://\(host):8443/")
-            #expect(throws: FormError.notPublic(host: url.host)) { try WebhookForm(url: url) }
-            _ = try WebhookForm(url: url, allow: [WebhookException(url.host)])
+            let url = try HTTPAddress("https://\(host):8443/")
+            #expect(throws: FormError.notPublic(host: url.host)) { try HTTPReach(url: url) }
+            _ = try HTTPReach(url: url, allow: [AddressException(url.host)])
         }
-        _ = try WebhookForm(url: WebhookURL("https://1.1.1.1/"))
+        _ = try HTTPReach(url: HTTPAddress("https://1.1.1.1/"))
     }
 
     @Test func `refuses timeouts that are none`() throws {
-        let url = try WebhookURL("https://example.org/")
+        let url = try HTTPAddress("https://example.org/")
         #expect(throws: FormError.badTimeout(.zero, longest: .seconds(120))) {
-            try WebhookForm(url: url, timeout: .zero)
+            try HTTPReach(url: url, timeout: .zero)
         }
         #expect(throws: FormError.badTimeout(.seconds(121), longest: .seconds(120))) {
-            try WebhookForm(url: url, timeout: .seconds(121))
+            try HTTPReach(url: url, timeout: .seconds(121))
         }
     }
 
     @Test(arguments: ["", "10.0.0.0/33", "256.1.1.1", "a b", "::/129", "10.0.0.0/", "1.2.3", "010.0.0.1"])
     func `refuses an exception that names nothing`(_ text: String) {
-        #expect(throws: FormError.badException(text)) { try WebhookException(text) }
+        #expect(throws: FormError.badException(text)) { try AddressException(text) }
     }
 }
 

@@ -22,7 +22,7 @@ package actor SurfaceKeeper {
         self.logger = logger
     }
 
-    /// Serves every channel of the configuration, and begins anew after a reload, until cancelled.
+    /// Serves every channel of the configuration, and follows each reload, until cancelled.
     package func run() async throws {
         var crew = ChannelCrew(logger: logger)
         for await _ in switchboard.taps() {

@@ -22,13 +22,18 @@ struct CircuitKeeper {
         kept = circuit
     }
 
-    /// Whether an entry may be sent now.
+    /// Whether something may be sent, or shown, now.
     ///
     /// A test always may: it is a person's question whether the channel works again.
-    mutating func ask(for entry: OutboxRecord, at now: Moment) -> Circuit.Permission {
-        if entry.type == EventType.test.rawValue { return .granted }
-        return circuit.ask(at: now, policy: policy)
+    mutating func ask(isTest: Bool, at now: Moment) -> Circuit.Permission {
+        isTest ? .granted : circuit.ask(at: now, policy: policy)
     }
+
+    /// Takes back a permission that came to nothing.
+    mutating func forgetProbe(at now: Moment) { circuit.forgetProbe(at: now) }
+
+    /// Somebody else is at the far end now: the next one finds out how it is doing.
+    mutating func probe(at now: Moment) { circuit.probe(at: now) }
 
     /// Takes in the end of an attempt.
     ///
@@ -54,6 +59,9 @@ struct CircuitKeeper {
             Fact.Channel(channel, reason: circuit.lastReason, error: circuit.lastError))
         return ([.append(NewEvent(fact, at: now))], endsOutage)
     }
+
+    /// Whether nothing may be sent now but a probe, if anything.
+    var isOpen: Bool { circuit.state != .closed }
 
     /// Whether the channel was given up.
     var isDisabled: Bool {

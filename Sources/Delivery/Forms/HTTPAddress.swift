@@ -1,5 +1,5 @@
-/// The address of a webhook, taken apart.
-package struct WebhookURL: Hashable, Sendable {
+/// An http or https address, taken apart.
+package struct HTTPAddress: Hashable, Sendable {
     /// The address as it was written; may hold a token in its path, so it is never logged.
     package let text: String
     /// Whether it is https.
@@ -95,7 +95,27 @@ package struct WebhookURL: Hashable, Sendable {
     }
 }
 
-extension WebhookURL: CustomStringConvertible {
+extension HTTPAddress: CustomStringConvertible {
     /// As it is ``shown``: a log may hold this value.
     package var description: String { shown }
+}
+
+/// What may be reached although it is not public, or in plain http: an entry of a channel's `allow:`.
+package enum AddressException: Hashable, Sendable {
+    /// One host, by its exact name.
+    case host(String)
+    /// An address or a network.
+    case network(AddressRange)
+
+    /// Reads `127.0.0.1/32`, `fd00::/8`, `10.1.2.3` or `host.example`.
+    /// - Throws: ``FormError/badException(_:)``.
+    package init(_ text: String) throws(FormError) {
+        if let range = AddressRange(text) {
+            self = .network(range)
+        } else if HTTPAddress.isHost(text), text.contains(where: \.isLetter) {
+            self = .host(text.lowercased())
+        } else {
+            throw .badException(text)
+        }
+    }
 }

@@ -1,0 +1,168 @@
+/// A form that is sent by HTTP: it says what to send and what the answer means, and the sender does the rest.
+///
+/// The rest is connections, TLS, the address guard, signatures, redirects (never followed), `Retry-After` and limits.
+package protocol HTTPForm: EdgeForm {
+    /// Whom its requests may reach, and how long they may take.
+    var reach: HTTPReach { get }
+    /// How its requests are signed.
+    static var signature: HTTPSignature { get }
+
+    /// The request of one attempt; a secret that the service wants in a header or in the address is put in here.
+    func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest
+
+    /// What `answer` means; `nil`: it was taken.
+    func judge(_ answer: HTTPAnswer) -> DeliveryError?
+}
+
+extension HTTPForm {
+    /// The HTTP sender.
+    package var carrier: FormCarrier { .http(self) }
+
+    package static var signature: HTTPSignature { .none }
+
+    package func judge(_ answer: HTTPAnswer) -> DeliveryError? { answer.failure(by: .http) }
+}
+
+/// How a form's requests are signed.
+package enum HTTPSignature: Hashable, Sendable {
+    /// Not at all.
+    case none
+    /// With an id, a time and, where there are any, the secrets of that key, as Standard Webhooks.
+    case standardWebhooks(key: String)
+}
+
+/// One request, complete but for what the sender adds: its name, and the signature.
+package struct HTTPRequest: Hashable, Sendable {
+    /// A header line.
+    package struct Header: Hashable, Sendable {
+        /// Its name.
+        package var name: String
+        /// Its value.
+        package var value: String
+
+        /// A header line.
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The method.
+    package var method: String
+    /// The whole address, on the host of the form's ``HTTPReach``; may hold a secret, so it is never shown.
+    package var url: String
+    /// The header lines, in order.
+    package var headers: [Header]
+    /// The bytes to send.
+    package var body: [UInt8]
+
+    /// A request; left out, a POST.
+    package init(method: String = "POST", url: String, headers: [Header] = [], body: [UInt8]) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// What came back.
+package struct HTTPAnswer: Hashable, Sendable {
+    /// The status.
+    package var status: Int
+    /// The head of the body.
+    package var body: [UInt8]
+    /// How long to wait before the next attempt, as the answer's header asks and as far as it is believed.
+    package var retryAfter: Duration?
+    /// Who answered: scheme, host and port.
+    package var receiver: String
+
+    /// An answer.
+    package init(status: Int, body: [UInt8] = [], retryAfter: Duration? = nil, receiver: String) {
+        self.status = status
+        self.body = body
+        self.retryAfter = retryAfter
+        self.receiver = receiver
+    }
+
+    /// What it means by `table`; `nil` for 2xx, which is success.
+    ///
+    /// `detail` replaces the sentence that names the status.
+    package func failure(by table: FailureTable<Int>, detail: String? = nil) -> DeliveryError? {
+        if (200...299).contains(status) { return nil }
+        return table.judge(
+            status, asked: retryAfter, detail: detail ?? "\(receiver) answered \(status)", status: status)
+    }
+}
+
+/// Whom the requests of a form may reach, and how long they may take; valid by construction.
+package struct HTTPReach: Hashable, Sendable {
+    /// Where to.
+    package let url: HTTPAddress
+    /// What may be reached although it is not public, or in plain http.
+    package let allow: [AddressException]
+    /// How long connecting may take.
+    package let connectTimeout: Duration
+    /// How long the whole exchange may take.
+    package let timeout: Duration
+
+    /// The longest timeout there may be.
+    package static let longestTimeout = Duration.seconds(120)
+    static let allowKey = "allow"
+    static let timeoutKey = "timeout"
+
+    /// The keys of it that every form by HTTP has, besides the address.
+    package static let fields = [
+        FormField(
+            allowKey, .exceptions, "what may be reached although it is not public", example: "[10.0.0.0/8]"),
+        FormField(timeoutKey, .duration, "how long an attempt may take", example: "30s"),
+    ]
+
+    /// To `url`, with the exceptions and the timeout of a form's values.
+    /// - Throws: as ``init(url:allow:connectTimeout:timeout:)``.
+    package init(to url: HTTPAddress, _ values: FormValues) throws(FormError) {
+        try self.init(
+            url: url, allow: values.exceptions(Self.allowKey),
+            timeout: values.duration(Self.timeoutKey) ?? .seconds(30))
+    }
+
+    /// To `url`; left out, public addresses only, 10 s to connect and 30 s in all.
+    /// - Throws: ``FormError`` for plain http or a private address without an exception, and for bad timeouts.
+    package init(
+        url: HTTPAddress, allow: [AddressException] = [], connectTimeout: Duration = .seconds(10),
+        timeout: Duration = .seconds(30)
+    ) throws(FormError) {
+        for duration in [connectTimeout, timeout] where duration <= .zero || duration > Self.longestTimeout {
+            throw .badTimeout(duration, longest: Self.longestTimeout)
+        }
+        self.url = url
+        self.allow = allow
+        self.connectTimeout = min(connectTimeout, timeout)
+        self.timeout = timeout
+        if !url.isSecure, !mayBeException { throw .plainHTTP(host: url.host) }
+        if let address = AddressRange.bytes(of: url.host), !mayConnect(to: address) {
+            throw .notPublic(host: url.host)
+        }
+    }
+
+    /// Whether to connect to `address` (four or sixteen bytes), which the host was resolved to.
+    ///
+    /// Asked at connect with the very address, on each attempt: a name may lead elsewhere tomorrow.
+    package func mayConnect(to address: [UInt8]) -> Bool {
+        isNamed || isException(address) || (url.isSecure && AddressRange.isPublic(address))
+    }
+
+    private var isNamed: Bool { allow.contains(.host(url.host)) }
+
+    private func isException(_ address: [UInt8]) -> Bool {
+        allow.contains { exception in
+            if case .network(let range) = exception { range.contains(address) } else { false }
+        }
+    }
+
+    /// Whether an exception can apply at all, as far as is known before the name is resolved.
+    private var mayBeException: Bool {
+        if isNamed { return true }
+        if let address = AddressRange.bytes(of: url.host) { return isException(address) }
+        return allow.contains { if case .network = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,177 @@
+import Crypto
+package import Curl
+package import Delivery
+import FoundationEssentials
+package import Timeline
+
+/// Sends what forms by HTTP render, whatever the service.
+///
+/// One attempt a call and no memory between calls: retries, circuits and order are the pump's. Redirects are not
+/// followed, and the address is judged when the connection is made.
+package struct HTTPSender: EdgeChannel {
+    /// The name it has in the config file.
+    package let name: String
+    /// A code of the address, the secrets and the exceptions.
+    package let identity: String
+    private let service: any HTTPForm
+    private let target: HTTPTarget
+    private let secrets: FormSecrets
+    private let signing: [WebhookSecret]
+    private let userAgent: String
+    private let curl: CurlMulti
+
+    /// A channel of this form; without secrets to sign with, its webhooks are unsigned.
+    ///
+    /// `userAgent` is the header's value, as `Belfry/1.0`. Any number of channels share one `curl`.
+    /// - Throws: ``HTTPSenderError`` when nothing could ever be sent there.
+    package init(
+        name: String, form: any HTTPForm, secrets: FormSecrets = FormSecrets(), userAgent: String,
+        curl: CurlMulti
+    ) throws(HTTPSenderError) {
+        self.name = name
+        service = form
+        target = try HTTPTarget(form.reach)
+        self.secrets = secrets
+        do throws(WebhookSecretError) {
+            signing = try Self.signingSecrets(of: form, in: secrets)
+        } catch {
+            throw .badSecret(error)
+        }
+        identity = Self.identity(of: form, signing, secrets)
+        self.userAgent = userAgent
+        self.curl = curl
+    }
+
+    /// The form it sends for.
+    package var form: any ChannelForm { service }
+
+    /// The secrets that the form's requests are signed with.
+    package static func signingSecrets(
+        of form: any HTTPForm, in secrets: FormSecrets
+    ) throws(WebhookSecretError) -> [WebhookSecret] {
+        guard case .standardWebhooks(let key) = type(of: form).signature else { return [] }
+        var signing: [WebhookSecret] = []
+        for text in secrets[key] { signing += try WebhookSecret.list(text) }
+        return signing
+    }
+
+    /// Sends `parcel` once, signed for `now`.
+    package func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt {
+        let request = try signed(service.request(parcel, secrets: secrets), parcel, at: now)
+        let response: CurlResponse
+        do throws(CurlError) {
+            response = try await curl.perform(request)
+        } catch {
+            throw DeliveryError(error, from: target.shown)
+        }
+        let wait = response.header("Retry-After").flatMap { RetryAfter.parse($0, now: now) }
+        let answer = HTTPAnswer(
+            status: response.status, body: response.body,
+            retryAfter: wait.map { min(max($0, .zero), Self.longestRetryAfter) }, receiver: target.shown)
+        if let failure = service.judge(answer) { throw failure }
+        return Receipt(at: now, kind: .accepted, detail: "", status: response.status)
+    }
+
+    private func signed(
+        _ request: HTTPRequest, _ parcel: Parcel, at now: Moment
+    ) throws(DeliveryError) -> CurlRequest {
+        // The guard was made for one host: a form never leads to another.
+        guard request.url == service.reach.url.text || target.isSameHost(request.url) else {
+            throw .giveUp(.unsendable, detail: "the request leads away from \(target.shown)")
+        }
+        var headers = request.headers.map { CurlHeader($0.name, $0.value) }
+        headers.append(CurlHeader("User-Agent", userAgent))
+        if case .standardWebhooks = type(of: service).signature {
+            headers += try signature(of: parcel, request.body, at: now)
+        }
+        return CurlRequest(
+            method: request.method, url: request.url, headers: headers, body: request.body,
+            timeouts: target.timeouts, bodyLimit: Self.answerLimit, addressGuard: target.addressGuard)
+    }
+
+    private func signature(
+        of parcel: Parcel, _ body: [UInt8], at now: Moment
+    ) throws(DeliveryError) -> [CurlHeader] {
+        // A dot would let one id and timestamp be read as another.
+        guard !parcel.id.isEmpty, !parcel.id.contains(".") else {
+            throw .giveUp(.unsendable, detail: "an id must not be empty or contain a dot")
+        }
+        let headers = [
+            CurlHeader(StandardWebhook.idHeader, parcel.id),
+            CurlHeader(StandardWebhook.timestampHeader, String(now.seconds)),
+        ]
+        guard !signing.isEmpty else { return headers }
+        let signature = StandardWebhook.sign(id: parcel.id, at: now, body: body, secrets: signing)
+        return headers + [CurlHeader(StandardWebhook.signatureHeader, signature)]
+    }
+
+    /// Another one for another address, other secrets or other exceptions; none of them can be read from it.
+    private static func identity(
+        of form: any HTTPForm, _ signing: [WebhookSecret], _ secrets: FormSecrets
+    ) -> String {
+        let rules = form.reach.allow.map { "\($0)" }.sorted()
+        let text = ([form.reach.url.text] + rules).joined(separator: "\n")
+        var keys = signing.map(\.key)
+        var others = secrets.keys
+        if case .standardWebhooks(let key) = type(of: form).signature { others.removeAll { $0 == key } }
+        for key in others { keys += secrets[key].map { SymmetricKey(data: Data($0.utf8)) } }
+        // Each secret is the key of one round: a list in another order is another identity.
+        var code = Data(SHA256.hash(data: Data(text.utf8)))
+        for key in keys { code = Data(HMAC<SHA256>.authenticationCode(for: code, using: key)) }
+        return code.base64EncodedString()
+    }
+
+    /// How much of an answer is read.
+    private static let answerLimit = 20_480
+    /// The longest a receiver's `Retry-After` is believed.
+    private static let longestRetryAfter = Duration.seconds(3600)
+}
+
+/// Why nothing could ever be sent for a form.
+package enum HTTPSenderError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// It is no http or https address.
+    case notAnAddress
+    /// It is an address that is not public, and `allow` does not name it.
+    case addressRefused(SocketAddress)
+    /// A secret to sign with is none.
+    case badSecret(WebhookSecretError)
+
+    /// A sentence for a person, with a hint.
+    package var description: String {
+        switch self {
+        case .notAnAddress: "not an http or https address"
+        case .addressRefused(let address):
+            "\(address.ip) is not public or not encrypted: name it under allow, as \(address.ip)/\(address.ip.bitWidth)"
+        case .badSecret(let error): "\(error)"
+        }
+    }
+}
+
+extension DeliveryError {
+    /// What it means that there is no answer.
+    ///
+    /// Where nothing can have been sent the way is unreachable; else the receiver may have had it, and will
+    /// know the next attempt by its id.
+    fileprivate init(_ error: CurlError, from receiver: String) {
+        switch error {
+        case .malformed(let flaw):
+            self = .giveUp(.unsendable, detail: "\(receiver): unsendable \(flaw.rawValue)")
+        case .resolve(let fault): self = .unreachable(.dnsFailed, detail: "\(receiver): \(fault)")
+        case .connect(let fault): self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
+        case .refused(let address):
+            // A name may resolve to something else next time, as behind a hotel's portal: nothing is lost.
+            self = .retry(
+                .addressRefused, detail: "\(receiver): \(address.ip) is not public; allow can name it")
+        case .tls(let fault): self = .retry(.tlsFailed, detail: "\(receiver): \(fault)")
+        case .timedOut(.resolving, let fault):
+            self = .unreachable(.dnsFailed, detail: "\(receiver): \(fault)")
+        case .timedOut(.connecting, let fault):
+            self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
+        case .timedOut(.answering, let fault): self = .retry(.timeout, detail: "\(receiver): \(fault)")
+        case .cut(let fault): self = .retry(.disconnected, detail: "\(receiver): \(fault)")
+        case .answer(let fault): self = .retry(.badAnswer, detail: "\(receiver): \(fault)")
+        case .library(let fault): self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
+        case .canceled, .closed: self = .unreachable(.stopping, detail: "stopped before \(receiver) answered")
+        }
+    }
+}
