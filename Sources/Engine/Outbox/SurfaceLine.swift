@@ -20,7 +20,7 @@ actor SurfaceLine {
     private let switchboard: Switchboard
     private let health: ChannelBoard
     private let logger: Logger
-    private let alarm = Alarm()
+    private let alarm = Bell()
     private let signals = Inbox<SurfaceSignal>()
     /// The life of the far end; nil: nobody is there, or nobody answers.
     private var generation: String?

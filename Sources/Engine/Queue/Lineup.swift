@@ -1,0 +1,159 @@
+/// The runs that wait, and whose turn is next.
+///
+/// Higher priority first. Within one, the bots take turns, within a bot its jobs, and within a job the first comes
+/// first. A job whose first run finds a gate closed steps aside until somebody leaves that gate, and
+/// holds nobody up.
+///
+/// - Complexity: a turn costs the same for ten runs that wait and for ten thousand, beside the jobs that step aside
+///   at it; leaving a gate costs the jobs that stood before it.
+struct Lineup {
+    /// The runs of a job that wait for the same things.
+    private struct Line: Hashable {
+        var priority: Int
+        var bot: String
+        var job: String
+        var isForced: Bool
+
+        init(of run: Waiting) {
+            priority = run.priority
+            bot = run.bot
+            job = run.job
+            isForced = run.isForced
+        }
+    }
+
+    /// Those of one priority whose turn comes round.
+    private struct Round {
+        var bots = Fifo<String>()
+        /// A bot has lines exactly while it is among ``bots``.
+        var lines: [String: Fifo<Line>] = [:]
+    }
+
+    private var waiting: [String: Waiting] = [:]
+    private var lines: [Line: Fifo<String>] = [:]
+    private var rounds: [Int: Round] = [:]
+    private var aside: [Gate.Name: [Line]] = [:]
+
+    /// How many runs wait.
+    var count: Int { waiting.count }
+
+    subscript(id: String) -> Waiting? { waiting[id] }
+
+    /// A run takes its place behind those of its job, or `first` before them.
+    mutating func join(_ run: Waiting, first: Bool = false) {
+        let line = Line(of: run)
+        let isNew = lines[line] == nil
+        waiting[run.id] = run
+        if first {
+            lines[line, default: Fifo()].prepend(run.id)
+            // What the job stepped aside for may not concern this one.
+            for gate in run.gates { opened(gate.name) }
+        } else {
+            lines[line, default: Fifo()].append(run.id)
+        }
+        if isNew { stand(line) }
+    }
+
+    /// A run waits no longer.
+    @discardableResult
+    mutating func leave(_ id: String) -> Waiting? { waiting.removeValue(forKey: id) }
+
+    /// Somebody left the gate: the jobs that stood before it are in the round again.
+    mutating func opened(_ gate: Gate.Name) {
+        for line in aside.removeValue(forKey: gate) ?? [] { stand(line) }
+    }
+
+    /// Takes out the run whose turn it is; nil when nobody who waits can pass.
+    mutating func next(through gates: Gates) -> Waiting? {
+        for priority in rounds.keys.sorted(by: >) {
+            while let bot = rounds[priority]?.bots.popFirst() {
+                if let run = next(of: bot, priority, through: gates) {
+                    rounds[priority]?.bots.append(bot)
+                    return run
+                }
+                rounds[priority]?.lines[bot] = nil
+            }
+            rounds[priority] = nil
+        }
+        return nil
+    }
+
+    private mutating func next(of bot: String, _ priority: Int, through gates: Gates) -> Waiting? {
+        while let line = rounds[priority]?.lines[bot]?.popFirst() {
+            guard let run = first(of: line) else {
+                lines[line] = nil
+                continue
+            }
+            if let closed = run.gates.first(where: { !gates.isOpen($0, for: run.id) }) {
+                aside[closed.name, default: []].append(line)
+                continue
+            }
+            lines[line]?.popFirst()
+            waiting[run.id] = nil
+            rounds[priority]?.lines[bot]?.append(line)
+            return run
+        }
+        return nil
+    }
+
+    /// The first of the line who still waits.
+    private mutating func first(of line: Line) -> Waiting? {
+        while let id = lines[line]?.first {
+            if let run = waiting[id] { return run }
+            lines[line]?.popFirst()
+        }
+        return nil
+    }
+
+    private mutating func stand(_ line: Line) {
+        if rounds[line.priority]?.lines[line.bot] == nil {
+            rounds[line.priority, default: Round()].bots.append(line.bot)
+        }
+        rounds[line.priority, default: Round()].lines[line.bot, default: Fifo()].append(line)
+    }
+}
+
+/// First in, first out.
+///
+/// - Complexity: O(1), amortised, but for ``prepend(_:)`` where nobody has left yet.
+struct Fifo<Element> {
+    private var elements: [Element] = []
+    private var start = 0
+
+    init() {}
+
+    init(_ elements: some Sequence<Element>) {
+        self.elements = Array(elements)
+    }
+
+    var isEmpty: Bool { start == elements.count }
+    var first: Element? { isEmpty ? nil : elements[start] }
+
+    mutating func append(_ element: Element) {
+        elements.append(element)
+    }
+
+    mutating func append(contentsOf more: some Sequence<Element>) {
+        elements.append(contentsOf: more)
+    }
+
+    mutating func prepend(_ element: Element) {
+        if start > 0 {
+            start -= 1
+            elements[start] = element
+        } else {
+            elements.insert(element, at: 0)
+        }
+    }
+
+    @discardableResult
+    mutating func popFirst() -> Element? {
+        guard let first else { return nil }
+        start += 1
+        if start > 32, start * 2 > elements.count {
+            elements.removeFirst(start)
+            start = 0
+        }
+        return first
+    }
+}
