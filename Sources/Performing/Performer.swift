@@ -3,7 +3,7 @@ package import Timeline
 /// Performs attempts of runs: starts them, ends them on request, and reports what happens to them.
 ///
 /// One that works in a process of its own survives the daemon; one that works inside the daemon ends with it.
-/// Everything but ``connect()`` and ``nextEvents()`` returns at once; answers arrive as events.
+/// Everything but ``connect()`` and ``waitForEvents()`` returns at once; answers arrive as events.
 package protocol Performer: Sendable {
     /// Whether attempts continue when the daemon ends.
     ///
@@ -35,10 +35,15 @@ package protocol Performer: Sendable {
     /// The end of this attempt is in the ledger: its record may be forgotten. Not answered.
     func acknowledge(_ key: RunKey)
 
-    /// The next events in order, all that have arrived; nil at the end, and when the reading task is canceled.
+    /// Waits until events arrive that it has not reported before; one caller at a time.
     ///
-    /// One reader at a time.
-    func nextEvents() async -> [PerformerEvent]?
+    /// - Returns: false at the end, and when the task is canceled.
+    func waitForEvents() async -> Bool
+
+    /// Removes and returns the events that have arrived, in order.
+    ///
+    /// The performer bounds them: what produces events waits while many are not taken.
+    func takeEvents() -> [PerformerEvent]
 }
 
 /// What happened to the attempts in a performer's hands, in the order in which it happened.

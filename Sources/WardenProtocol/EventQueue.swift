@@ -1,7 +1,7 @@
 import Performing
 import Synchronization
 
-/// Events on their way from the client's thread to the one task that reads them.
+/// Events on their way from the client's thread to the one task that reads them, one by one or all at once.
 ///
 /// Above ``high`` the thread stops reading its sockets until the queue is below ``low``, so that a slow
 /// reader slows the jobs' reports down instead of filling the memory.
@@ -13,10 +13,13 @@ final class EventQueue: Sendable {
         var events: [PerformerEvent] = []
         var start = 0
         var reader: CheckedContinuation<Void, Never>?
+        /// Whether something was added since ``waitForNews()`` last returned.
+        var hasNews = false
         var isFinished = false
         var isStopped = false
 
         var count: Int { events.count - start }
+        var hasEvents: Bool { count > 0 }
 
         /// At most `most` of those that wait.
         mutating func take(_ most: Int) -> [PerformerEvent] {
@@ -57,7 +60,10 @@ final class EventQueue: Sendable {
     func add(_ events: [PerformerEvent]) {
         guard !events.isEmpty else { return }
         let reader = state.withLock { state in
-            if !state.isFinished { state.events += events }
+            if !state.isFinished {
+                state.events += events
+                state.hasNews = true
+            }
             defer { state.reader = nil }
             return state.reader
         }
@@ -75,34 +81,52 @@ final class EventQueue: Sendable {
     }
 
     /// The next event; nil at the end, and when the reading task is canceled.
-    func next() async -> PerformerEvent? { await next(1)?.first }
-
-    /// The next events, all that wait but at most ``low``; nil at the end, and when the reading task is canceled.
-    func nextAll() async -> [PerformerEvent]? { await next(Self.low) }
-
-    private func next(_ most: Int) async -> [PerformerEvent]? {
-        while true {
-            if Task.isCancelled { return nil }
-            let (taken, isFinished, mustResume) = state.withLock { state in
-                let taken = state.take(most)
-                let mustResume = state.isStopped && !taken.isEmpty && state.count < Self.low
-                if mustResume { state.isStopped = false }
-                return (taken, state.isFinished, mustResume)
-            }
-            if mustResume { resume() }
-            if !taken.isEmpty { return taken }
-            if isFinished { return nil }
-            await wait()
+    func next() async -> PerformerEvent? {
+        while !Task.isCancelled {
+            if let event = take(1).first { return event }
+            if state.withLock({ $0.isFinished }) { return nil }
+            await wait(until: \.hasEvents)
         }
+        return nil
     }
 
-    /// Waits until there is an event, or the end, or the reading task is canceled.
-    private func wait() async {
+    /// All events that wait.
+    func takeAll() -> [PerformerEvent] { take(.max) }
+
+    /// Returns once events were added that it has not reported before.
+    ///
+    /// - Returns: false at the end, and when the reading task is canceled.
+    func waitForNews() async -> Bool {
+        while !Task.isCancelled {
+            let (hasNews, isFinished) = state.withLock { state in
+                defer { state.hasNews = false }
+                return (state.hasNews, state.isFinished)
+            }
+            if hasNews { return true }
+            if isFinished { return false }
+            await wait(until: \.hasNews)
+        }
+        return false
+    }
+
+    private func take(_ most: Int) -> [PerformerEvent] {
+        let (taken, mustResume) = state.withLock { state in
+            let taken = state.take(most)
+            let mustResume = state.isStopped && !taken.isEmpty && state.count < Self.low
+            if mustResume { state.isStopped = false }
+            return (taken, mustResume)
+        }
+        if mustResume { resume() }
+        return taken
+    }
+
+    /// Waits until `isTrue`, or the end, or the reading task is canceled.
+    private func wait(until isTrue: (State) -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { reader in
                 let isOver = state.withLock { state in
                     // Looked at under the lock: a cancellation after this finds the reader below.
-                    if Task.isCancelled || state.count > 0 || state.isFinished { return true }
+                    if Task.isCancelled || isTrue(state) || state.isFinished { return true }
                     state.reader = reader
                     return false
                 }

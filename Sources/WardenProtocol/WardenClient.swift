@@ -36,11 +36,6 @@ package final class WardenClient: Sendable {
         mailbox.post(.close)
     }
 
-    /// The next of ``events``, all that have come by now, in the place of reading them one by one.
-    ///
-    /// - Returns: at least one, at most 1,024; nil after ``close()``, and when the reading task is canceled.
-    package func nextEvents() async -> [PerformerEvent]? { await queue.nextAll() }
-
     /// Connects, or connects again; starts a warden with `launch` when none answers.
     ///
     /// After it the events begin with everything the warden knows, closed by ``PerformerEvent/caughtUp``.
@@ -86,4 +81,8 @@ extension WardenClient: Performer {
     package func ask(_ key: RunKey) { send(.query(key)) }
 
     package func acknowledge(_ key: RunKey) { send(.acknowledge(key)) }
+
+    package func waitForEvents() async -> Bool { await queue.waitForNews() }
+
+    package func takeEvents() -> [PerformerEvent] { queue.takeAll() }
 }

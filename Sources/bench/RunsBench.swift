@@ -88,12 +88,12 @@ enum RunsBench {
                     queuedAt: clock.now, revision: 1)
             }
             census.began(runs)
-            let (end, ending) = AsyncStream<Never>.makeStream()
-            census.ring(whenIdle: "true") { ending.finish() }
+            let ends = census.idleJobs()
+            census.awaitEnd(of: "true")
             try await ledger.commit(runs.map { .insertRun($0, orIgnore: false) })
             notes.add(changed: runs.map(\.id))
-            // Rung behind the commit of the last run's end.
-            for await _ in end {}
+            // Published after the commit of the last run's end.
+            for await _ in ends { break }
             return watch.seconds
         }
         // The first one starts the warden.

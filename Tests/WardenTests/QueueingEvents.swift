@@ -18,17 +18,28 @@ import Testing
         #expect(await queue.next() == nil)
     }
 
-    @Test func `gives all that wait at once, but no more than it stops at`() async {
+    @Test func `gives all that wait at once, and reports each arrival once`() async {
         let queue = EventQueue {}
         queue.add((0..<1500).map(event))
         queue.add(event(1500))
-        #expect(await queue.nextAll() == (0..<1024).map(event))
-        #expect(await queue.nextAll() == (1024...1500).map(event))
-        async let next = queue.nextAll()
+        #expect(await queue.waitForNews())
+        #expect(queue.takeAll() == (0...1500).map(event) && queue.takeAll().isEmpty)
+        async let hasNews = queue.waitForNews()
         queue.add([event(7), event(8)])
-        #expect(await next == [event(7), event(8)])
+        #expect(await hasNews)
+        // What was reported and is not taken yet is not reported again.
         queue.finish()
-        #expect(await queue.nextAll() == nil)
+        #expect(await queue.waitForNews() == false)
+        #expect(queue.takeAll() == [event(7), event(8)])
+    }
+
+    @Test func `starts the thread again when all was taken at once`() {
+        let rings = Mutex(0)
+        let queue = EventQueue { rings.withLock { $0 += 1 } }
+        queue.add((0..<EventQueue.high).map(event))
+        #expect(!queue.mayReceive)
+        _ = queue.takeAll()
+        #expect(rings.withLock { $0 } == 1 && queue.mayReceive)
     }
 
     @Test func `wakes a reader that was there first`() async {

@@ -56,7 +56,7 @@ extension DaemonHandler {
 
     func reload() async throws(APIError) -> API.ReloadDifference {
         let before = control.switchboard.configuration
-        let jobs: Engine.ReloadDifference
+        let jobs: JobDifference
         do {
             jobs = try await control.reload()
         } catch let error as EngineError {

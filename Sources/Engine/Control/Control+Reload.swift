@@ -5,7 +5,7 @@ import Logging
 import Timeline
 
 /// What a reload changed, by name.
-package struct ReloadDifference: Hashable, Sendable {
+package struct JobDifference: Hashable, Sendable {
     package var added: [String] = []
     package var changed: [String] = []
     package var removed: [String] = []
@@ -47,11 +47,11 @@ package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
 }
 
 extension Control {
-    /// Reads the configuration again and puts all of it in force, or refuses all of it.
+    /// Reads the configuration again and activates all of it, or refuses all of it.
     ///
-    /// One that is asked for during the start waits until the jobs of the files are in force.
+    /// One that is asked for during the start waits until the jobs of the files are loaded.
     /// - Throws: ``ReloadRefusal`` with what is wrong, or an ``EngineError``; the running configuration is untouched.
-    package func reload() async throws -> ReloadDifference {
+    package func reload() async throws -> JobDifference {
         await loading.wait()
         do {
             let difference = try await switchboard.turnstile.pass { try await replaceConfiguration() }
@@ -63,7 +63,7 @@ extension Control {
         }
     }
 
-    private func replaceConfiguration() async throws -> ReloadDifference {
+    private func replaceConfiguration() async throws -> JobDifference {
         let configuration = try await readConfiguration()
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
         if configuration.path == nil, let path = switchboard.configuration.path {
@@ -90,10 +90,10 @@ extension Control {
         return difference
     }
 
-    /// Puts the jobs of the configuration the daemon started with in force, without those whose names are taken.
+    /// Loads the jobs of the configuration the daemon started with, without those whose names are taken.
     ///
-    /// What is left out is recorded with its event, so that people hear of it.
-    package func takeUpJobs() async throws -> ReloadDifference {
+    /// What is left out is recorded with its event, so that people are notified.
+    package func takeUpJobs() async throws -> JobDifference {
         var (edits, difference, conflicts) = try await compare(with: switchboard.configuration)
         let leftOut = switchboard.change { configuration in
             configuration.leftOut += conflicts
@@ -112,7 +112,7 @@ extension Control {
         return difference
     }
 
-    /// What the jobs in force make a person think of; logged as well, as nobody may read the answer.
+    /// What a person should know of the active jobs; logged as well, as nobody may read the answer.
     private func warnings() async -> [String] {
         guard let crowd = await slots.largestCrowd() else { return [] }
         logger.warning(
@@ -123,10 +123,10 @@ extension Control {
 
     private func compare(
         with configuration: EngineConfiguration
-    ) async throws -> ([JobEdit], ReloadDifference, conflicts: [LeftOut]) {
+    ) async throws -> ([JobEdit], JobDifference, conflicts: [LeftOut]) {
         var edits: [JobEdit] = []
         var conflicts: [LeftOut] = []
-        var difference = ReloadDifference()
+        var difference = JobDifference()
         let names = Set(configuration.jobs.map(\.spec.name))
         let stored = try await ledger.jobs(named: names)
         let current = Dictionary(uniqueKeysWithValues: stored.map { ($0.name, $0) })
@@ -161,7 +161,7 @@ extension Control {
     }
 }
 
-extension ReloadDifference {
+extension JobDifference {
     fileprivate var jobs: Fact.Reload.Difference {
         Fact.Reload.Difference(added: added, changed: changed, removed: removed)
     }

@@ -1,3 +1,4 @@
+import Delivery
 package import Ledger
 import Timeline
 import Tracking
@@ -10,7 +11,7 @@ extension Control {
         _ job: String, force: Bool, key: String?
     ) async throws(EngineError) -> RunRecord {
         let cause = key.map(RunCause.key) ?? RunCause.request(makeID())
-        return try await run(RunRequest(job: job, kind: .manual, cause: cause, force: force))
+        return try await run(RequestedRun(job: job, kind: .manual, cause: cause, force: force))
     }
 
     /// Runs a command that belongs to no job, under a name of its own.
@@ -39,7 +40,7 @@ extension Control {
         spec.environment = [:]
         do throws(EngineError) {
             let run = try await run(
-                RunRequest(job: spec.name, kind: .exec, cause: cause, force: true, spec: spec))
+                RequestedRun(job: spec.name, kind: .exec, cause: cause, force: true, spec: spec))
             if run.state.isEnded { await runs.takeBack(from: cause) }
             return run
         } catch {
@@ -58,7 +59,7 @@ extension Control {
             throw .notRepeatable(run: run.name)
         }
         return try await self.run(
-            RunRequest(
+            RequestedRun(
                 job: run.job, kind: .manual, cause: RunCause.request(makeID()), retryOf: run.id))
     }
 
@@ -79,11 +80,47 @@ extension Control {
         return run
     }
 
-    private func run(_ request: RunRequest) async throws(EngineError) -> RunRecord {
+    private func run(_ request: RequestedRun) async throws(EngineError) -> RunRecord {
         switch try await slots.request(request) {
         case .queued(let run), .known(let run): return run
         case .busy(let runs): throw .busy(job: request.job, runs: runs)
         case .noSuchJob: throw .noSuchJob(request.job)
+        }
+    }
+}
+
+extension Control {
+    /// The run under a name that is no job's: nobody can be asked for another one any more.
+    package func filed(_ run: RunRecord) async -> RunRecord {
+        var run = run
+        if await slots.isJob(run.job) { run.job = Self.execName(beside: run.job) }
+        return run
+    }
+
+    /// Takes in a run that was done without a daemon: its row and the event of its end, in one transaction.
+    ///
+    /// Its id, its cause and its end are set; the ledger gives the ordinal.
+    /// - Returns: false when its cause made a run before.
+    package func takeIn(_ run: RunRecord) async throws(EngineError) -> Bool {
+        precondition(run.state.isEnded, "only what has ended can be taken in")
+        do throws(LedgerError) {
+            if try await ledger.run(id: run.id) != nil { return false }
+            var attempt = AttemptRecord(run: run.id, n: run.attempt, state: run.state)
+            attempt.reason = run.reason
+            attempt.startedAt = run.startedAt
+            attempt.endedAt = run.endedAt
+            attempt.exitCode = run.exitCode
+            attempt.signal = run.signal
+            let outcome = RunOutcome(run.state, run.reason)
+            try await ledger.commit([
+                .insertRun(run, orIgnore: false), .putAttempt(attempt),
+                .append(
+                    NewEvent(outcome.fact(of: Fact.Run(run)), at: run.endedAt ?? clock.now)),
+            ])
+            return true
+        } catch {
+            if case .fenced = error { return false }
+            throw .ledger(error)
         }
     }
 }

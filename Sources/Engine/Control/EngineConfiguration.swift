@@ -15,7 +15,7 @@ package struct EngineConfiguration: Sendable {
     package var jobs: [(spec: JobSpec, place: String)]
     package var routing: Routing
     package var channels: [any Channel]
-    /// Rises for a channel whenever it was made anew; one that is the same keeps its connections.
+    /// Rises for a channel whenever it was made again; one that is the same keeps its connections.
     package var versions: [String: Int]
     /// Which edition of the files it was read from; differs as soon as one of them is changed.
     package var edition: String

@@ -1,12 +1,14 @@
 package import Delivery
+import Ledger
 import Synchronization
+import Timeline
 
-/// The configuration in force, shared by the keepers; a reload replaces it in one step and taps them.
+/// The active configuration, shared by the keepers; a reload replaces it in one step and wakes them.
 package final class Switchboard: Sendable {
     private let current: Mutex<EngineConfiguration>
     private let lastRefusal = Mutex<String?>(nil)
-    private let changes = Taps()
-    /// Those who decide by the configuration what is in force go through one by one.
+    private let changes = Broadcast<Void>()
+    /// Callers that change what is active pass one by one.
     let turnstile = Turnstile()
     /// What the keeper of items and those who send for the channels must agree on.
     package let inHand = EntriesInHand()
@@ -24,22 +26,22 @@ package final class Switchboard: Sendable {
         set { lastRefusal.withLock { $0 = newValue } }
     }
 
-    /// Puts another one in force.
+    /// Makes another one active.
     package func replace(with configuration: EngineConfiguration) {
         current.withLock { $0 = configuration }
-        changes.tap()
+        changes.publish(())
     }
 
     /// Changes a part of it in one step.
     @discardableResult
     package func change<Result: Sendable>(_ body: (inout EngineConfiguration) -> Result) -> Result {
         let result = current.withLock { body(&$0) }
-        changes.tap()
+        changes.publish(())
         return result
     }
 
-    /// A tap at once, and after every reload.
-    package func taps() -> AsyncStream<Void> { changes.stream() }
+    /// An element at once, and after each reload.
+    package func taps() -> AsyncStream<Void> { changes.listen(first: ()) }
 
     /// The channels that have an outbox.
     package var edges: [any EdgeChannel] { configuration.channels.compactMap { $0 as? any EdgeChannel } }
@@ -47,5 +49,95 @@ package final class Switchboard: Sendable {
     /// The channel of that name; nil: it was removed, or never was.
     package func channel(_ name: String) -> (any Channel)? {
         configuration.channels.first { $0.name == name }
+    }
+}
+
+/// Whether the jobs of the files are loaded: a request that needs jobs waits for it after a start.
+package final class Loading: Sendable {
+    /// How long a request waits.
+    let patience: Duration
+    private let done: Mutex<Bool>
+    private let changes = Broadcast<Void>()
+
+    /// Done already unless the daemon is only starting; a request waits less long than clients have patience.
+    package init(isDone: Bool = true, patience: Duration = .seconds(4)) {
+        done = Mutex(isDone)
+        self.patience = patience
+    }
+
+    package var isDone: Bool { done.withLock { $0 } }
+
+    /// The jobs are loaded from now on.
+    func finish() {
+        done.withLock { $0 = true }
+        changes.publish(())
+    }
+
+    /// Returns once the jobs are loaded, or the task is cancelled.
+    func wait() async {
+        for await _ in changes.listen(first: ()) where isDone { return }
+    }
+}
+
+extension Control {
+    /// Returns once the jobs of the files are loaded.
+    ///
+    /// - Throws: ``EngineError/starting`` when they are not after ``Loading/patience`` of waiting.
+    package func whenLoaded() async throws(EngineError) {
+        guard !loading.isDone else { return }
+        let limit = clock.now + loading.patience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await loading.wait() }
+            group.addTask { [clock] in try? await clock.sleep(until: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        guard loading.isDone else { throw .starting }
+    }
+}
+
+/// Lets one caller through at a time, in the order in which they come.
+///
+/// For steps that await and must not be cut into by others of their kind, such as two reloads.
+final class Turnstile: Sendable {
+    private struct State {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs `body` once nobody else is inside; a caller that is cancelled waits all the same.
+    func pass<Value, Failure: Error>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        await enter()
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.isTaken else {
+                    state.isTaken = true
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.isTaken = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
     }
 }

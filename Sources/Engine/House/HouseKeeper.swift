@@ -5,18 +5,16 @@ package import Timeline
 
 /// Looks after the house itself: reports when the ledger can't be written and when it can again, and removes history
 /// that is past its time.
-package actor HouseKeeper {
+package actor HouseKeeper: Keeper {
     /// The fact that a full disk was reported, so that another start does not report it twice.
     package static let fact = "ledger.trouble"
-    /// How often it is tried whether a store that refuses takes something again.
+    /// How often a store that is short of room is written, which makes it look for room.
     private static let tries: Duration = .seconds(5)
 
-    private let ledger: any Ledger
-    private let clock: any WallClock
+    let ledger: any Ledger
+    var loop: KeeperLoop
     /// Sees whether the ledger's file is still where it was opened.
     private let lookAtPlace: @Sendable () -> Void
-    private let logger: Logger
-    private let alarm = Alarm()
     private let pruner: Pruner
     /// What was reported last; nil: that all is well, or nothing yet.
     private var reported: String?
@@ -25,6 +23,10 @@ package actor HouseKeeper {
     private var pruneAt: Moment
     private var history: RetentionClock
     private var isTimeKept = false
+    /// Whether ``reported`` was read.
+    private var isLoaded = false
+    private var clock: any WallClock { loop.clock }
+    private var logger: Logger { loop.logger }
 
     /// The moment up to which history's clock was believed last, in microseconds since 1970.
     package static let historyFact = "history.clock"
@@ -38,9 +40,9 @@ package actor HouseKeeper {
         lookAtPlace: @escaping @Sendable () -> Void = {}, logger: Logger
     ) async throws(LedgerError) {
         self.ledger = ledger
-        self.clock = clock
         self.lookAtPlace = lookAtPlace
-        self.logger = logger
+        // It logs the ledger's troubles itself, with their end.
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: nil)
         pruner = Pruner(
             ledger: ledger, places: places, retention: retention, removeOutput: removeOutput, logger: logger)
         // Not in the first minute, which is for what was missed.
@@ -54,39 +56,24 @@ package actor HouseKeeper {
     /// Serves until cancelled.
     ///
     /// - Throws: a ``LedgerError`` that only a restart can clear.
-    package func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await _ in self.ledger.conditions() { self.alarm.ring() }
-            }
-            group.addTask { try await self.serve() }
-            try await group.next()
-            group.cancelAll()
-        }
-    }
+    package func run() async throws { try await follow() }
 
-    private func serve() async throws {
-        var isLoaded = false
-        while true {
-            lookAtPlace()
-            do throws(LedgerError) {
-                if !isLoaded {
-                    reported = try await ledger.fact(named: Self.fact)
-                    isLoaded = true
-                }
-                try await look()
-                try await prune()
-            } catch {
-                guard error.mayPass else { throw error }
-            }
-            let next = ledger.condition == .sound ? pruneAt : clock.now + Self.tries
-            try await alarm.wait(until: next, on: clock)
+    func wakers() -> [Waker] { [.each(ledger.conditions())] }
+
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        lookAtPlace()
+        if !isLoaded {
+            reported = try await ledger.fact(named: Self.fact)
+            isLoaded = true
         }
+        try await checkStore()
+        try await prune()
+        return .at(ledger.condition == .sound ? pruneAt : clock.now + Self.tries)
     }
 
     // MARK: The store
 
-    private func look() async throws(LedgerError) {
+    private func checkStore() async throws(LedgerError) {
         switch ledger.condition {
         case .sound:
             try await report(nil)
@@ -133,18 +120,18 @@ package actor HouseKeeper {
         pruneAt = min(pruneAt, clock.now + Pruner.interval)
         guard ledger.condition == .sound else { return }
         if !isTimeKept {
-            try await lookAtClock()
+            try await noteTime()
             isTimeKept = true
         }
         guard clock.now >= pruneAt else { return }
         pruneAt = clock.now + Pruner.interval
-        try await lookAtClock()
+        try await noteTime()
         try await pruner.prune(at: min(history.now, clock.now))
     }
 
     /// Notes how far time has gone, so that the next daemon knows.
-    private func lookAtClock() async throws(LedgerError) {
-        history.look(at: clock.now, sinceBoot: clock.sinceBoot)
+    private func noteTime() async throws(LedgerError) {
+        history.advance(to: clock.now, sinceBoot: clock.sinceBoot)
         if clock.now - history.now > RetentionClock.longestStep {
             logger.warning(
                 "the clock is far ahead of what is known; history stays meanwhile",

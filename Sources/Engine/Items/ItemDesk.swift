@@ -46,7 +46,7 @@ final class ItemDesk: Turn {
         }
 
         /// Notices when the clock was set back, or the configuration was replaced.
-        mutating func look(at now: Moment, _ bots: [String: BotProfile]) {
+        mutating func note(_ now: Moment, _ bots: [String: BotProfile]) {
             if let lastLook, lastLook.now <= now, lastLook.bots == bots {
                 self.lastLook?.now = now
             } else {
@@ -74,14 +74,14 @@ final class ItemDesk: Turn {
     private let switchboard: Switchboard
     private var inHand: EntriesInHand { switchboard.inHand }
     private let clock: any WallClock
-    /// Rung when the next moment has changed, or everything must be read anew.
-    private let alarm: Alarm
+    /// Rung when the next moment has changed, or everything must be read again.
+    private let bell: Bell
 
-    init(tools: ItemTurn.Tools, switchboard: Switchboard, clock: any WallClock, alarm: Alarm) {
+    init(tools: ItemTurn.Tools, switchboard: Switchboard, clock: any WallClock, bell: Bell) {
         self.tools = tools
         self.switchboard = switchboard
         self.clock = clock
-        self.alarm = alarm
+        self.bell = bell
     }
 
     /// Whether nothing is known yet, or any more.
@@ -98,7 +98,7 @@ final class ItemDesk: Turn {
         let configuration = switchboard.configuration
         return state.withLock { state in
             guard let next = state.kept?.nextFlush else { return false }
-            state.look(at: now, configuration.bots)
+            state.note(now, configuration.bots)
             if next <= now { return true }
             guard state.mayBeAhead else { return false }
             state.mayBeAhead = !Self.ahead(state.kept, at: now, configuration, limit: 1).isEmpty
@@ -210,7 +210,7 @@ final class ItemDesk: Turn {
             return (rewritten, state.kept?.nextFlush != before || (state.kept == nil) != wasBlank)
         }
         inHand.endRewriting(rewritten)
-        if isNews { alarm.ring() }
+        if isNews { bell.ring() }
     }
 
     /// One turn on what is known by now, with what it adds.
@@ -235,7 +235,7 @@ final class ItemDesk: Turn {
             throw .storage(code: 0, detail: "an item can't be encoded: \(error)")
         }
         state.withLock { state in
-            state.look(at: turn.now, configuration.bots)
+            state.note(turn.now, configuration.bots)
             var addition = state.addition ?? Addition(cursor: state.cursor)
             state.addition = nil
             for (key, item) in turn.items {

@@ -9,34 +9,30 @@ import Tracking
 /// Decides inside the very transactions that append events, so that an event and what is made of it cost one sync,
 /// and no event is handled twice or not at all. The keeper itself does what no event asks for: the start, timers,
 /// and the progress of runs.
-package actor ItemKeeper {
+package actor ItemKeeper: Keeper {
     /// The cursor's name.
     package static let consumer = ItemDesk.consumer
 
-    private let ledger: any Ledger
-    private let clock: any WallClock
+    let ledger: any Ledger
+    var loop: KeeperLoop
     private let board: LiveBoard
     private let desk: ItemDesk
-    private let logger: Logger
-    private let alarm = Alarm()
     private var seenOnBoard: UInt64 = 0
     private var boardLookedAt: Duration?
     private var hasNewsOnBoard = false
-    /// How often in a row the ledger refused what was to be recorded.
-    private var failures = 0
+    private var clock: any WallClock { loop.clock }
 
     package init(
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, switchboard: Switchboard,
         dispatcher: Dispatcher = Dispatcher(), makeID: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.ledger = ledger
-        self.clock = clock
         self.board = board
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "items can't be recorded")
         self.desk = ItemDesk(
             tools: ItemTurn.Tools(
                 dispatcher: dispatcher, makeID: makeID, since: clock.now, logger: logger),
-            switchboard: switchboard, clock: clock, alarm: alarm)
-        self.logger = logger
+            switchboard: switchboard, clock: clock, bell: loop.bell)
     }
 
     // MARK: The loop
@@ -47,45 +43,19 @@ package actor ItemKeeper {
     package func run() async throws {
         ledger.follow(desk)
         defer { ledger.unfollow(desk) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await _ in self.board.taps() { await self.noteBoard() }
-            }
-            group.addTask {
-                for await condition in self.ledger.conditions() where condition == .sound {
-                    await self.retryAtOnce()
-                }
-            }
-            group.addTask { try await self.serve() }
-            try await group.next()
-            group.cancelAll()
-        }
+        try await follow()
     }
 
-    /// Does not wait for the next try: the ledger takes everything again.
-    private func retryAtOnce() {
-        if failures > 0 { alarm.ring() }
+    func wakers() -> [Waker] {
+        [Waker { [weak self, taps = board.taps()] _ in for await _ in taps { await self?.noteBoard() } }]
     }
 
-    private func serve() async throws {
-        while true {
-            do throws(LedgerError) {
-                if desk.isBlank { try await load() }
-                try await followBoard()
-                let now = clock.now
-                if desk.isDue(at: now) { try await run(.wake(desk.due(at: now))) }
-                failures = 0
-            } catch {
-                guard error.mayPass else { throw error }
-                failures += 1
-                if failures == 1 {
-                    logger.error("items can't be recorded", metadata: ["reason": "\(error)"])
-                }
-            }
-            let retryAt = failures > 0 ? clock.now + .seconds(min(failures, 30)) : nil
-            let next = [retryAt, desk.nextFlush, nextBoardLook()].compactMap { $0 }.min()
-            try await alarm.wait(until: next, on: clock)
-        }
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        if desk.isBlank { try await load() }
+        try await followBoard()
+        let now = clock.now
+        if desk.isDue(at: now) { try await run(.wake(desk.due(at: now))) }
+        return .earliest(desk.nextFlush, nextBoardLook())
     }
 
     /// Reads what happened before this daemon started, or while turns were refused.
@@ -109,7 +79,7 @@ package actor ItemKeeper {
         // Looked at once a second: a job that reports a thousand times must not wake this loop as often.
         guard !hasNewsOnBoard else { return }
         hasNewsOnBoard = true
-        alarm.ring()
+        loop.bell.ring()
     }
 
     private func nextBoardLook() -> Moment? {

@@ -7,7 +7,7 @@ package import Tracking
 ///
 /// The one thing that may be ahead of the ledger: it saves a state at every change of state and at most once
 /// a second else, and its ticks are never events.
-package actor LiveBoard {
+package actor LiveBoard: Keeper {
     /// An object: what is large and changes often is never copied.
     private final class Line {
         var tracker: LiveTracker
@@ -25,7 +25,7 @@ package actor LiveBoard {
         }
 
         /// When there is something to do for it, though nothing happens.
-        var nextLook: Moment? {
+        var nextRefresh: Moment? {
             if last != nil { return nil }
             var next = tracker.nextLook
             for held in [scanner.heldUntil, reader.heldUntil] {
@@ -35,18 +35,19 @@ package actor LiveBoard {
         }
     }
 
-    private let ledger: any Ledger
-    private let clock: any WallClock
+    let ledger: any Ledger
+    var loop: KeeperLoop
     private let incarnation: Int64
-    private let logger: Logger
-    private let saver = Alarm()
     private var lines: [String: Line] = [:]
     private var version: UInt64 = 0
     private var ended: [(version: UInt64, state: LiveState)] = []
     /// The version of the newest ended state that is no longer kept.
     private var forgotten: UInt64 = 0
-    private let watchers = Taps()
-    private var isTroubled = false
+    private let watchers = Broadcast<Void>()
+    /// Whether a state has changed since the last save.
+    private var hasNews = false
+    /// Until when, since boot, nothing is saved, after a save; nil: the next change is saved at once.
+    private var restsUntil: Duration?
 
     /// How many ended states are kept for watchers that look late.
     private static let endedKept = 256
@@ -54,9 +55,8 @@ package actor LiveBoard {
     /// A board whose sequence numbers are above those of every earlier `incarnation` of the daemon.
     package init(ledger: any Ledger, clock: any WallClock, incarnation: Int64, logger: Logger) {
         self.ledger = ledger
-        self.clock = clock
         self.incarnation = incarnation
-        self.logger = logger
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "live states can't be saved")
     }
 
     // MARK: Runs
@@ -74,7 +74,7 @@ package actor LiveBoard {
         _ = tracker.startAttempt(attempt, at: now)
         _ = tracker.became(state, at: now)
         lines[task.id] = Line(tracker: tracker, version: version)
-        watchers.tap()
+        watchers.publish(())
     }
 
     /// What a job said of itself.
@@ -105,15 +105,15 @@ package actor LiveBoard {
         }
     }
 
-    /// When ``look(at:)`` has something to do; nil: not before the next report.
-    package func nextLook() -> Moment? {
-        lines.values.lazy.compactMap(\.nextLook).min()
+    /// When ``refresh(at:)`` has something to do; nil: not before the next report.
+    package func nextRefresh() -> Moment? {
+        lines.values.lazy.compactMap(\.nextRefresh).min()
     }
 
     /// Takes in what was held back, and notes who has been silent for too long.
     ///
     /// Returns the states that changed.
-    package func look(at now: Moment) -> [LiveState] {
+    package func refresh(at now: Moment) -> [LiveState] {
         lines.keys.compactMap { run in
             update(run) { line in
                 line.reader.receive([], at: now).map { line.tracker.receive($0, from: .native, at: now) }
@@ -173,7 +173,7 @@ package actor LiveBoard {
             ended.append((version, last))
             if ended.count > Self.endedKept { forgotten = ended.removeFirst().version }
         }
-        watchers.tap()
+        watchers.publish(())
     }
 
     /// Takes a run that has ended off the board at once, whatever ``conclude(_:_:reason:after:saying:at:)`` said.
@@ -204,15 +204,16 @@ package actor LiveBoard {
         return (version, states, seen >= forgotten)
     }
 
-    /// A tap on the shoulder after each change, conflated; ask ``changes(after:)`` what it was.
-    package nonisolated func taps() -> AsyncStream<Void> { watchers.stream() }
+    /// An element at once and after each change, conflated; ``changes(after:)`` shows what changed.
+    package nonisolated func taps() -> AsyncStream<Void> { watchers.listen(first: ()) }
 
     private func touch(_ line: Line) {
         version += 1
         line.version = version
         line.isDirty = true
-        saver.ring()
-        watchers.tap()
+        hasNews = true
+        if restsUntil == nil { loop.bell.ring() }
+        watchers.publish(())
     }
 
     // MARK: Saving
@@ -223,32 +224,36 @@ package actor LiveBoard {
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         do {
-            while true {
-                try await saver.wait(until: nil, on: clock)
-                try await save()
-                try await clock.sleep(until: clock.now + .seconds(1))
-            }
+            try await follow()
         } catch is CancellationError {
-            try await save()
+            do throws(LedgerError) { try await save() } catch  where error.mayPass {}
             throw CancellationError()
         }
     }
 
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        let clock = loop.clock
+        if let restsUntil, clock.sinceBoot < restsUntil {
+            return .at(clock.now + (restsUntil - clock.sinceBoot))
+        }
+        restsUntil = nil
+        guard hasNews else { return .whenRung }
+        restsUntil = clock.sinceBoot + .seconds(1)
+        try await save()
+        return .at(clock.now + .seconds(1))
+    }
+
     private func save() async throws(LedgerError) {
+        hasNews = false
         let dirty = lines.filter { $0.value.isDirty && $0.value.last == nil }
         guard !dirty.isEmpty else { return }
         for run in dirty.keys { lines[run]?.isDirty = false }
         do throws(LedgerError) {
             try await ledger.commit(dirty.map { .saveLive(run: $0.key, $0.value.tracker.live) })
-            isTroubled = false
         } catch {
             for run in dirty.keys { lines[run]?.isDirty = true }
-            guard error.mayPass else { throw error }
-            if !isTroubled {
-                logger.error("live states can't be saved", metadata: ["reason": "\(error)"])
-            }
-            isTroubled = true
-            saver.ring()
+            hasNews = true
+            throw error
         }
     }
 }

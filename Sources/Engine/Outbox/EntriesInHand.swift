@@ -1,3 +1,4 @@
+import Ledger
 import Synchronization
 
 /// Which outbox entries are being sent, and which are being rewritten: one entry is never both.
@@ -12,7 +13,7 @@ package final class EntriesInHand: Sendable {
     }
 
     private let state = Mutex(State())
-    private let ends = Taps()
+    private let ends = Broadcast<Void>()
 
     package init() {}
 
@@ -52,9 +53,9 @@ package final class EntriesInHand: Sendable {
     package func endRewriting(_ ids: Set<String>) {
         if ids.isEmpty { return }
         state.withLock { $0.rewritten.subtract(ids) }
-        ends.tap()
+        ends.publish(())
     }
 
-    /// A tap after each rewriting, for those who were refused.
-    package func taps() -> AsyncStream<Void> { ends.stream() }
+    /// An element after each rewriting, for those who were refused.
+    package func taps() -> AsyncStream<Void> { ends.listen() }
 }

@@ -17,7 +17,7 @@ actor OutboxLine {
     private let inHand: EntriesInHand
     private let health: ChannelBoard
     private let logger: Logger
-    private let alarm = Alarm()
+    private let alarm = Bell()
     private let retry = RetryPolicy()
     private var keeper = CircuitKeeper()
     private var stragglers = Stragglers()

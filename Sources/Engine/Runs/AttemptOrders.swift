@@ -1,5 +1,5 @@
 import Ledger
-import Performing
+package import Performing
 import Timeline
 
 /// Makes the order of each attempt: from what its run executes, what a wrapped command lent, and how long it has waited
@@ -62,5 +62,124 @@ struct AttemptOrders {
         var spec = spec
         spec.environment = loan.environment
         return .process(loan.applied(to: ProcessOrder(run, spec, places)))
+    }
+}
+
+/// What a wrapped command brings along that is kept in memory alone, until its run has ended.
+package struct ExecLoan: Hashable, Sendable {
+    /// Its whole environment, secrets and all.
+    package var environment: [String: String]
+    /// The file mode mask; nil: the warden's.
+    package var umask: UInt32?
+    /// The token under which somebody offered streams to the warden.
+    package var attachment: String?
+    /// The size of the terminal it is given; nil: it gets none.
+    package var terminal: TerminalSize?
+
+    package init(
+        environment: [String: String], umask: UInt32? = nil, attachment: String? = nil,
+        terminal: TerminalSize? = nil
+    ) {
+        self.environment = environment
+        self.umask = umask
+        self.attachment = attachment
+        self.terminal = terminal
+    }
+
+    /// The order with all of that.
+    func applied(to order: ProcessOrder) -> ProcessOrder {
+        var order = order
+        order.umask = umask ?? order.umask
+        order.attachment = attachment
+        order.pty = terminal
+        if terminal != nil { order.stdin = .pty }
+        return order
+    }
+}
+
+extension ProcessOrder {
+    /// What a performer must know to start a run.
+    init(_ run: RunRecord, _ spec: JobSpec, _ places: RunPlaces) {
+        let work: Work =
+            switch spec.action {
+            case .command(let words): .command(words)
+            case .shell(let text): .shell(text)
+            }
+        self.init(
+            key: RunKey(run: run.id, attempt: run.attempt), work: work,
+            environment: RunEnvironment(run: run, spec: spec, socket: places.socket).values,
+            folder: spec.directory, timeout: spec.timeout, grace: spec.grace,
+            output: .init(path: places.output(of: run.id, job: run.job, attempt: run.attempt)))
+        guard let rules = spec.process else { return }
+        user = rules.user
+        umask = rules.umask.map(UInt32.init)
+        nice = rules.nice
+        switch rules.input {
+        case .text(let text): stdin = .text(Array(text.utf8))
+        case .file(let path): stdin = .file(path)
+        case nil: break
+        }
+        for (limit, most) in rules.limits ?? [:] { limits[ResourceLimit(limit)] = most }
+    }
+}
+
+extension ResourceLimit {
+    /// The limit of a process for a job's limit.
+    fileprivate init(_ limit: JobLimit) {
+        self =
+            switch limit {
+            case .memory: .memoryBytes
+            case .cpu: .cpuSeconds
+            case .files: .descriptors
+            case .processes: .processes
+            case .fileSize: .fileBytes
+            case .stack: .stackBytes
+            case .core: .coreBytes
+            }
+    }
+}
+
+/// What Belfry passes to a job through its environment.
+///
+/// The warden adds `NOTIFY_SOCKET` and `PROGRESS_FD`.
+struct RunEnvironment {
+    let run: RunRecord
+    let spec: JobSpec
+    /// The control socket's path.
+    let socket: String
+
+    /// The names and values: the job's own, and Belfry's, which they can't hide.
+    var values: [String: String] {
+        var values = spec.environment
+        values["BELFRY_RUN"] = run.name
+        values["BELFRY_RUN_ID"] = run.id
+        values["BELFRY_JOB"] = run.job
+        values["BELFRY_SLOT"] = run.slot?.iso8601
+        values["BELFRY_ATTEMPT"] = String(run.attempt)
+        values["BELFRY_SOCKET"] = socket
+        return values
+    }
+}
+
+/// Where runs find things, and where they leave them.
+package struct RunPlaces: Hashable, Sendable {
+    /// The folder of the runs' output.
+    package var outputFolder: String
+    /// The control socket, passed to each job.
+    package var socket: String
+    /// This boot of the machine.
+    package var boot: String
+
+    package init(outputFolder: String, socket: String, boot: String) {
+        self.outputFolder = outputFolder
+        self.socket = socket
+        self.boot = boot
+    }
+
+    /// Where an attempt's output begins: a folder each job, so that no listing is longer than one job's.
+    ///
+    /// A job's name is one of a file, too, and a run's id is a UUID, so the path is safe.
+    package func output(of run: String, job: String, attempt: Int) -> String {
+        "\(outputFolder)/\(job)/\(run).\(attempt).log"
     }
 }

@@ -2,6 +2,7 @@ package import Ledger
 import Logging
 import Performing
 import Timeline
+import Tracking
 
 /// A kind of performer, by name.
 package struct PerformerKind: Hashable, Sendable {
@@ -62,18 +63,16 @@ struct Performers {
     func kind(of spec: JobSpec?) -> PerformerKind { spec.map(choose) ?? .warden }
 
     /// When, since boot, there is something to do for one of them though nothing happens.
-    var nextLook: Duration? { all.compactMap(\.nextLook).min() }
+    var nextCheck: Duration? { all.compactMap(\.nextCheck).min() }
 }
 
-/// One performer as the keeper of runs has it: whether it is connected and answers, what it reported that is not yet
-/// handled, and what it reported of runs in nobody's hand.
+/// One performer as the keeper of runs has it: whether it is connected and answers, and what it reported of runs in
+/// nobody's hand.
 ///
 /// Used by its keeper alone.
 final class PerformerLink {
     let kind: PerformerKind
     let performer: any Performer
-    /// What it reported since the last turn.
-    let inbox = Inbox<PerformerEvent>()
     var strays = StrayAttempts()
     private let clock: any WallClock
     private let logger: Logger
@@ -104,7 +103,7 @@ final class PerformerLink {
     var isUnreachable: Bool { !isConnected && failures > 0 }
 
     /// When, since boot, to try to connect again, or to stop waiting for an answer; nil: neither is due.
-    var nextLook: Duration? {
+    var nextCheck: Duration? {
         guard isConnected else { return connectAt }
         return isSilent ? nil : answers.deadline
     }
@@ -166,5 +165,59 @@ final class PerformerLink {
     /// Releases the run's attempts that its row shows to be over; `row` is nil when there is none.
     func release(_ run: String, _ row: RunRecord?) {
         for answer in strays.release(run, row) { send(answer) }
+    }
+}
+
+/// Whether a performer that owes an answer still gives any.
+///
+/// Nothing is asked only to get an answer: an order is answered at once, also by the oldest of wardens.
+struct AnswerWatch {
+    /// How long after the last event the next one may come.
+    static let patience: Duration = .seconds(10)
+
+    private var since: Duration?
+
+    /// Notes, at a time since boot, whether an answer is owed, and whether any event came since the last note.
+    mutating func note(isOwed: Bool, hasSpoken: Bool, at now: Duration) {
+        if !isOwed { since = nil } else if hasSpoken || since == nil { since = now }
+    }
+
+    /// When, since boot, the wait ends; nil: nothing is owed.
+    var deadline: Duration? { since.map { $0 + Self.patience } }
+
+    /// Whether the wait has ended.
+    func isOverdue(at now: Duration) -> Bool { deadline.map { $0 <= now } ?? false }
+}
+
+/// Attempts that a performer reported and that were in nobody's hand, with what to answer once their rows are known.
+///
+/// A keeper may lose a run that is still under way, to a commit of the daemon before it, and take it up again: only
+/// the row says whether an attempt is over. A record that is released too early is an attempt executed twice.
+struct StrayAttempts {
+    private var answers: [String: [Int: PerformerRequest]] = [:]
+
+    /// Keeps the answer that releases the attempt.
+    mutating func note(_ key: RunKey, _ answer: PerformerRequest) {
+        answers[key.run, default: [:]][key.attempt] = answer
+    }
+
+    /// Somebody has taken the attempt up.
+    mutating func forget(_ key: RunKey) {
+        guard answers[key.run]?.removeValue(forKey: key.attempt) != nil else { return }
+        if answers[key.run]?.isEmpty == true { answers[key.run] = nil }
+    }
+
+    /// A new connection: the performer reports all of it again.
+    mutating func forgetConnection() { answers = [:] }
+
+    /// The answers that may be given now that the run's row was read; `row` is nil when there is none.
+    ///
+    /// The attempt that the row is at, and any after it, is kept while the run has not ended.
+    mutating func release(_ run: String, _ row: RunRecord?) -> [PerformerRequest] {
+        guard let waiting = answers.removeValue(forKey: run) else { return [] }
+        let isUnderWay = row.map { !$0.state.isEnded } ?? false
+        let kept = isUnderWay ? waiting.filter { $0.key >= row?.attempt ?? 0 } : [:]
+        if !kept.isEmpty { answers[run] = kept }
+        return waiting.filter { kept[$0.key] == nil }.sorted { $0.key < $1.key }.map(\.value)
     }
 }

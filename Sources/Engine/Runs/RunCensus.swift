@@ -1,5 +1,7 @@
 package import Ledger
 import Synchronization
+import Timeline
+import Tracking
 
 /// How many runs of each job have not ended: a count of ledger rows, kept so that no decision must ask for it.
 ///
@@ -8,10 +10,12 @@ import Synchronization
 package final class RunCensus: Sendable {
     private struct State {
         var active: [String: OpenRuns] = [:]
+        /// The jobs whose last end is published, once.
+        var awaited: Set<String> = []
     }
 
     private let state = Mutex(State())
-    private let bells = Mutex<[String: @Sendable () -> Void]>([:])
+    private let idle = Broadcast<Set<String>> { $0.formUnion($1) }
 
     package init() {}
 
@@ -26,18 +30,25 @@ package final class RunCensus: Sendable {
 
     /// No longer counts a run.
     package func ended(run: String, of job: String) {
-        state.withLock { state in
+        let isAwaited = state.withLock { state in
             state.active[job]?.remove(run)
             if state.active[job]?.count == 0 { state.active[job] = nil }
+            return state.active[job] == nil && state.awaited.remove(job) != nil
         }
-        if !isBusy(job) { bells.withLock { $0.removeValue(forKey: job) }?() }
+        if isAwaited { idle.publish([job]) }
     }
 
-    /// Calls `body` once when no run of the job is under way or waits any more; at once when none is now.
-    package func ring(whenIdle job: String, _ body: @escaping @Sendable () -> Void) {
-        bells.withLock { $0[job] = body }
-        if !isBusy(job) { bells.withLock { $0.removeValue(forKey: job) }?() }
+    /// Publishes the job to ``idleJobs()`` once none of its runs is under way or waits; at once when none is now.
+    package func awaitEnd(of job: String) {
+        let isIdle = state.withLock { state in
+            if state.active[job] != nil { state.awaited.insert(job) }
+            return state.active[job] == nil
+        }
+        if isIdle { idle.publish([job]) }
     }
+
+    /// The jobs that became idle after ``awaitEnd(of:)`` was called for them.
+    package func idleJobs() -> AsyncStream<Set<String>> { idle.listen() }
 
     /// How many runs have not ended.
     package var count: Int {
@@ -52,5 +63,115 @@ package final class RunCensus: Sendable {
     /// The ids of the job's runs that have not ended.
     package func runs(of job: String) -> Set<String> {
         state.withLock { $0.active[job]?.ids ?? [] }
+    }
+}
+
+/// The runs of one job that have not ended: mostly one, which needs no set.
+enum OpenRuns {
+    case none
+    case one(String)
+    case many(Set<String>)
+
+    var ids: Set<String> {
+        switch self {
+        case .none: []
+        case .one(let id): [id]
+        case .many(let ids): ids
+        }
+    }
+
+    var count: Int {
+        switch self {
+        case .none: 0
+        case .one: 1
+        case .many(let ids): ids.count
+        }
+    }
+
+    mutating func insert(_ id: String) {
+        switch self {
+        case .none: self = .one(id)
+        case .one(let first): if first != id { self = .many([first, id]) }
+        case .many(var ids):
+            self = .none
+            ids.insert(id)
+            self = .many(ids)
+        }
+    }
+
+    mutating func remove(_ id: String) {
+        switch self {
+        case .none: break
+        case .one(let only): if only == id { self = .none }
+        case .many(var ids):
+            self = .none
+            ids.remove(id)
+            self = .many(ids)
+        }
+    }
+}
+
+/// Makes runs known once they are committed: to the count of runs that have not ended, and to the keeper of runs.
+struct RunMaker {
+    /// Above so many runs their rows are read when their turn comes, in the place of keeping all in memory.
+    private static let rowsKept = 256
+
+    let census: RunCensus
+    private let notes: RunNotes
+    /// A fresh id at each call.
+    let makeID: @Sendable () -> String
+
+    init(census: RunCensus, notes: RunNotes, makeID: @escaping @Sendable () -> String) {
+        self.census = census
+        self.notes = notes
+        self.makeID = makeID
+    }
+
+    /// Commits changes that make `runs`, which are counted before they can be seen: a run may end before this returns.
+    func commit(
+        _ changes: [Change], making runs: [RunRecord], to ledger: any Ledger
+    ) async throws(LedgerError) -> Commit {
+        census.began(runs)
+        do throws(LedgerError) {
+            return try await ledger.commit(changes)
+        } catch {
+            for run in runs { census.ended(run: run.id, of: run.job) }
+            throw error
+        }
+    }
+
+    /// Notes what a commit made, and what it changed in the earlier runs of their jobs.
+    func note(
+        _ commit: Commit, made: [RunRecord], touched: [(run: String, job: String)],
+        waiting: inout WaitingRuns, at now: Moment
+    ) {
+        var due: Set<String> = []
+        for (run, job) in touched where commit.passedOver.contains(run) {
+            // It had its moment and waited for its turn alone: so does the one in its place.
+            if waiting[run] == nil { due.insert(job) }
+            waiting.remove(run)
+            census.ended(run: run, of: job)
+        }
+        for run in made where due.contains(run.job) { waiting.hasten(run.id, to: now) }
+        if !touched.isEmpty { notes.add(changed: touched.map(\.run)) }
+        guard !commit.inserted.isEmpty else { return }
+        let ordinals = commit.ordinals
+        let queued = made.filter { $0.state == .queued && ordinals[$0.id] != nil }
+        if queued.count > Self.rowsKept { return notes.add(changed: queued.map(\.id)) }
+        let rows = queued.map { run in
+            var run = run
+            run.ordinal = ordinals[run.id] ?? 0
+            return run
+        }
+        if !rows.isEmpty { notes.add(made: rows) }
+    }
+
+    /// The rows of these runs were changed.
+    func note(changed runs: [String]) { notes.add(changed: runs) }
+
+    /// These runs were withdrawn before they started.
+    func note(withdrawn runs: [RunRecord]) {
+        for run in runs { census.ended(run: run.id, of: run.job) }
+        note(changed: runs.map(\.id))
     }
 }

@@ -23,7 +23,7 @@ extension RunKeeper {
                 }
             } catch {
                 owed.add(shared.rest)
-                return trouble(error)
+                return owed.note(error)
             }
         }
     }
@@ -40,18 +40,18 @@ extension RunKeeper {
     }
 
     /// Who performs the run; the warden where it is not in hand.
-    private func link(of run: String) -> PerformerLink { performers[active[run]?.performer ?? .warden] }
+    private func link(of run: String) -> PerformerLink { performers[hands.active[run]?.performer ?? .warden] }
 
     private func apply(_ effect: RunStep.Effect, to run: RunRecord, _ link: PerformerLink) async {
         switch effect {
         case .acknowledge(let key): link.send(.acknowledge(key))
         case .ask(let key):
-            active[run.id]?.isAsked = true
+            hands.active[run.id]?.isAsked = true
             link.send(.ask(key))
         case .start: await start(run, link)
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
-            rows.addFirst(run.id)
+            rows.addFirst(run)
         case .end(let outcome):
             forget(run.id)
             orders.ended(run)
@@ -61,10 +61,10 @@ extension RunKeeper {
     }
 
     private func start(_ run: RunRecord, _ link: PerformerLink) async {
-        guard let spec = active[run.id]?.spec else { return }
+        guard let spec = hands.active[run.id]?.spec else { return }
         let now = clock.now
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
-        active[run.id]?.isOrdered = true
+        hands.active[run.id]?.isOrdered = true
         link.send(.start(orders.order(run, spec)))
         cancelAttempt(of: run.id)
     }
@@ -72,7 +72,7 @@ extension RunKeeper {
     /// Cancels the attempt if its end is asked for; its performer knows of a run that is just being claimed only after
     /// its start.
     func cancelAttempt(of id: String) {
-        guard let entry = active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
+        guard let entry = hands.active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
         performers[entry.performer].send(
             .cancel(RunKey(run: id, attempt: entry.record.attempt), reason: why.rawValue))
     }
@@ -97,13 +97,13 @@ extension RunKeeper {
 
     /// The run is in nobody's hand any more.
     private func forget(_ id: String, keepsTurn: Bool = false) {
-        guard let entry = active[id] else { return }
-        active[id] = nil
-        queue.leave(id, entry.placesToLeave(keepsTurn: keepsTurn))
-        noteReleased()
+        guard hands.release(id, keepsTurn: keepsTurn) else { return }
+        // Others may start, and a drain may be complete.
+        phase.noteUnderWay(hands.active.count)
+        loop.bell.ring()
     }
 
-    /// The attempt has ended: what only waits for the commit takes up no room, so that the next one shares it.
+    /// The attempt has ended; it takes up no room any more.
     ///
     /// Returns the step with the run's last live state, which the board shows once the step is committed: with the
     /// sentence that explains why it could not be started, and as long after its start as it took, where that is known.
@@ -115,11 +115,7 @@ extension RunKeeper {
         let after = step.after
         step.live = await board.conclude(
             after.id, after.state, reason: after.reason, after: elapsed, saying: text, at: clock.now)
-        if let entry = active[after.id] {
-            entry.record = after
-            entry.isLeaving = true
-            queue.leave(after.id, entry.placesToLeave(keepsTurn: !after.state.isEnded && after.attempt > 1))
-        }
+        hands.noteEnd(after)
         return step
     }
 }

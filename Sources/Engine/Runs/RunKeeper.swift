@@ -7,27 +7,23 @@ package import Tracking
 /// Takes queued runs through their life: ordered from a performer, running, ended; each step a commit with its event.
 ///
 /// What performers report and what is queued is handled in turns by one loop; all steps of a turn share a commit.
-package actor RunKeeper {
+package actor RunKeeper: Keeper {
     let ledger: any Ledger
-    let clock: any WallClock
+    var loop: KeeperLoop
     let board: LiveBoard
     let census: RunCensus
-    let logger: Logger
-    let decider: RunDecider
-    private let limits: RunLimits
-    private let notes: RunNotes
-    private let alarm = Alarm()
     let performers: Performers
     let specs: RunSpecs
-    /// The runs that are not started.
-    var queue = RunQueue()
+    /// The runs that wait and those in hand.
+    var hands: RunHands
     /// The rows that this keeper is to look at.
-    var rows = NotedRows()
-    /// The runs in hand.
-    var active = ActiveRuns()
+    var rows: NotedRows
     var orders: AttemptOrders
     var owed = OwedWork()
-    private var phase: KeeperPhase
+    var phase: KeeperPhase
+    var decider: RunDecider { RunDecider(boot: orders.places.boot) }
+    var clock: any WallClock { loop.clock }
+    var logger: Logger { loop.logger }
 
     /// A keeper with these performers, the warden among them; `choosing` decides who performs what a spec describes.
     package init(
@@ -37,13 +33,11 @@ package actor RunKeeper {
         logger: Logger, news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false
     ) {
         self.ledger = ledger
-        self.clock = clock
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "runs can't be recorded")
         self.board = board
         self.census = census
-        self.notes = notes
-        self.logger = logger
-        self.limits = limits
-        decider = RunDecider(boot: places.boot)
+        rows = NotedRows(notes)
+        hands = RunHands(limits: limits)
         self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
         specs = RunSpecs(ledger: ledger, clock: clock, zones: zones)
         orders = AttemptOrders(places: places, clock: clock)
@@ -55,12 +49,12 @@ package actor RunKeeper {
     /// The jobs of the files are taken up: runs may start.
     package func begin() {
         phase.begin()
-        alarm.ring()
+        loop.bell.ring()
     }
 
     /// Starts no more runs, and returns once those that were started have ended; what waits goes on waiting.
     package func drain() async {
-        guard let end = phase.drain(underWay: active.count) else { return }
+        guard let end = phase.drain(underWay: hands.active.count) else { return }
         for await _ in end {}
     }
 
@@ -68,10 +62,10 @@ package actor RunKeeper {
     package var isDraining: Bool { phase.isDraining }
 
     /// How many runs are started, or about to be.
-    package var count: Int { active.count }
+    package var count: Int { hands.active.count }
 
     /// How many runs were ordered from their performers and have not ended.
-    package var running: Int { active.ordered }
+    package var running: Int { hands.active.ordered }
 
     /// The warden's process; nil: none answers.
     package var wardenProcess: Int32? { performers.warden.process }
@@ -84,8 +78,7 @@ package actor RunKeeper {
 
     /// Why a queued run has not been started yet; nil when nothing is known to be in its way.
     package func obstacle(of run: String) -> RunReason? {
-        guard queue.contains(run) else { return nil }
-        return queue.obstacle(of: run) ?? active.obstacle(within: limits)
+        hands.obstacle(of: run)
     }
 
     /// Keeps what the run that `cause` is about to make brings along, until that run has ended.
@@ -104,7 +97,7 @@ package actor RunKeeper {
                 if let run = try await ledger.run(id: id) {
                     if run.state.isEnded { return }
                     let waits = run.state == .scheduled || run.state == .queued
-                    return try await waits && active[id] == nil ? withdraw(run) : askEnd(of: run)
+                    return try await waits && hands.active[id] == nil ? withdraw(run) : askEnd(of: run)
                 }
             } catch {
                 if case .fenced = error, !isLast { continue }
@@ -120,20 +113,20 @@ package actor RunKeeper {
         do throws(LedgerError) {
             try await ledger.commit(step.changes)
         } catch {
-            notes.add(changed: [run.id])
+            rows.notes.add(changed: [run.id])
             throw error
         }
-        queue.drop(run)
+        hands.queue.drop(run)
         await finish([step])
-        alarm.ring()
+        loop.bell.ring()
     }
 
     /// A run that is under way is asked to end, now and after each new connection.
     private func askEnd(of run: RunRecord) async throws(LedgerError) {
         try await ledger.commit([.askEnd(run: run.id, .canceled)])
-        if active[run.id]?.record.endAsked == nil { active[run.id]?.record.endAsked = .canceled }
+        if hands.active[run.id]?.record.endAsked == nil { hands.active[run.id]?.record.endAsked = .canceled }
         // It may be in nobody's hand yet, or no more.
-        notes.add(changed: [run.id])
+        rows.notes.add(changed: [run.id])
         cancelAttempt(of: run.id)
     }
 
@@ -144,21 +137,14 @@ package actor RunKeeper {
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         try await takeUp()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for link in performers.all {
-                group.addTask { [performer = link.performer, inbox = link.inbox, alarm] in
-                    while let events = await performer.nextEvents() {
-                        inbox.put(events)
-                        alarm.ring()
-                        await inbox.room()
-                    }
-                }
+        try await follow()
+    }
+
+    func wakers() -> [Waker] {
+        performers.all.map { link in
+            Waker { [performer = link.performer] bell in while await performer.waitForEvents() { bell.ring() }
             }
-            group.addTask { [notes, alarm] in for await _ in notes.taps() { alarm.ring() } }
-            group.addTask { try await self.serve() }
-            try await group.next()
-            group.cancelAll()
-        }
+        } + [.each(rows.notes.arrivals())]
     }
 
     /// Takes over what an earlier daemon left: what is under way is ours from now on, what waits is looked at.
@@ -176,69 +162,49 @@ package actor RunKeeper {
         finishNews()
     }
 
-    private func serve() async throws {
-        while true {
-            await turn()
-            if let error = owed.fatal { throw error }
-            owed.turnEnded()
-            finishNews()
-            if rows.isEmpty || owed.isTroubled {
-                try await alarm.wait(until: nextTurn(await board.nextLook()), on: clock)
-            } else {
-                try Task.checkCancellation()
-            }
-        }
-    }
-
-    private func turn() async {
-        for link in performers.all { await link.connect { active.forgetConnection(to: link.kind) } }
+    /// Handles what was reported and what was noted; all steps share a commit.
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        owed.beginTurn()
+        for link in performers.all { await link.connect { hands.active.forgetConnection(to: link.kind) } }
         await commit(owed.takeSteps())
-        owed.settled()
         var steps: [RunStep] = []
         await decideOwedEnds(into: &steps)
         for link in performers.all {
-            let events = link.inbox.takeAll()
+            let events = link.performer.takeEvents()
             for event in events { await apply(event, from: link, into: &steps) }
-            link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind), hasSpoken: !events.isEmpty)
+            noteAnswers(of: link, hasSpoken: !events.isEmpty)
         }
         await noteSilences(into: &steps)
         if owed.steps.isEmpty {
-            rows.add(notes.takeAll())
+            rows.gather()
             await readNoted(into: &steps)
-            for link in performers.all { queue.set(link.kind, isReady: link.isReady) }
-            if phase.mayStart { await admit(active.room(within: limits), into: &steps) }
+            for link in performers.all { hands.queue.set(link.kind, isReady: link.isReady) }
+            if phase.mayStart { await admit(into: &steps) }
         }
         rows.forgetSeen()
         await commit(steps)
-        for link in performers.all { link.noteAnswers(isOwed: active.isAnswerOwed(by: link.kind)) }
+        for link in performers.all { noteAnswers(of: link) }
+        finishNews()
+        if let failure = owed.failure { throw failure }
+        return rows.isEmpty ? await nextTurn() : .atOnce
+    }
+
+    private func noteAnswers(of link: PerformerLink, hasSpoken: Bool = false) {
+        link.noteAnswers(isOwed: hands.active.isAnswerOwed(by: link.kind), hasSpoken: hasSpoken)
     }
 
     /// Reports that the rows are true, once they are, or once that can't be known because a performer can't be reached.
     private func finishNews() {
         guard phase.owesNews, owed.isEmpty,
-            performers.all.allSatisfy({ !active.hasUnreported(by: $0.kind) || $0.isUnreachable })
+            performers.all.allSatisfy({ !hands.active.hasUnreported(by: $0.kind) || $0.isUnreachable })
         else { return }
         phase.finishNews()
     }
 
-    /// When to go on without being rung for: nil while all is well and no performer's silence is due.
-    private func nextTurn(_ look: Moment?) -> Moment? {
-        var moments = [look].compactMap { $0 }
-        let instants = [performers.nextLook, queue.nextDue].compactMap { $0 }
-        moments += instants.map { clock.now + max(.zero, $0 - clock.sinceBoot) }
-        if owed.isTroubled { moments.append(clock.now + .seconds(1)) }
-        return moments.min()
-    }
-
-    /// A run has left the keeper's hands: others may start, and a drain may be complete.
-    func noteReleased() {
-        phase.noteUnderWay(active.count)
-        alarm.ring()
-    }
-
-    /// The ledger could not be read or written.
-    func trouble(_ error: LedgerError) {
-        guard owed.note(error) else { return }
-        logger.error("runs can't be recorded", metadata: ["reason": "\(error)"])
+    /// When there is something to do though nobody rings: not while all is well and no performer's silence is due.
+    private func nextTurn() async -> KeeperLoop.Next {
+        let instants = [performers.nextCheck, hands.queue.nextDue].compactMap(\.self)
+        return .earliest(
+            await board.nextRefresh(), instants.min().map { clock.now + max(.zero, $0 - clock.sinceBoot) })
     }
 }

@@ -129,7 +129,7 @@ struct JobPlan {
         return spec
     }
 
-    /// The jobs of which another revision is in force afterwards than is `stored`, or none.
+    /// The jobs of which another revision is active afterwards than is `stored`, or none.
     func outdated(of stored: [String: JobRecord]) -> Set<String> {
         let changed = steps.filter { edit, record in
             if case .remove = edit { return true }

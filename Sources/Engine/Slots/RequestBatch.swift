@@ -34,11 +34,11 @@ struct RequestBatch {
         }
     }
 
-    private var requests: [(request: RunRequest, caller: Caller)] = []
+    private var requests: [(request: RequestedRun, caller: Caller)] = []
 
     var isEmpty: Bool { requests.isEmpty }
 
-    mutating func add(_ request: RunRequest, _ caller: Caller) {
+    mutating func add(_ request: RequestedRun, _ caller: Caller) {
         requests.append((request, caller))
     }
 

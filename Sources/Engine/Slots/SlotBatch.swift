@@ -164,7 +164,7 @@ struct SlotBatch {
             job: job.name, era: watermark.era, first: first, last: last, count: count, state: state,
             reason: reason)
         spans.append(.recordSpan(span, follows: follows))
-        // A job that skips every minute says so once; what was missed is news each time.
+        // A job that skips every minute reports it once; what was missed is news each time.
         if follows == nil || state == .missed {
             events.append(.append(makeEvent(for: span, job.policies.bot)))
         }
@@ -176,5 +176,24 @@ struct SlotBatch {
             job: span.job, bot: bot, reason: span.reason,
             Fact.Slots.Span(first: span.first, last: span.last, count: span.count))
         return NewEvent(span.state == .missed ? .runMissed(slots) : .slotsSkipped(slots), at: now)
+    }
+}
+
+extension OverlapPolicy {
+    /// Whether a new run of a job changes those before it.
+    var touchesOthers: Bool { self == .queueOne || self == .replace }
+
+    /// What a new run of the job changes in `others`, which were there before and may have ended meanwhile: those
+    /// that wait give way, and with ``replace`` those under way are to end once the new run `startsNow`.
+    func changes(
+        for others: some Sequence<String>, of job: String, bot: String, startsNow: Bool, at now: Moment
+    ) -> [Change] {
+        guard touchesOthers else { return [] }
+        return others.flatMap { run -> [Change] in
+            let end = Fact.End(Fact.Run(job: job, id: run, bot: bot), reason: .superseded)
+            let skipped = NewEvent(.runSkipped(end), at: now)
+            let passOver = Change.passOver(run: run, skipped)
+            return self == .replace && startsNow ? [passOver, .askEnd(run: run, .replaced)] : [passOver]
+        }
     }
 }

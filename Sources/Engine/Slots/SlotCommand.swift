@@ -1,5 +1,6 @@
+package import Cron
 package import Ledger
-import Timeline
+package import Timeline
 
 /// A change of a job, asked of the slot keeper.
 package enum JobEdit: Hashable, Sendable {
@@ -22,7 +23,7 @@ package enum JobEdit: Hashable, Sendable {
 }
 
 /// A run asked for by a person or a program, not by the clock.
-package struct RunRequest: Hashable, Sendable {
+package struct RequestedRun: Hashable, Sendable {
     package var job: String
     package var kind: RunKind
     /// See ``RunCause``; the same cause never makes a second run.
@@ -63,7 +64,7 @@ enum SlotCommand {
     typealias Caller<Answer: Sendable> = CheckedContinuation<Result<Answer, EngineError>, Never>
 
     case change([JobEdit], events: [NewEvent], Caller<[JobRecord]>)
-    case request(RunRequest, Caller<RequestOutcome>)
+    case request(RequestedRun, Caller<RequestOutcome>)
     case takeUp([JobEdit], Caller<[JobRecord]>)
     case boot(String, Caller<Void>)
 
@@ -103,5 +104,69 @@ struct SlotCommands {
     mutating func refuse() {
         isStopped = true
         for command in takeAll() { command.refuse() }
+    }
+}
+
+/// A job as it is shown: its record, and where its schedule stands.
+package struct ScheduledJob: Sendable {
+    package var record: JobRecord
+    package var schedule: Schedule
+    package var rules: ZoneRules
+    /// The slot that comes next; nil: none will.
+    package var next: Moment?
+    /// Why it can't be scheduled (a zone that the machine no longer knows); nil: it can.
+    package var fault: String?
+}
+
+/// What there is to say of all jobs at once.
+package struct SlotSummary: Sendable {
+    /// How many jobs are active.
+    package var jobs: Int
+    /// The slot that comes next, of all jobs that are not paused; nil: none will.
+    package var next: (slot: Moment, job: String)?
+    /// Why some jobs can't be scheduled, by name.
+    package var faults: [String: String]
+    /// How many runs have not ended, those that wait included.
+    package var active: Int
+    /// The release of the zone data that slots follow, such as `2025b`; nil: not known.
+    package var tzdata: String?
+    /// Whether slots wait because the clock of a machine that has just started is not set yet.
+    package var isHeld: Bool
+    /// The clock went back, and up to here every slot is decided already; nil: it did not.
+    package var behind: Moment?
+    /// The earliest slot that could not be recorded in time; nil: all are.
+    package var late: Moment?
+    /// By how much the clock went back when a new era began, within the last day; nil: none did.
+    package var setBack: Duration?
+}
+
+/// What the keeper of slots waits for before it decides anything.
+struct SlotStart {
+    /// Ends once it is known which runs of an earlier daemon are still under way; nil: it is known.
+    let news: AsyncStream<Never>?
+    /// Whether nothing is decided yet, because the jobs of the files have not been taken up.
+    private(set) var awaitsJobs: Bool
+
+    init(news: AsyncStream<Never>?, awaitsJobs: Bool) {
+        self.news = news
+        self.awaitsJobs = awaitsJobs
+    }
+
+    /// The jobs of the files are loaded.
+    mutating func noteJobs() { awaitsJobs = false }
+
+    /// Waits until it is known which runs of an earlier daemon have ended, but not for ever.
+    ///
+    /// One that ended while no daemon was up would pass for one at work, and its job would skip slots for nothing.
+    func waitForNews(on clock: any WallClock) async throws {
+        guard let news else { return }
+        let limit = clock.now + SlotKeeper.newsLimit
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in news {} }
+            group.addTask { try await clock.sleep(until: limit) }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
     }
 }

@@ -1,4 +1,4 @@
-import Cron
+package import Cron
 package import Ledger
 import Timeline
 
@@ -8,10 +8,10 @@ extension SlotKeeper {
     /// How many jobs are read from the ledger at once.
     package static let page = 1000
 
-    /// Whether a job of that name is in force.
+    /// Whether a job of that name is active.
     package func isJob(_ name: String) -> Bool { book.contains(name) }
 
-    /// The names of the jobs in force, in no order.
+    /// The names of the active jobs, in no order.
     package func names() -> [String] { Array(book.names) }
 
     /// The names of those that files describe, in no order.
@@ -20,13 +20,13 @@ extension SlotKeeper {
     /// How many jobs each bot has.
     package func countsOfBots() -> [String: Int] { book.countsOfBots }
 
-    /// A job in force, with its next slot.
+    /// An active job, with its next slot.
     package func entry(_ name: String) async throws(LedgerError) -> ScheduledJob? {
         guard book.contains(name), let record = try await ledger.job(named: name) else { return nil }
         return scheduled(record)
     }
 
-    /// The first ``page`` jobs in force that come after `name`, in the order of names; none: there are no more.
+    /// The first ``page`` active jobs that come after `name`, in the order of names; none: there are no more.
     package func entries(after name: String) async throws(LedgerError) -> [ScheduledJob] {
         var last = name
         while true {
@@ -37,13 +37,32 @@ extension SlotKeeper {
         }
     }
 
-    /// The record with where the book stands; nil when the job is not in force yet, or not any more.
+    /// The record with where the book stands; nil when the job is not active yet, or no longer.
     private func scheduled(_ record: JobRecord) -> ScheduledJob? {
         guard let entry = book[record.name] else { return nil }
         let read = try? record.spec.schedule.read(
-            seed: record.name, since: record.since, begunBy: clock.now, zones: zones)
+            seed: record.name, since: record.since, begunBy: clock.now, zones: schedules.zones)
         let (schedule, rules) = read ?? (.manual, .utc)
         return ScheduledJob(
-            record: record, schedule: schedule, rules: rules, next: entry.next, fault: faults[record.name])
+            record: record, schedule: schedule, rules: rules, next: entry.next,
+            fault: schedules.faults[record.name])
+    }
+
+    /// The crowd in the second of a job's next slot; nil when it is not worth a word, or the job has a spread.
+    ///
+    /// - Complexity: O(jobs).
+    package func crowd(around name: String) -> SlotCrowd? {
+        guard book.count > SlotCrowd.limit, let entry = book[name], let second = entry.next?.seconds,
+            !entry.isPaused, entry.policies.spread == .zero
+        else { return nil }
+        let count = book.crowd(inSecond: second)
+        return count > SlotCrowd.limit ? SlotCrowd(moment: Moment(seconds: second), count: count) : nil
+    }
+
+    /// The largest crowd ahead; nil when none is worth a word.
+    ///
+    /// - Complexity: O(jobs).
+    package func largestCrowd() -> SlotCrowd? {
+        SlotCrowd.largest(of: book.crowds, after: clock.now)
     }
 }

@@ -5,7 +5,7 @@ import Timeline
 import Tracking
 
 extension SlotKeeper {
-    /// How often an edit is planned anew because a run it withdraws was started meanwhile.
+    /// How often an edit is planned again because a run it withdraws was started meanwhile.
     private static let plans = 3
     /// The boot whose `startup` runs are made.
     private static let bootFact = "slots.boot"
@@ -16,7 +16,6 @@ extension SlotKeeper {
     func apply(
         _ edits: [JobEdit], _ events: [NewEvent] = [], afterStop: Bool = false
     ) async -> Result<[JobRecord], EngineError> {
-        defer { outdated = [] }
         var failure = EngineError.stopping
         for _ in 0..<Self.plans {
             do throws(EngineError) {
@@ -35,9 +34,10 @@ extension SlotKeeper {
         let stored = try await stored(edits)
         let plan = try await JobPlan(
             edits, stored: stored, ledger: ledger, afterStop: afterStop, at: now)
-        if afterStop { outdated = plan.outdated(of: stored) }
         do throws(LedgerError) {
-            try await settle(until: now, with: plan.changes + events.map { .append($0) })
+            try await settle(
+                until: now, with: plan.changes + events.map { .append($0) },
+                outdated: afterStop ? plan.outdated(of: stored) : [])
         } catch {
             throw .ledger(error)
         }
@@ -46,15 +46,13 @@ extension SlotKeeper {
             case .add, .revise, .put: enter(SlotJob(record))
             case .remove:
                 book.remove(record.name)
-                unchained.remove(record.name)
-                faults[record.name] = nil
+                schedules.forget(record.name)
             case .pause, .resume:
                 book.setPaused(record.pause != nil, of: record.name)
-                rechain(record.name)
+                book.rechain(record.name)
             }
         }
-        for run in plan.withdrawn { census.ended(run: run.id, of: run.job) }
-        notes.add(changed: plan.withdrawn.map(\.id))
+        runs.note(withdrawn: plan.withdrawn)
         return plan.steps.map(\.record)
     }
 
@@ -70,7 +68,7 @@ extension SlotKeeper {
         }
     }
 
-    /// Puts all jobs of the ledger in force, each part while the next one is read.
+    /// Enters all jobs of the ledger, each part while the next one is read.
     func readJobs() async throws(LedgerError) {
         var jobs = try await ledger.slotJobs(after: "", limit: Self.page)
         while jobs.count == Self.page, let last = jobs.last?.name {
@@ -88,49 +86,25 @@ extension SlotKeeper {
     }
 
     func enter(_ job: SlotJob) {
-        let isDone = cut.map { job.name <= $0.job } ?? false
-        let decided = isDone ? cut?.until : nil
-        var schedule = Schedule.manual
-        var rules = ZoneRules.utc
-        faults[job.name] = nil
-        do throws(EngineError) {
-            (schedule, rules) = try job.schedule.read(seed: job.name, since: job.since, zones: zones)
-        } catch {
-            note(error, of: job.name)
-        }
-        book.put(job, schedule: schedule, rules: rules, after: decided ?? watermark.decidedUntil)
-        rechain(job.name)
-    }
-
-    /// Why a job can't be scheduled.
-    func note(_ fault: EngineError, of name: String) {
-        faults[name] = "\(fault)"
-        logger.error(
-            "a stored job can't be scheduled", metadata: ["job.id": "\(name)", "reason": "\(fault)"])
+        let (schedule, rules) = schedules.read(job)
+        book.put(job, schedule: schedule, rules: rules, after: progress.decidedUntil(for: job.name))
+        book.rechain(job.name)
     }
 
     // MARK: After the last end
-
-    /// The moment of a job's run after its last end is found anew, unless it is paused.
-    private func rechain(_ name: String) {
-        unchained.remove(name)
-        guard let entry = book[name], case .after = entry.schedule else { return }
-        book.unchain(name)
-        if !entry.isPaused { unchained.insert(name) }
-    }
 
     /// Finds when the jobs run next that run after their last end, of those that are not at it.
     ///
     /// The first run is due at once, and so is one whose end lies in a future that a set-back clock took away,
     /// after its interval.
     func followEnds() async throws(LedgerError) {
-        for name in unchained {
+        for name in book.unchained {
             guard let entry = book[name], case .after(let interval) = entry.schedule else {
-                unchained.remove(name)
+                book.rechain(name)
                 continue
             }
-            guard !census.isBusy(name) else {
-                census.ring(whenIdle: name) { [alarm] in alarm.ring() }
+            guard !runs.census.isBusy(name) else {
+                runs.census.awaitEnd(of: name)
                 continue
             }
             let last = try await ledger.runs(RunFilter(job: name, limit: 1)).first
@@ -142,24 +116,24 @@ extension SlotKeeper {
             } else {
                 book.chain(name, at: now, by: RunCause.after("start-\(entry.revision)"))
             }
-            unchained.remove(name)
         }
     }
 
     // MARK: After the start of the machine
 
     /// Makes the runs of the jobs that run once after each start of the machine, unless that was done.
-    func start(_ boot: String) async -> Result<Void, EngineError> {
+    func makeRuns(ofBoot boot: String) async -> Result<Void, EngineError> {
         do throws(LedgerError) {
             if try await ledger.fact(named: Self.bootFact) == boot { return .success(()) }
             try await settle(until: clock.now)
             var rest = book.names(on: .startup)[...]
             repeat {
                 // The cause keeps a second try, after a crash between two parts, from doubling the first.
-                var batch = SlotBatch(watermark: watermark, until: watermark.decidedUntil, now: clock.now)
+                var batch = SlotBatch(
+                    watermark: progress.watermark, until: progress.watermark.decidedUntil, now: clock.now)
                 for entry in rest.prefix(Self.batch / 2 - 2).compactMap({ book[$0] }) {
-                    let isBusy = entry.policies.overlap == .skip && census.isBusy(entry.name)
-                    batch.add(startOf: boot, entry, isBusy: isBusy, makeID: makeID)
+                    let isBusy = entry.policies.overlap == .skip && runs.census.isBusy(entry.name)
+                    batch.add(startOf: boot, entry, isBusy: isBusy, makeID: runs.makeID)
                 }
                 rest = rest.dropFirst(Self.batch / 2 - 2)
                 try await commit(
@@ -170,5 +144,44 @@ extension SlotKeeper {
         } catch {
             return .failure(.ledger(error))
         }
+    }
+
+    // MARK: Zone data
+
+    /// Follows the zone data that were announced; they stay announced when that fails.
+    func readZones() async throws(LedgerError) {
+        guard let release = schedules.announced else { return }
+        try await follow(release, at: clock.now)
+        schedules.settle(release)
+    }
+
+    private func follow(_ release: String, at now: Moment) async throws(LedgerError) {
+        let changed = book.changedZones(schedules.zones)
+        let (previous, faults) = (schedules.release, schedules.faults)
+        guard release != previous || !changed.isEmpty || !faults.isEmpty else { return }
+        let faulty = try await ledger.jobs(named: faults.keys.sorted())
+        // The fact brings the watermark to now in any case: what passed under the old rules stays decided.
+        try await settle(until: now, with: [.setFact(name: Self.tzdataFact, value: release)])
+        var moved = faulty.count
+        for (zone, rules) in changed {
+            if let rules {
+                moved += book.follow(rules, of: zone, after: progress.watermark.decidedUntil)
+            } else {
+                for name in book.forget(zone: zone) {
+                    schedules.note(.noSuchZone(zone), of: name)
+                    moved += 1
+                }
+            }
+        }
+        for record in faulty { enter(SlotJob(record)) }
+        // The first release that is taken up is news only when jobs were read by the data before it.
+        if previous != nil || moved > 0 {
+            logger.notice(
+                "zone data changed",
+                metadata: [
+                    "tzdata": "\(release)", "tzdata.before": "\(previous ?? "")", "jobs.changed": "\(moved)",
+                ])
+        }
+        schedules.follow(release)
     }
 }

@@ -14,17 +14,13 @@ extension SlotKeeper {
             let now = clock.now
             try await settle(until: now)
             let decided = try await batch.decide(
-                book: book, census: census, ledger: ledger, era: watermark.era, makeID: makeID, at: now)
+                book: book, census: runs.census, ledger: ledger, era: progress.watermark.era,
+                makeID: runs.makeID,
+                at: now)
             if decided.runs.isEmpty { return decided.answer(Commit(lastEvent: 0)) }
-            census.began(decided.runs)
-            do throws(LedgerError) {
-                let commit = try await ledger.commit(decided.changes)
-                leaveNotes(of: commit, made: decided.runs, touched: decided.touched)
-                decided.answer(commit)
-            } catch {
-                for run in decided.runs { census.ended(run: run.id, of: run.job) }
-                throw error
-            }
+            let commit = try await runs.commit(decided.changes, making: decided.runs, to: ledger)
+            note(commit, made: decided.runs, touched: decided.touched)
+            decided.answer(commit)
         } catch {
             batch.refuse(.ledger(error))
         }
@@ -72,14 +68,14 @@ extension SlotKeeper {
             guard let policies = book[entry.job]?.policies, policies.overlap == .replace else { continue }
             let peers = starting ?? Set(due.map(\.run))
             starting = peers
-            let others = census.runs(of: entry.job).filter { !peers.contains($0) && waiting[$0] == nil }
+            let others = runs.census.runs(of: entry.job).filter { !peers.contains($0) && waiting[$0] == nil }
             touched += others.map { ($0, entry.job) }
             replaced += policies.overlap.changes(
                 for: others, of: entry.job, bot: policies.bot, startsNow: true, at: clock.now)
         }
         let commit = try await ledger.commit(entries.map(\.start) + replaced)
-        leaveNotes(of: commit, made: [], touched: touched)
-        notes.add(changed: entries.map(\.run))
+        note(commit, made: [], touched: touched)
+        runs.note(changed: entries.map(\.run))
     }
 }
 

@@ -8,48 +8,29 @@ import Tracking
 ///
 /// The only owner of the watermark, and the only maker of runs. One loop does everything in turn: what others
 /// ask of it waits in a queue, so that a decision, its commit and the book stay one step.
-package actor SlotKeeper {
+package actor SlotKeeper: Keeper {
     /// At most this many rows in one transaction: edits, their events, the watermark and its mark aside.
     package static let batch = 10_000
     /// A clock that went back further than this begins a new era: wall time may repeat.
     package static let eraStep: Duration = .seconds(3 * 3600)
-    /// A warden that says nothing must not keep slots from being decided.
+    /// A silent warden must not keep slots from being decided.
     package static let newsLimit: Duration = .seconds(10)
     /// The release of the zone data by which slots were decided last.
     static let tzdataFact = "tzdata"
 
     let ledger: any Ledger
-    let clock: any WallClock
-    let zones: ZoneLookup
-    let census: RunCensus
-    let notes: RunNotes
-    let makeID: @Sendable () -> String
-    let logger: Logger
-    /// Ends once it is known which runs of an earlier daemon are still under way; nil: it is known.
-    private let news: AsyncStream<Never>?
-    let alarm = Alarm()
+    var loop: KeeperLoop
+    let runs: RunMaker
+    private var start: SlotStart
+    private var commands = SlotCommands()
+    var schedules: ScheduleReader
     var book = JobBook()
-    var watermark: Watermark
-    /// The decision that is half done.
-    var cut: SlotCut?
+    var progress: SlotProgress
     /// Runs that wait for their spread.
     var waiting = WaitingRuns()
-    /// Jobs that run after their last end, while the moment of their next run is not known.
-    var unchained: Set<String> = []
-    /// Why some jobs can't be scheduled, by name.
-    var faults: [String: String] = [:]
     var watch: SlotClock
-    /// The release of the zone data that slots follow.
-    var tzdata: String?
-    /// A release to follow from the next turn on; empty: one without a name.
-    var comingTzdata: String?
-    /// Jobs that are being taken up and were changed or removed while no daemon ran.
-    var outdated: Set<String> = []
-    /// Whether nothing is decided yet, because the jobs of the files have not been taken up.
-    private var awaitsJobs: Bool
-    private var commands = SlotCommands()
-    /// How often in a row the ledger refused what was to be recorded.
-    private var failures = 0
+    var clock: any WallClock { loop.clock }
+    var logger: Logger { loop.logger }
 
     /// Reads the jobs and the watermark; a new ledger's watermark is now.
     ///
@@ -61,23 +42,20 @@ package actor SlotKeeper {
         news: AsyncStream<Never>? = nil, awaitsJobs: Bool = false
     ) async throws(LedgerError) {
         self.ledger = ledger
-        self.clock = clock
-        self.zones = zones
-        self.census = census
-        self.notes = notes
-        self.makeID = makeID
-        self.logger = logger
-        self.news = news
-        self.awaitsJobs = awaitsJobs
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "slots can't be recorded")
+        runs = RunMaker(census: census, notes: notes, makeID: makeID)
+        start = SlotStart(news: news, awaitsJobs: awaitsJobs)
         let now = clock.now
         watch = SlotClock(clock, machine: machine)
         let stored = try await ledger.watermark()
-        self.watermark = stored ?? Watermark(decidedUntil: now, era: 0)
+        let watermark = stored ?? Watermark(decidedUntil: now, era: 0)
         if stored == nil {
             try await ledger.commit([.moveWatermark(from: watermark, to: watermark)])
         }
-        cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
-        tzdata = try await ledger.fact(named: Self.tzdataFact)
+        let cut = try await ledger.fact(named: SlotCut.fact).flatMap { SlotCut($0) }
+        progress = SlotProgress(watermark, cut: cut)
+        let release = try await ledger.fact(named: Self.tzdataFact)
+        schedules = ScheduleReader(zones, release: release, logger: logger)
         try await readJobs()
         let active = try await ledger.activeRuns()
         census.began(active)
@@ -95,7 +73,7 @@ package actor SlotKeeper {
         try await ask { .change(edits, events: events, $0) }
     }
 
-    /// Puts the jobs of the files in force that a daemon starts with.
+    /// Loads the jobs of the files that a daemon starts with.
     ///
     /// Slots up to now are decided by the old policies first, in the same transaction. Those of a job that was changed
     /// or removed while no daemon ran are missed: whoever stopped the daemon for that wants none of them to run.
@@ -104,13 +82,13 @@ package actor SlotKeeper {
     }
 
     /// Makes a run that no schedule asks for.
-    package func request(_ request: RunRequest) async throws(EngineError) -> RequestOutcome {
+    package func request(_ request: RequestedRun) async throws(EngineError) -> RequestOutcome {
         try await ask { .request(request, $0) }
     }
 
     /// Runs the jobs that run once after each start of the machine, if no daemon did in this `boot`.
     ///
-    /// Asked once the jobs of the files are in force; those that come later wait for the next start.
+    /// Asked once the jobs of the files are loaded; those that come later wait for the next start.
     package func takeUp(boot: String) async throws(EngineError) {
         try await ask { .boot(boot, $0) }
     }
@@ -119,21 +97,21 @@ package actor SlotKeeper {
     ///
     /// As with an edit, slots up to now are decided by the rules so far, and the new ones hold from now on.
     package func takeUpZones(release: String?) {
-        comingTzdata = release ?? ""
-        alarm.ring()
+        schedules.announce(release)
+        loop.bell.ring()
     }
 
-    /// Looks at the clock now: something says that it may have been set, or that the machine has slept.
-    package func look() { alarm.ring() }
+    /// Reads the clocks now: one may have been set, or the machine has slept.
+    package func look() { loop.bell.ring() }
 
-    /// What status says of jobs and slots; costs the same for ten jobs and ten thousand.
+    /// What status shows of jobs and slots; costs the same for ten jobs and ten thousand.
     package func summary() -> SlotSummary {
-        let isBehind = watermark.decidedUntil - clock.now > .seconds(1)
+        let decidedUntil = progress.watermark.decidedUntil
         return SlotSummary(
-            jobs: book.count, next: book.earliestAwake, faults: faults, active: census.count,
-            tzdata: tzdata.flatMap { $0.isEmpty ? nil : $0 }, isHeld: watch.isHeld,
-            behind: isBehind ? watermark.decidedUntil : nil,
-            late: failures > 0 ? book.earliest.map(\.slot).flatMap { $0 < clock.now ? $0 : nil } : nil,
+            jobs: book.count, next: book.earliestAwake, faults: schedules.faults, active: runs.census.count,
+            tzdata: schedules.release.flatMap { $0.isEmpty ? nil : $0 }, isHeld: watch.isHeld,
+            behind: decidedUntil - clock.now > .seconds(1) ? decidedUntil : nil,
+            late: loop.isFailing ? book.earliest.map(\.slot).flatMap { $0 < clock.now ? $0 : nil } : nil,
             setBack: watch.recentSetBack)
     }
 
@@ -143,7 +121,7 @@ package actor SlotKeeper {
         guard !commands.isStopped else { throw .stopping }
         let result = await withCheckedContinuation { continuation in
             commands.add(makeCommand(continuation))
-            alarm.ring()
+            loop.bell.ring()
         }
         return try result.get()
     }
@@ -155,109 +133,69 @@ package actor SlotKeeper {
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
         defer { commands.refuse() }
-        try await hearNews()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await condition in self.ledger.conditions() where condition == .sound {
-                    await self.retryAtOnce()
-                }
-            }
-            try await serve()
-        }
+        try await start.waitForNews(on: clock)
+        try await follow()
     }
 
-    /// Does not wait for the next try: the ledger takes everything again.
-    private func retryAtOnce() {
-        if failures > 0 { alarm.ring() }
+    func wakers() -> [Waker] { [.each(runs.census.idleJobs())] }
+
+    /// Somebody else moved the watermark: what this keeper knows of slots is no longer true.
+    nonisolated func mayPass(_ error: LedgerError) -> Bool {
+        if case .fenced(index: 0, let change) = error { return change != "moveWatermark" }
+        return error.mayPass
     }
 
-    private func serve() async throws {
-        while true {
-            do {
-                try await turn()
-                failures = 0
-            } catch {
-                guard error.mayPass, !error.isAboutWatermark else { throw error }
-                failures += 1
-                if failures == 1 {
-                    logger.error("slots can't be recorded", metadata: ["reason": "\(error)"])
-                }
-            }
-            try await alarm.wait(until: nextTurn, on: clock)
-        }
-    }
-
-    /// Waits until it is known which runs of an earlier daemon have ended, but not for ever.
-    ///
-    /// One that ended while no daemon was up would pass for one at work, and its job would skip slots for nothing.
-    private func hearNews() async throws {
-        guard let news else { return }
-        let limit = clock.now + Self.newsLimit
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in news {} }
-            group.addTask { [clock] in try await clock.sleep(until: limit) }
-            try await group.next()
-            group.cancelAll()
-        }
-        try Task.checkCancellation()
-    }
-
-    private var nextTurn: Moment? {
-        if awaitsJobs { return nil }
-        if failures > 0 { return clock.now + .seconds(min(failures, 30)) }
-        let slot = watch.isHeld ? clock.now + .seconds(1) : book.earliest?.slot
-        return [slot, waiting.next].compactMap(\.self).min()
-    }
-
-    private func turn() async throws(LedgerError) {
-        lookAtClock()
-        guard await hasJobs() else { return }
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        readClocks()
+        guard await hasJobs() else { return .whenRung }
         // What fails here fails again below, when everybody has an answer.
         try? await followEnds()
         try? await startWaiting()
-        var failure: LedgerError?
-        while !commands.isEmpty || comingTzdata != nil && failure == nil {
-            do throws(LedgerError) { try await readZones() } catch { failure = error }
-            var requests = RequestBatch()
-            for command in commands.takeAll() {
-                switch command {
-                case .request(let request, let continuation):
-                    requests.add(request, continuation)
-                case .change(let edits, let events, let continuation):
-                    await answer(&requests)
-                    continuation.resume(returning: await apply(edits, events))
-                case .takeUp(let edits, let continuation):
-                    await answer(&requests)
-                    continuation.resume(returning: await apply(edits, afterStop: true))
-                case .boot(let boot, let continuation):
-                    await answer(&requests)
-                    continuation.resume(returning: await start(boot))
-                }
-            }
-            await answer(&requests)
-        }
-        if let failure { throw failure }
+        try await executeCommands()
         try await followEnds()
         try await settle(until: clock.now)
         try await startWaiting()
+        return .earliest(watch.isHeld ? clock.now + .seconds(1) : book.earliest?.slot, waiting.next)
+    }
+
+    /// Does what was asked for, and follows the zone data that were announced.
+    ///
+    /// - Throws: what kept the zone data from being followed; whoever asked has an answer all the same.
+    private func executeCommands() async throws(LedgerError) {
+        var failure: LedgerError?
+        while !commands.isEmpty || schedules.announced != nil && failure == nil {
+            do throws(LedgerError) { try await readZones() } catch { failure = error }
+            var requests = RequestBatch()
+            for command in commands.takeAll() { await execute(command, sharing: &requests) }
+            await answer(&requests)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Requests share a commit; any other command comes after those before it.
+    private func execute(_ command: SlotCommand, sharing requests: inout RequestBatch) async {
+        switch command {
+        case .request(let request, let caller): requests.add(request, caller)
+        case .change(let edits, let events, let caller):
+            await answer(&requests)
+            caller.resume(returning: await apply(edits, events))
+        case .takeUp(let edits, let caller):
+            await answer(&requests)
+            caller.resume(returning: await apply(edits, afterStop: true))
+        case .boot(let boot, let caller):
+            await answer(&requests)
+            caller.resume(returning: await makeRuns(ofBoot: boot))
+        }
     }
 
     /// Takes up the jobs of the files before anything is decided; false while nobody has said what they are.
     private func hasJobs() async -> Bool {
-        while awaitsJobs {
+        while start.awaitsJobs {
             guard let (edits, continuation) = commands.removeTakeUp() else { return false }
             let outcome = await apply(edits, afterStop: true)
-            if case .success = outcome { awaitsJobs = false }
+            if case .success = outcome { start.noteJobs() }
             continuation.resume(returning: outcome)
         }
         return true
-    }
-}
-
-extension LedgerError {
-    /// Whether somebody else moved the watermark: what this keeper knows of slots is not true any more.
-    fileprivate var isAboutWatermark: Bool {
-        if case .fenced(index: 0, let change) = self { return change == "moveWatermark" }
-        return false
     }
 }

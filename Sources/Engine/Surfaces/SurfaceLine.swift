@@ -17,7 +17,7 @@ actor SurfaceLine {
     private let switchboard: Switchboard
     private let health: ChannelBoard
     private let logger: Logger
-    private let alarm = Alarm()
+    private let alarm = Bell()
     private let signals = Inbox<SurfaceSignal>()
     private var keeper = CircuitKeeper()
     private var isRecalled = false

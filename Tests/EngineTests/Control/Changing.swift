@@ -212,7 +212,7 @@ import Tracking
 @Suite(.timeLimit(.minutes(2))) struct `a reload` {
     private func reload(
         _ jobs: [(spec: JobSpec, place: String)], on tower: Tower
-    ) async throws -> ReloadDifference {
+    ) async throws -> JobDifference {
         var configuration = tower.switchboard.configuration
         configuration.jobs = jobs
         tower.file.value = .success(configuration)

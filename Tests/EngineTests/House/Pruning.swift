@@ -59,19 +59,19 @@ import WardenProtocol
     @Test func `goes with the wall clock, over nights and summer hours`() {
         var clock = RetentionClock(known: start, sinceBoot: .seconds(5))
         for hours in [1, 24, 25] {
-            clock.look(at: start + .seconds(3600 * hours), sinceBoot: .seconds(5))
+            clock.advance(to: start + .seconds(3600 * hours), sinceBoot: .seconds(5))
             #expect(clock.now == start + .seconds(3600 * hours))
         }
-        clock.look(at: start - .seconds(86_400 * 40), sinceBoot: .seconds(6))
+        clock.advance(to: start - .seconds(86_400 * 40), sinceBoot: .seconds(6))
         #expect(clock.now == start - .seconds(86_400 * 40))
     }
 
     @Test func `follows a leap of years no faster than time goes by, and a tenth`() {
         var clock = RetentionClock(known: start, sinceBoot: .seconds(5))
-        clock.look(at: start + decade, sinceBoot: .seconds(5))
+        clock.advance(to: start + decade, sinceBoot: .seconds(5))
         #expect(clock.now == start)
         for hour in 1...100 {
-            clock.look(at: start + decade + .seconds(3600 * hour), sinceBoot: .seconds(5 + 3600 * hour))
+            clock.advance(to: start + decade + .seconds(3600 * hour), sinceBoot: .seconds(5 + 3600 * hour))
         }
         #expect(clock.now == start + .seconds(3600 * 110))
     }
@@ -80,14 +80,14 @@ import WardenProtocol
         let away = Duration.seconds(21 * 86_400)
         var clock = RetentionClock(known: start, sinceBoot: .zero)
         for day in 1...210 {
-            clock.look(at: start + away + .seconds(86_400 * day), sinceBoot: .seconds(86_400 * day))
+            clock.advance(to: start + away + .seconds(86_400 * day), sinceBoot: .seconds(86_400 * day))
         }
         #expect(clock.now == start + away + .seconds(86_400 * 210))
     }
 
     @Test func `takes no step from a year before Belfry`() {
         var clock = RetentionClock(known: start, sinceBoot: .zero)
-        clock.look(at: Moment(seconds: 3600), sinceBoot: .seconds(60))
+        clock.advance(to: Moment(seconds: 3600), sinceBoot: .seconds(60))
         #expect(clock.now == start + .seconds(60))
     }
 }

@@ -9,8 +9,8 @@ import Tracking
 @Suite(.timeLimit(.minutes(2))) struct `a run that is asked for` {
     private func request(
         _ job: String, key: String = "key:1", force: Bool = false
-    ) -> RunRequest {
-        RunRequest(job: job, kind: .manual, cause: key, force: force)
+    ) -> RequestedRun {
+        RequestedRun(job: job, kind: .manual, cause: key, force: force)
     }
 
     @Test func `is queued under the next number of its job`() async throws {
@@ -92,7 +92,7 @@ import Tracking
     @Test func `with a spec of its own needs no job`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             let spec = JobSpec.manual("make", "make all")
-            let request = RunRequest(job: "make", kind: .exec, cause: "exec:1", force: true, spec: spec)
+            let request = RequestedRun(job: "make", kind: .exec, cause: "exec:1", force: true, spec: spec)
             guard case .queued(let run) = try await scene.keeper.request(request) else {
                 Issue.record("not queued")
                 return

@@ -37,7 +37,7 @@ import Tracking
             // What needs no clock does not wait.
             try await scene.keeper.takeUp(boot: "two")
             #expect(try await scene.newest("start").state == .queued)
-            _ = try await scene.keeper.request(RunRequest(job: "hourly", kind: .manual, cause: "key:1"))
+            _ = try await scene.keeper.request(RequestedRun(job: "hourly", kind: .manual, cause: "key:1"))
             try await scene.endNewest("hourly")
             set.raise()
             scene.clock.set(to: at("12:10:00"))

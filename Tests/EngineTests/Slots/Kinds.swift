@@ -184,7 +184,7 @@ import Tracking
             try await scene.settled()
             try await scene.endNewest("poll")
             try await scene.sleeps(until: at("10:01:00"))
-            let request = RunRequest(job: "poll", kind: .manual, cause: "key:1")
+            let request = RequestedRun(job: "poll", kind: .manual, cause: "key:1")
             _ = try await scene.keeper.request(request)
             scene.clock.advance(to: at("10:01:00"))
             try await scene.settled()

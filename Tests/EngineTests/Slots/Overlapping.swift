@@ -118,7 +118,7 @@ import Tracking
 @Suite(.timeLimit(.minutes(2))) struct `a request that finds the last run at work` {
     private func ask(_ scene: SlotScene, _ key: String, force: Bool = false) async throws -> RequestOutcome {
         try await scene.keeper.request(
-            RunRequest(job: "job", kind: .manual, cause: RunCause.key(key), force: force))
+            RequestedRun(job: "job", kind: .manual, cause: RunCause.key(key), force: force))
     }
 
     @Test(arguments: OverlapPolicy.allCases)

@@ -151,7 +151,7 @@ import Tracking
             _ = try await scene.keeper.change([.put(spec, origin: .file, place: "f:1")])
             guard
                 case .queued(let run) = try await scene.keeper.request(
-                    RunRequest(job: "calm", kind: .manual, cause: RunCause.key("k")))
+                    RequestedRun(job: "calm", kind: .manual, cause: RunCause.key("k")))
             else { return }
             try await scene.ledger.commit([.moveRun(RunMove(run, from: [.queued], to: .starting))])
             try await scene.decide(at: at("11:00:00"))

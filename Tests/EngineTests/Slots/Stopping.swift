@@ -68,7 +68,7 @@ import Tracking
         try await SlotScene.run(in: folder, at: at("10:03:10"), awaitsJobs: true) { scene in
             // Nothing is decided before it is known what the file says.
             async let typed = scene.keeper.request(
-                RunRequest(job: "changed", kind: .manual, cause: RunCause.key("k")))
+                RequestedRun(job: "changed", kind: .manual, cause: RunCause.key("k")))
             try await scene.keeper.takeUp([
                 .put(.cron("changed", "* * * * *", "new"), origin: .file, place: "f:1"),
                 .put(old[2], origin: .file, place: "f:9"),

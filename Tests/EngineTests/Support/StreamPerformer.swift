@@ -21,8 +21,10 @@ final class StreamPerformer: Performer {
 
     let survivesTheDaemon = false
     private let state: Mutex<State>
+    private let reported = Mutex<[PerformerEvent]>([])
     private let clock: any WallClock
-    private let (reported, reports) = AsyncStream.makeStream(of: PerformerEvent.self)
+    private let (arrivals, arrived) = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let (proceeding, proceeds) = AsyncStream.makeStream(of: Void.self)
 
     /// A performer that can't be reached the first times.
@@ -46,18 +48,18 @@ final class StreamPerformer: Performer {
         }
         if isRefused { throw NoStream() }
         for key in state.withLock({ Array($0.running.keys) + Array($0.ended.keys) }) { ask(key) }
-        reports.yield(.caughtUp)
+        report(.caughtUp)
         return nil
     }
 
     func start(_ order: AttemptOrder) {
         guard case .process(let process) = order, case .shell(let text) = process.work else {
-            reports.yield(.refused(order.key, .badOrder, text: "no text"))
+            report(.refused(order.key, .badOrder, text: "no text"))
             return
         }
         state.withLock { state in
             guard state.running[order.key] == nil, state.ended[order.key] == nil else { return }
-            reports.yield(.started(order.key, process: nil, at: clock.now))
+            report(.started(order.key, process: nil, at: clock.now))
             state.running[order.key] = Task {
                 await perform(text.split(separator: "\n"), order.key, clock.now)
             }
@@ -75,15 +77,27 @@ final class StreamPerformer: Performer {
             let event =
                 state.ended[key].map(PerformerEvent.ended)
                 ?? (isRunning ? .started(key, process: nil, at: clock.now) : .unknown(key))
-            _ = reports.yield(event)
+            report(event)
         }
     }
 
     func acknowledge(_ key: RunKey) { state.withLock { _ = $0.ended.removeValue(forKey: key) } }
 
-    func nextEvents() async -> [PerformerEvent]? {
-        for await event in reported { return [event] }
-        return nil
+    func waitForEvents() async -> Bool {
+        for await _ in arrivals { return true }
+        return false
+    }
+
+    func takeEvents() -> [PerformerEvent] {
+        reported.withLock { reported in
+            defer { reported = [] }
+            return reported
+        }
+    }
+
+    private func report(_ event: PerformerEvent) {
+        reported.withLock { $0.append(event) }
+        arrived.yield()
     }
 
     // MARK: An attempt
@@ -93,7 +107,7 @@ final class StreamPerformer: Performer {
             if line == "wait" {
                 for await _ in proceeding { break }
             } else {
-                reports.yield(.report(key, line: Array(line.utf8)))
+                report(.report(key, line: Array(line.utf8)))
             }
         }
         let isCanceled = Task.isCancelled
@@ -103,7 +117,7 @@ final class StreamPerformer: Performer {
         state.withLock { state in
             state.running[key] = nil
             state.ended[key] = record
-            reports.yield(.ended(record))
+            report(.ended(record))
         }
     }
 }

@@ -96,8 +96,8 @@ import Tracking
         let taken = rows.take(2)
         #expect(ids(taken) == ["made 1", "2"])
         rows.putBack(taken)
-        rows.addFirst("0")
-        #expect(ids(rows.take(9)) == ["0", "made 1", "2", "3"] && rows.isEmpty)
+        rows.addFirst(row("0"))
+        #expect(ids(rows.take(9)) == ["made 0", "made 1", "2", "3"] && rows.isEmpty)
     }
 
     @Test func `are known in the turn in which they were seen only`() {
@@ -110,23 +110,58 @@ import Tracking
 }
 
 @Suite struct `work that the ledger did not take` {
-    @Test func `is reported once while the trouble lasts, and again after a turn without`() {
+    @Test func `is a failure of the turn in which it was tried`() {
         var owed = OwedWork()
-        let error = LedgerError.full
-        var isLogged = [owed.note(error)]
-        #expect(owed.isTroubled)
-        owed.turnEnded()
-        isLogged.append(owed.note(error))
-        owed.settled()
-        #expect(!owed.isTroubled)
-        owed.turnEnded()
-        isLogged.append(owed.note(error))
-        #expect(isLogged == [true, false, true] && owed.fatal == nil)
+        owed.note(.full)
+        owed.note(.readOnly(path: "ledger.db"))
+        #expect(owed.failure == .full)
+        owed.beginTurn()
+        #expect(owed.failure == nil)
     }
 
     @Test func `ends the keeper where only another start can fix it`() {
         var owed = OwedWork()
-        _ = owed.note(.closed)
-        #expect(owed.fatal == .closed)
+        owed.note(.full)
+        owed.note(.closed)
+        owed.note(.full)
+        #expect(owed.failure == .closed)
+    }
+}
+
+@Suite struct `the runs that wait and those under way` {
+    private func run(_ id: String, _ state: RunState, attempt: Int = 1) -> RunRecord {
+        var run = RunRecord(
+            id: id, job: "job", bot: "belfry", kind: .manual, cause: "key:\(id)", state: state,
+            queuedAt: at("10:00:00"), revision: 1)
+        run.attempt = attempt
+        return run
+    }
+
+    private func wait(_ id: String) -> Waiting {
+        Waiting(run(id, .queued), .manual("job").with { $0.overlap = .queueAll })
+    }
+
+    @Test func `share the room there is`() {
+        var hands = RunHands(limits: RunLimits(running: 1))
+        hands.adopt(run("1", .running), by: .warden, places: [])
+        hands.queue.join(wait("2"), first: false)
+        #expect(hands.takeTurns(at: .zero).isEmpty)
+        #expect(hands.obstacle(of: "2") == .runningCap)
+        // Only the commit of its end is still to come.
+        hands.noteEnd(run("1", .completed))
+        #expect(hands.obstacle(of: "2") == nil)
+        #expect(hands.takeTurns(at: .zero).map(\.id) == ["2"])
+    }
+
+    @Test func `leave their job's turn to the next when they end, and keep it for another attempt`() {
+        for (keepsTurn, next) in [(true, []), (false, ["2"])] {
+            var hands = RunHands(limits: RunLimits())
+            hands.adopt(run("1", .running), by: .warden, places: [.job("job")])
+            hands.queue.join(wait("2"), first: false)
+            #expect(hands.takeTurns(at: .zero).isEmpty)
+            let released = [true, false].map { _ in hands.release("1", keepsTurn: keepsTurn) }
+            #expect(released == [true, false])
+            #expect(hands.takeTurns(at: .zero).map(\.id) == next)
+        }
     }
 }

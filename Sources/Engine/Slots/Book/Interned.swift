@@ -1,9 +1,9 @@
 import OrderedCollections
 
-/// Distinct values, each kept once however many rows say it; a row keeps the place of its value, 4 bytes.
+/// Distinct values, each kept once however many rows have it; a row keeps the place of its value, 4 bytes.
 struct Interned<Value: Hashable & Sendable>: Sendable {
     private var values: OrderedSet<Value> = []
-    /// How many rows say the value of each place.
+    /// How many rows have the value of each place.
     private var uses: [UInt32] = []
     private var unused = 0
 
@@ -12,13 +12,13 @@ struct Interned<Value: Hashable & Sendable>: Sendable {
     /// How many places there are; a place without a row may be among them.
     var count: Int { values.count }
 
-    /// How many rows say the value of `place`.
+    /// How many rows have the value of `place`.
     func uses(of place: UInt32) -> Int { Int(uses[Int(place)]) }
 
-    /// The place of a value; nil: no row says it.
+    /// The place of a value; nil: no row has it.
     func place(of value: Value) -> UInt32? { values.firstIndex(of: value).map { UInt32($0) } }
 
-    /// Notes one more row that says `value`.
+    /// Notes one more row that has `value`.
     ///
     /// - Complexity: O(1).
     mutating func take(_ value: Value) -> UInt32 {
@@ -32,13 +32,13 @@ struct Interned<Value: Hashable & Sendable>: Sendable {
         return UInt32(place)
     }
 
-    /// Notes one row less that says the value of `place`.
+    /// Notes one row less that has the value of `place`.
     mutating func release(_ place: UInt32) {
         uses[Int(place)] -= 1
         if uses[Int(place)] == 0 { unused += 1 }
     }
 
-    /// Forgets values that no row says once they outweigh the others.
+    /// Forgets values that no row has once they outweigh the others.
     ///
     /// - Returns: by each place the one that takes over; nil when nothing moved.
     /// - Complexity: O(1), amortised over releases.

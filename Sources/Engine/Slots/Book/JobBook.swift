@@ -3,7 +3,7 @@ import Ledger
 import Timeline
 import Tracking
 
-/// Every job that is in force, as far as its slots need it, and the order in which they come.
+/// Every active job, as far as its slots need it, and the order in which they come.
 ///
 /// A value of the slot keeper; the ledger's rows are the truth, and what else there is to know of a job is read there.
 /// About 60 bytes a job, and a schedule that several jobs have is kept once.
@@ -50,6 +50,8 @@ struct JobBook: Sendable {
     private var zones: [String: ZoneRules] = [:]
     /// See ``Entry/chain``; by name.
     private(set) var chains: [String: String] = [:]
+    /// Jobs that run after their last end, while the moment of their next run is not known.
+    private(set) var unchained: Set<String> = []
 
     /// How many jobs there are.
     var count: Int { rows.count }
@@ -71,7 +73,7 @@ struct JobBook: Sendable {
 
     // MARK: Edits
 
-    /// Puts a job in force, in place of one of its name; its next slot is the first after `moment`.
+    /// Enters a job, in place of one of its name; its next slot is the first after `moment`.
     ///
     /// `rules` are those of its zone, which holds on to those that it has already: see ``follow(_:after:)``.
     mutating func put(_ job: SlotJob, schedule: Schedule, rules: ZoneRules, after moment: Moment) {
@@ -92,7 +94,7 @@ struct JobBook: Sendable {
         advance(job.name, after: moment, joining: row.open)
     }
 
-    /// Takes a job out of force.
+    /// Removes a job.
     mutating func remove(_ name: String) {
         guard let place = queue.place(of: name) else { return }
         release(rows[place])
@@ -100,6 +102,7 @@ struct JobBook: Sendable {
         rows.swapAt(place, rows.count - 1)
         rows.removeLast()
         chains[name] = nil
+        unchained.remove(name)
         compact()
     }
 
@@ -153,7 +156,7 @@ struct JobBook: Sendable {
     /// Queues the job's first slot after `moment`.
     mutating func advance(_ name: String, after moment: Moment, joining open: OpenSpan?) {
         guard let place = queue.place(of: name) else { return }
-        if !chains.isEmpty { chains[name] = nil }
+        if !chains.isEmpty, chains.removeValue(forKey: name) != nil { unchained.insert(name) }
         rows[place].open = open
         reckon(place, after: moment)
     }
@@ -168,7 +171,7 @@ struct JobBook: Sendable {
         for name in names { if let place = queue.place(of: name) { queue.putBack(place) } }
     }
 
-    /// Queues every job's first slot after `moment`: time begins anew there.
+    /// Queues every job's first slot after `moment`: time begins again there.
     mutating func restart(after moment: Moment) {
         for place in rows.indices {
             if chains.isEmpty || chains[queue.name(at: place)] == nil {
@@ -186,13 +189,25 @@ struct JobBook: Sendable {
     mutating func chain(_ name: String, at moment: Moment, by cause: String) {
         guard let place = queue.place(of: name) else { return }
         chains[name] = cause
+        unchained.remove(name)
         queue.set(moment, at: place)
     }
 
-    /// When the job's next slot comes is not known any more.
+    /// When the job's next slot comes is not known until its last run has ended.
     mutating func unchain(_ name: String) {
         chains[name] = nil
-        if let place = queue.place(of: name) { queue.set(nil, at: place) }
+        if let place = queue.place(of: name) {
+            queue.set(nil, at: place)
+            unchained.insert(name)
+        }
+    }
+
+    /// The moment of the job's run after its last end is found again, unless the job is paused or has another schedule.
+    mutating func rechain(_ name: String) {
+        unchained.remove(name)
+        guard let place = queue.place(of: name), case .after = schedules[rows[place].schedule] else { return }
+        unchain(name)
+        if rows[place].isPaused { unchained.remove(name) }
     }
 
     /// The clock went back: nobody waits longer for the run after its last end than from now on.
@@ -211,7 +226,7 @@ struct JobBook: Sendable {
         schedule.zoneName.flatMap { zones[$0] } ?? .utc
     }
 
-    /// The zones of which `lookUp` says something else than what slots follow.
+    /// The zones for which `lookUp` returns other rules than those that slots follow.
     func changedZones(_ lookUp: ZoneLookup) -> [(name: String, rules: ZoneRules?)] {
         zones.compactMap { name, rules in
             let found = lookUp(name)

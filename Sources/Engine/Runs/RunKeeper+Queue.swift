@@ -28,7 +28,7 @@ extension RunKeeper {
             for id in changed { release(id, nil) }
         } catch {
             rows.putBack(noted)
-            trouble(error)
+            owed.note(error)
         }
     }
 
@@ -37,19 +37,19 @@ extension RunKeeper {
         switch run.state {
         case .scheduled: return
         case .queued:
-            guard active[run.id] == nil else { return }
+            guard hands.active[run.id] == nil else { return }
             guard run.endAsked == nil else {
-                queue.drop(run)
+                hands.queue.drop(run)
                 return steps.append(decider.withdrawn(run, at: clock.now))
             }
-            guard !queue.contains(run.id) else { return }
+            guard !hands.queue.contains(run.id) else { return }
             try await enqueue(run)
         case .starting, .running, .blocked, .paused, .stalled:
-            guard active[run.id] != nil else { return try await adopt(run, into: &steps) }
+            guard hands.active[run.id] != nil else { return try await adopt(run, into: &steps) }
             guard let why = run.endAsked else { return }
-            active[run.id]?.record.endAsked = why
+            hands.active[run.id]?.record.endAsked = why
             cancelAttempt(of: run.id)
-        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: queue.drop(run)
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: hands.queue.drop(run)
         }
     }
 
@@ -73,8 +73,7 @@ extension RunKeeper {
         let step = decider.adopt(run)
         let spec = try await specs.spec(of: run)
         let (performer, places) = (performers.kind(of: spec), Waiting(run, spec).places)
-        active[run.id] = ActiveRun(adopting: step.after, by: performer, places: places)
-        queue.enter(run.id, places)
+        hands.adopt(step.after, by: performer, places: places)
         steps.append(step)
         await board.enter(
             task(of: run), attempt: run.attempt, state: run.state, saved: run.live, at: clock.now)
@@ -86,21 +85,21 @@ extension RunKeeper {
         let waiting = Waiting(
             run, spec, performer: performers.kind(of: spec), since: ClockReading(of: clock))
         // It has been at work: the others of its job go on waiting for its end.
-        if run.attempt > 1 { queue.enter(run.id, [.job(run.job)]) }
+        if run.attempt > 1 { hands.queue.enter(run.id, [.job(run.job)]) }
         let now = clock.now
         // The first attempt's moment is its spread's, which has come when it is queued, whatever the clock says since.
         if let moment = run.notBefore, moment > now, run.attempt > 1 {
             let longest = RetryChance.longestWait(after: run.attempt - 1, of: spec)
-            queue.delay(waiting, until: clock.sinceBoot + min(moment - now, longest))
+            hands.queue.delay(waiting, until: clock.sinceBoot + min(moment - now, longest))
         } else {
-            queue.join(waiting, first: run.token > 0)
+            hands.queue.join(waiting, first: run.token > 0)
             rows.keep(run)
         }
     }
 
-    /// Claims the runs whose turn it is, as many as there is `room` for.
-    func admit(_ room: Int, into steps: inout [RunStep]) async {
-        let turns = queue.takeTurns(room, at: clock.sinceBoot)
+    /// Claims the runs whose turn it is, as many as there is room for.
+    func admit(into steps: inout [RunStep]) async {
+        let turns = hands.takeTurns(at: clock.sinceBoot)
         guard !turns.isEmpty else { return }
         do throws(LedgerError) {
             let unseen = turns.map(\.id).filter { rows[$0] == nil }
@@ -109,15 +108,15 @@ extension RunKeeper {
             for waiting in turns {
                 guard let run = rows[waiting.id] else {
                     // Its row no longer exists: nobody else will release what it holds.
-                    queue.leave(waiting.id, waiting.places)
+                    hands.queue.leave(waiting.id, waiting.places)
                     continue
                 }
                 plans.append((run, try await specs.spec(of: run), waiting))
             }
             for plan in plans { await claim(plan.run, plan.spec, plan.waiting, into: &steps) }
         } catch {
-            queue.putBack(turns)
-            trouble(error)
+            hands.queue.putBack(turns)
+            owed.note(error)
         }
     }
 
@@ -126,7 +125,7 @@ extension RunKeeper {
     ) async {
         guard run.state == .queued, run.endAsked == nil else {
             // It was changed since it began to wait.
-            queue.leave(run.id, waiting.places)
+            hands.queue.leave(run.id, waiting.places)
             return rows.add([.changed(run.id)])
         }
         let fault: String
@@ -134,12 +133,12 @@ extension RunKeeper {
             fault = "the daemon ended before it began; run the command again"
         } else if let spec {
             let step = decider.claim(run)
-            active[run.id] = ActiveRun(claiming: step.after, spec, waiting)
+            hands.active[run.id] = ActiveRun(claiming: step.after, spec, waiting)
             return steps.append(step)
         } else {
             fault = "revision \(run.revision) of its job is not in the ledger"
         }
-        queue.leave(run.id, waiting.places)
+        hands.queue.leave(run.id, waiting.places)
         let now = clock.now
         // Who follows the run, or asks later, reads why.
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)

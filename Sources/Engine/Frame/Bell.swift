@@ -1,10 +1,10 @@
 import Synchronization
-package import Timeline
+import Timeline
 
 /// Wakes one loop: when somebody rings, or when the wall clock shows a moment, whichever comes first.
 ///
 /// Rings are conflated: any number of them before a wait end that wait once. One loop waits at a time.
-package final class Alarm: Sendable {
+final class Bell: Sendable {
     private struct State {
         var isRung = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -12,10 +12,10 @@ package final class Alarm: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
+    init() {}
 
     /// Ends the wait under way, or the next one.
-    package func ring() {
+    func ring() {
         let waiter = state.withLock { state in
             let waiter = state.waiter
             state.waiter = nil
@@ -29,8 +29,8 @@ package final class Alarm: Sendable {
     ///
     /// May return before `moment` without a ring when the clock was set: look at the clock again.
     /// - Throws: `CancellationError` when the task is cancelled.
-    package func wait(until moment: Moment?, on clock: any WallClock) async throws {
-        if takeRing() { return try Task.checkCancellation() }
+    func wait(until moment: Moment?, on clock: any WallClock) async throws {
+        if consumeRing() { return try Task.checkCancellation() }
         guard let moment else {
             await waitForRing()
             return try Task.checkCancellation()
@@ -44,8 +44,8 @@ package final class Alarm: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Whether it was rung since the last wait: then that wait is over before it begins.
-    private func takeRing() -> Bool {
+    /// Whether it was rung since the last wait, so that the next one ends at once.
+    private func consumeRing() -> Bool {
         state.withLock { state in
             defer { state.isRung = false }
             return state.isRung

@@ -1,0 +1,176 @@
+import Ledger
+import Logging
+import Timeline
+
+/// An actor that takes the ledger's rows one station further.
+///
+/// The frame is the same for all of them, and is ``follow()``: serve, wait until something rings the bell or until the
+/// moment that the last service named, and serve again. While the ledger refuses, it serves again after 1 s, 2 s and so
+/// on up to ``KeeperLoop/longestWait``, and at once when the ledger accepts writes again; the trouble is logged once.
+/// The frame ends when its task is cancelled, when a waker ends, and with an error that only a restart can clear.
+///
+/// A keeper adds what wakes it, and the service:
+/// ```swift
+/// actor Greeter: Keeper {
+///     let ledger: any Ledger
+///     var loop: KeeperLoop
+///
+///     func wakers() -> [Waker] { [.each(ledger.commits()) { $0.contains(.talk) }] }
+///
+///     func serve() async throws(LedgerError) -> KeeperLoop.Next {
+///         try await ledger.commit([.setFact(name: "greeted", value: "\(loop.clock.now)")])
+///         return .whenRung
+///     }
+/// }
+/// ```
+/// It finds out by itself what is due: rings are conflated, and some come for nothing.
+protocol Keeper: Actor {
+    nonisolated var ledger: any Ledger { get }
+    var loop: KeeperLoop { get set }
+
+    /// What rings the bell, besides this keeper's own methods.
+    func wakers() -> [Waker]
+
+    /// Does what is due.
+    ///
+    /// - Returns: when to serve next though nobody rings.
+    func serve() async throws(LedgerError) -> KeeperLoop.Next
+
+    /// Whether what failed in this way may succeed later; left out, ``LedgerError/mayPass``.
+    nonisolated func mayPass(_ error: LedgerError) -> Bool
+}
+
+extension Keeper {
+    func wakers() -> [Waker] { [] }
+
+    nonisolated func mayPass(_ error: LedgerError) -> Bool { error.mayPass }
+
+    nonisolated var retriesWhenSound: Waker {
+        Waker { [weak self, conditions = ledger.conditions()] _ in
+            for await condition in conditions where condition == .sound { await self?.retryAtOnce() }
+        }
+    }
+
+    /// Serves until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only a restart can clear; `CancellationError`.
+    func follow() async throws {
+        let (bell, wakers) = (loop.bell, wakers() + [retriesWhenSound])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for waker in wakers { group.addTask { try await waker.run(bell) } }
+            group.addTask { try await self.serveRepeatedly() }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+    }
+
+    private func serveRepeatedly() async throws {
+        while true {
+            let next: KeeperLoop.Next
+            do throws(LedgerError) {
+                next = try await serve()
+                loop.noteSuccess()
+            } catch {
+                guard mayPass(error) else { throw error }
+                next = loop.noteFailure(error)
+            }
+            switch next {
+            case .atOnce: try Task.checkCancellation()
+            case .at(let moment): try await loop.bell.wait(until: moment, on: loop.clock)
+            case .whenRung: try await loop.bell.wait(until: nil, on: loop.clock)
+            }
+        }
+    }
+
+    private func retryAtOnce() {
+        if loop.isFailing { loop.bell.ring() }
+    }
+}
+
+/// A keeper's bell and clock, and how often in a row it has failed.
+struct KeeperLoop {
+    /// When to serve next.
+    enum Next: Hashable {
+        /// More is due already.
+        case atOnce
+        /// At this moment, or when the bell is rung.
+        case at(Moment)
+        /// Not before the bell is rung.
+        case whenRung
+
+        /// At the earliest of these moments; `nil` stands for never.
+        static func earliest(_ moments: Moment?...) -> Next {
+            moments.compactMap(\.self).min().map { .at($0) } ?? .whenRung
+        }
+    }
+
+    /// The longest wait after a failure.
+    static let longestWait: Duration = .seconds(5)
+
+    let bell: Bell
+    let clock: any WallClock
+    let logger: Logger
+    /// What is logged when the ledger refuses, such as `slots can't be recorded`; nil: the keeper logs it.
+    private let complaint: Logger.Message?
+    private(set) var failures = 0
+
+    init(clock: any WallClock, logger: Logger, complaint: Logger.Message?, bell: Bell = Bell()) {
+        self.clock = clock
+        self.logger = logger
+        self.complaint = complaint
+        self.bell = bell
+    }
+
+    /// Whether it failed the last time.
+    var isFailing: Bool { failures > 0 }
+
+    mutating func noteSuccess() { failures = 0 }
+
+    mutating func noteFailure(_ error: LedgerError) -> Next {
+        failures += 1
+        if failures == 1, let complaint { logger.error(complaint, metadata: ["reason": "\(error)"]) }
+        return .at(clock.now + min(.seconds(failures), Self.longestWait))
+    }
+}
+
+/// Something that wakes a keeper; runs beside its loop, and its end ends the keeper.
+struct Waker: Sendable {
+    let run: @Sendable (Bell) async throws -> Void
+
+    init(_ run: @escaping @Sendable (Bell) async throws -> Void) {
+        self.run = run
+    }
+
+    /// Rings for each element that matters.
+    static func each<Element: Sendable>(
+        _ stream: AsyncStream<Element>, where matters: @escaping @Sendable (Element) -> Bool = { _ in true }
+    ) -> Waker {
+        Waker { bell in for await element in stream where matters(element) { bell.ring() } }
+    }
+
+    /// Puts each element into the inbox and rings; waits while the inbox is full.
+    static func each<Element: Sendable>(
+        of elements: some AsyncSequence<Element, Never> & Sendable, into inbox: Inbox<Element>
+    ) -> Waker {
+        Waker { bell in
+            for await element in elements {
+                inbox.put(element)
+                bell.ring()
+                await inbox.room()
+            }
+        }
+    }
+}
+
+extension LedgerError {
+    /// Whether the ledger as it is open now may accept the same changes later.
+    ///
+    /// Where it can't, the daemon ends and is started again: a failed sync is never repeated.
+    var mayPass: Bool {
+        switch self {
+        case .fenced, .full, .readOnly, .locked, .damaged, .storage: true
+        case .newer, .syncFailed, .closed: false
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Synchronization
+
+/// Publishes values to any number of listeners, conflated: a slow one gets all that it missed as one value.
+///
+/// ```swift
+/// let touched = Broadcast<Set<Station>> { $0.formUnion($1) }
+/// for await stations in touched.listen() { ... }
+/// ```
+package final class Broadcast<Value: Sendable>: Sendable {
+    private struct State {
+        var listeners: [WeakListener<Value>] = []
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let merge: @Sendable (inout Value, Value) -> Void
+
+    /// `merge` adds a newer value to one that nobody has read yet; left out, the newer one replaces it.
+    package init(merging merge: @escaping @Sendable (inout Value, Value) -> Void = { $0 = $1 }) {
+        self.merge = merge
+    }
+
+    deinit { end() }
+
+    /// Everything published from now on, after `first` where it is given.
+    ///
+    /// Ends with ``end()``, and when its reader is cancelled.
+    package func listen(first: Value? = nil) -> AsyncStream<Value> {
+        let listener = Listener(first, merge: merge)
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.listeners.append(WeakListener(listener: listener)) }
+            return state.isEnded
+        }
+        if isEnded { listener.end() }
+        return AsyncStream {
+            await withTaskCancellationHandler {
+                await listener.next()
+            } onCancel: {
+                listener.end()
+            }
+        }
+    }
+
+    package func publish(_ value: Value) {
+        for listener in listeners() { listener.publish(value) }
+    }
+
+    /// Ends every stream, after what was published before.
+    package func end() {
+        state.withLock { $0.isEnded = true }
+        for listener in listeners() { listener.end() }
+    }
+
+    private func listeners() -> [Listener<Value>] {
+        state.withLock { state in
+            state.listeners.removeAll { $0.listener == nil }
+            return state.listeners.compactMap(\.listener)
+        }
+    }
+}
+
+/// Held weakly: a stream that nobody iterates any more ends the listener with itself.
+private struct WeakListener<Value: Sendable> {
+    weak let listener: Listener<Value>?
+}
+
+/// One stream's side: what it has not read yet, or the reader that waits for it.
+private final class Listener<Value: Sendable>: Sendable {
+    private struct State {
+        var unread: Value?
+        var isEnded = false
+        var reader: CheckedContinuation<Value?, Never>?
+    }
+
+    private let state: Mutex<State>
+    private let merge: @Sendable (inout Value, Value) -> Void
+
+    init(_ first: Value?, merge: @escaping @Sendable (inout Value, Value) -> Void) {
+        state = Mutex(State(unread: first))
+        self.merge = merge
+    }
+
+    func publish(_ value: Value) {
+        let reader = state.withLock { state -> CheckedContinuation<Value?, Never>? in
+            if let reader = state.reader {
+                state.reader = nil
+                return reader
+            }
+            guard var unread = state.unread else {
+                state.unread = value
+                return nil
+            }
+            merge(&unread, value)
+            state.unread = unread
+            return nil
+        }
+        reader?.resume(returning: value)
+    }
+
+    func end() {
+        let reader = state.withLock { state in
+            state.isEnded = true
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(returning: nil)
+    }
+
+    func next() async -> Value? {
+        await withCheckedContinuation { reader in
+            let answer = state.withLock { state -> Value?? in
+                if let unread = state.unread {
+                    state.unread = nil
+                    return .some(unread)
+                }
+                if state.isEnded { return .some(nil) }
+                state.reader = reader
+                return nil
+            }
+            if let answer { reader.resume(returning: answer) }
+        }
+    }
+}
