@@ -27,7 +27,6 @@ package actor Desktop: LevelChannel {
     private let reports: AsyncStream<SurfaceSignal>.Continuation
     private let desktopForm: DesktopForm
     private let bus: SessionBus
-    private let clock: any WallClock
     private let logger: Logger
 
     private var connection: DBusConnection?
@@ -47,9 +46,7 @@ package actor Desktop: LevelChannel {
     /// How long a server that did not start is left alone, one element a time it did not.
     private var starts: AsyncStream<Duration>.Continuation?
     private var startPause = Backoff()
-    /// End the pauses that are being made.
-    private var pauseEnds: [Int: AsyncStream<Void>.Continuation] = [:]
-    private var pauses = 0
+    private let pauses: Pauses
     /// Why we gave up a connection that was well; `nil` while it is, or when it was lost.
     private var problem: String?
     /// The highest revision shown under each id of the server's present life.
@@ -62,7 +59,7 @@ package actor Desktop: LevelChannel {
         self.name = name
         desktopForm = form
         self.bus = bus
-        self.clock = clock
+        pauses = Pauses(clock: clock)
         var logger = logger
         logger[metadataKey: "channel"] = "\(name)"
         self.logger = logger
@@ -164,30 +161,12 @@ package actor Desktop: LevelChannel {
             if Task.isCancelled { return }
             report(.unavailable(problem ?? end))
             if hadBus, problem == nil { pause = Backoff() }
-            try await rest(for: pause.next())
+            try await pauses.rest(for: pause.next())
         }
     }
 
     /// Ends the pause before the next look for a bus or the next start of a server, if one is being made.
-    package func look() {
-        for end in pauseEnds.values { end.finish() }
-    }
-
-    private func rest(for duration: Duration) async throws {
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        pauses += 1
-        let pause = pauses
-        pauseEnds[pause] = end
-        defer { pauseEnds[pause] = nil }
-        let until = clock.now + duration
-        try await withThrowingTaskGroup { group in
-            group.addTask { [clock] in try await clock.sleep(until: until) }
-            group.addTask { for await _ in ends {} }
-            try await group.next()
-            group.cancelAll()
-        }
-        try Task.checkCancellation()
-    }
+    package func look() { pauses.end() }
 
     /// One connection from its beginning to its end: whether there was one, and why it ended.
     private func serve() async -> (hadBus: Bool, end: String) {
@@ -293,9 +272,9 @@ package actor Desktop: LevelChannel {
         starts?.yield(startPause.next())
     }
 
-    private func allowStarts(after pauses: AsyncStream<Duration>) async {
-        for await pause in pauses {
-            do { try await rest(for: pause) } catch { return }
+    private func allowStarts(after durations: AsyncStream<Duration>) async {
+        for await duration in durations {
+            do { try await pauses.rest(for: duration) } catch { return }
             if server == nil, overdue == nil, lookingFor == nil, canStartServer { report(asleep) }
         }
     }
@@ -350,7 +329,7 @@ package actor Desktop: LevelChannel {
                 let question = call.server.method("GetCapabilities")
                 _ = try await connection.call(question, deadline: .seconds(86_400))
                 guard overdue?.number == call.number else { continue }
-                try await rest(for: Self.patience)
+                try await pauses.rest(for: Self.patience)
             } catch is DBusError {
                 continue  // the bus reports the end of a server
             } catch {

@@ -5,6 +5,10 @@ package import Delivery
 package struct HTTPTarget: Sendable {
     private let reach: HTTPReach
     private let parts: CurlURL
+    /// Asked at connect, of the very address.
+    ///
+    /// Connections are shared only between the same rules.
+    let addressGuard: AddressGuard
 
     /// A target of the reach.
     ///
@@ -16,6 +20,10 @@ package struct HTTPTarget: Sendable {
         }
         self.reach = reach
         self.parts = parts
+        let rules = reach.allow.map { "\($0)" }.sorted().joined(separator: " ")
+        addressGuard = AddressGuard(key: "\(reach.url.isSecure) \(reach.url.host) \(rules)") {
+            reach.mayConnect(to: $0.ip.bytes)
+        }
         if let address = parts.address, !reach.mayConnect(to: address.bytes) {
             throw .addressRefused(SocketAddress(ip: address, port: parts.port))
         }
@@ -31,15 +39,4 @@ package struct HTTPTarget: Sendable {
 
     /// How long the parts of an attempt may take.
     var timeouts: CurlTimeouts { CurlTimeouts(connect: reach.connectTimeout, total: reach.timeout) }
-
-    /// Asked at connect, of the very address.
-    ///
-    /// Connections are shared only between the same rules.
-    var addressGuard: AddressGuard {
-        let reach = reach
-        let rules = reach.allow.map { "\($0)" }.sorted().joined(separator: " ")
-        return AddressGuard(key: "\(reach.url.isSecure) \(reach.url.host) \(rules)") {
-            reach.mayConnect(to: $0.ip.bytes)
-        }
-    }
 }
