@@ -5,19 +5,17 @@ import Logging
 import Timeline
 
 /// The pending entries of one channel, sent a few at a time, in order for each run and item.
-actor OutboxLine {
+actor OutboxLine: Keeper {
     /// How many attempts are under way at most.
     private static let width = 4
     /// How far the line is looked along; a person's test stands at its head.
     private static let lookAhead = 64
 
     private let channel: any EdgeChannel
-    private let ledger: any Ledger
-    private let clock: any WallClock
+    let ledger: any Ledger
+    var loop: KeeperLoop
     private let inHand: EntriesInHand
     private let health: ChannelBoard
-    private let logger: Logger
-    private let alarm = Bell()
     private let retry = RetryPolicy()
     private var keeper = CircuitKeeper()
     private var stragglers = Stragglers()
@@ -26,7 +24,10 @@ actor OutboxLine {
     private let ends = Inbox<OutboxEnd>()
     /// Ends that the ledger could not take; recorded before anything else is sent.
     private var owed: [OutboxEnd] = []
-    private var isTroubled = false
+    /// The entries to send now, on their way to the task that sends them.
+    private let (starting, starts) = AsyncStream.makeStream(of: OutboxStart.self)
+    private var clock: any WallClock { loop.clock }
+    private var logger: Logger { loop.logger }
 
     init(
         channel: any EdgeChannel, ledger: any Ledger, clock: any WallClock, inHand: EntriesInHand,
@@ -34,54 +35,36 @@ actor OutboxLine {
     ) {
         self.channel = channel
         self.ledger = ledger
-        self.clock = clock
         self.inHand = inHand
         self.health = health
         var logger = logger
         logger[metadataKey: "channel"] = "\(channel.name)"
-        self.logger = logger
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "the outbox can't be kept")
     }
 
     func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await stations in self.ledger.commits() where stations.contains(.outbox) {
-                    self.alarm.ring()
-                }
-            }
-            group.addTask {
-                for await _ in self.inHand.taps() { self.alarm.ring() }
-            }
-            group.addTask { try await self.serve() }
-            try await group.next()
-            group.cancelAll()
-        }
+        defer { for id in underWay { inHand.endSending(id) } }
+        try await follow()
     }
 
-    private func serve() async throws {
-        defer { for id in underWay { inHand.endSending(id) } }
-        try await withThrowingDiscardingTaskGroup { group in
-            while true {
-                var next: Moment?
-                do throws(LedgerError) {
-                    if !isRecalled { try await recall() }
-                    try await settle()
-                    let (due, wakeAt) = try await choose()
-                    next = wakeAt
-                    let isWorking = keeper.isWorking
-                    for entry in due { group.addTask { await self.send(entry, wasWorking: isWorking) } }
-                    isTroubled = false
-                } catch {
-                    guard error.mayPass else { throw error }
-                    if !isTroubled {
-                        logger.error("the outbox can't be kept", metadata: ["reason": "\(error)"])
-                    }
-                    isTroubled = true
-                    next = clock.now + .seconds(1)
+    func wakers() -> [Waker] {
+        let sender = Waker { [starting] _ in
+            await withDiscardingTaskGroup { group in
+                for await start in starting {
+                    group.addTask { await self.send(start.entry, wasWorking: start.isWorking) }
                 }
-                try await alarm.wait(until: next, on: clock)
+                group.cancelAll()
             }
         }
+        return [.each(ledger.commits()) { $0.contains(.outbox) }, .each(inHand.taps()), sender]
+    }
+
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        if !isRecalled { try await recall() }
+        try await settle()
+        let (due, wakeAt) = try await choose()
+        for entry in due { starts.yield(OutboxStart(entry: entry, isWorking: keeper.isWorking)) }
+        return .earliest(wakeAt)
     }
 
     // MARK: Sending
@@ -144,7 +127,7 @@ actor OutboxLine {
             result = .failure(error)
         }
         ends.put(OutboxEnd(entry: entry, result: result, wasWorking: wasWorking))
-        alarm.ring()
+        loop.bell.ring()
     }
 
     // MARK: Ends of attempts
@@ -263,4 +246,10 @@ actor OutboxLine {
         }
         isRecalled = true
     }
+}
+
+/// An entry that is about to be sent, and whether its channel is known to work.
+private struct OutboxStart: Sendable {
+    let entry: OutboxRecord
+    let isWorking: Bool
 }

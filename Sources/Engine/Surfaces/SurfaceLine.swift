@@ -5,19 +5,17 @@ import Logging
 import Timeline
 
 /// The surfaces of one channel: a level, not a queue. Whatever was missed, only the newest version is shown.
-actor SurfaceLine {
+actor SurfaceLine: Keeper {
     /// What was wanted longer ago than this is shown without a ring when the far end comes back.
     private static let ringsWithin: Duration = .seconds(300)
     /// What was wanted longer ago than this is not brought up any more.
     private static let showsWithin: Duration = .seconds(12 * 3600)
 
     private let channel: any LevelChannel
-    private let ledger: any Ledger
-    private let clock: any WallClock
+    let ledger: any Ledger
+    var loop: KeeperLoop
     private let switchboard: Switchboard
     private let health: ChannelBoard
-    private let logger: Logger
-    private let alarm = Bell()
     private let signals = Inbox<SurfaceSignal>()
     private var keeper = CircuitKeeper()
     private var isRecalled = false
@@ -30,7 +28,10 @@ actor SurfaceLine {
     /// What had a button pressed; the server closes it for that, which is no dismissal.
     private var pressed: Set<RemoteID> = []
     private var rests = SurfaceRests()
-    private var isTroubled = false
+    /// What the far end reported and could not be recorded yet.
+    private var owed: [SurfaceSignal] = []
+    private var clock: any WallClock { loop.clock }
+    private var logger: Logger { loop.logger }
 
     init(
         channel: any LevelChannel, ledger: any Ledger, clock: any WallClock, switchboard: Switchboard,
@@ -38,58 +39,31 @@ actor SurfaceLine {
     ) {
         self.channel = channel
         self.ledger = ledger
-        self.clock = clock
         self.switchboard = switchboard
         self.health = health
         var logger = logger
         logger[metadataKey: "channel"] = "\(channel.name)"
-        self.logger = logger
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "surfaces can't be recorded")
     }
 
-    func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.channel.run() }
-            group.addTask {
-                for await signal in self.channel.signals {
-                    self.signals.put(signal)
-                    self.alarm.ring()
-                    await self.signals.room()
-                }
-            }
-            group.addTask {
-                for await stations in self.ledger.commits() where stations.contains(.outbox) {
-                    self.alarm.ring()
-                }
-            }
-            group.addTask { try await self.serve() }
-            try await group.next()
-            group.cancelAll()
-        }
+    func run() async throws { try await follow() }
+
+    func wakers() -> [Waker] {
+        [
+            Waker { [channel] _ in try await channel.run() },
+            .each(of: channel.signals, into: signals),
+            .each(ledger.commits()) { $0.contains(.outbox) },
+        ]
     }
 
-    private func serve() async throws {
-        var owed: [SurfaceSignal] = []
-        while true {
-            var retryAt: Moment?
-            do throws(LedgerError) {
-                if !isRecalled { try await recall() }
-                owed += signals.takeAll()
-                while let signal = owed.first {
-                    try await apply(signal)
-                    owed.removeFirst()
-                }
-                if generation != nil { retryAt = try await bringUp() }
-                isTroubled = false
-            } catch {
-                guard error.mayPass else { throw error }
-                if !isTroubled {
-                    logger.error("surfaces can't be recorded", metadata: ["reason": "\(error)"])
-                }
-                isTroubled = true
-                retryAt = clock.now + .seconds(1)
-            }
-            try await alarm.wait(until: retryAt, on: clock)
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        if !isRecalled { try await recall() }
+        owed += signals.takeAll()
+        while let signal = owed.first {
+            try await apply(signal)
+            owed.removeFirst()
         }
+        return generation == nil ? .whenRung : .earliest(try await bringUp())
     }
 
     private var changes: SurfaceChanges { SurfaceChanges(channel: channel.name, now: clock.now) }

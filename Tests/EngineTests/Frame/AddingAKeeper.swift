@@ -1,3 +1,4 @@
+import Delivery
 import Grouping
 import Ledger
 import LedgerSQLite
@@ -9,11 +10,10 @@ import Timeline
 
 @testable import Engine
 
-/// Counts in the ledger how often it has served: at the start, and whenever something was said.
+/// Appends an event each time it serves: at the start, and whenever something was said.
 private actor Greeter: Keeper {
     let ledger: any Ledger
     var loop: KeeperLoop
-    private var count = 0
     private var failure: LedgerError?
 
     init(_ ledger: any Ledger, _ clock: any WallClock, _ logger: Logger = quiet, failing: LedgerError? = nil)
@@ -27,8 +27,7 @@ private actor Greeter: Keeper {
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         if let failure { throw failure }
-        count += 1
-        try await ledger.commit([.setFact(name: "turns", value: "\(count)")])
+        try await ledger.commit([.append(NewEvent(.test(channel: "greeter"), at: loop.clock.now))])
         return .whenRung
     }
 
@@ -47,10 +46,10 @@ private actor Greeter: Keeper {
         ledger = try folder.ledger()
     }
 
-    private func isServed(times count: Int) async throws {
+    private func isServed(times count: Int64) async throws {
         let commits = ledger.commits()
-        if try await ledger.fact(named: "served") == "\(count)" { return }
-        for await _ in commits where try await ledger.fact(named: "served") == "\(count)" { return }
+        if try await ledger.lastEvent() == count { return }
+        for await _ in commits where try await ledger.lastEvent() == count { return }
     }
 
     @Test func `serves at the start and whenever something wakes it, until it is cancelled`() async throws {
