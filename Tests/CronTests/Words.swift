@@ -38,7 +38,7 @@ import Testing
         ("15 30 2 * * *", "At 02:30:15 every day"),
         ("30 * * * * *", "At second 30 of every minute"),
         ("CRON_TZ=Asia/Tokyo 30 2 * * *", "At 02:30 every day, Asia/Tokyo time"),
-    ]) func `say what it means`(text: String, words: String) throws {
+    ]) func `show what it means`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
     }
 
@@ -63,7 +63,7 @@ import Testing
         ("0 12 */100,1-7 * MON", "At 12:00 on days 1 through 7 of the month AND only when that is a Monday"),
         ("0 0 31 2 MON", "At 00:00 on day 31 OR on Monday in February"),
         ("0 0 30 2 *", "Never: no date matches on day 30 in February"),
-    ]) func `say OR and AND and never`(text: String, words: String) throws {
+    ]) func `contain OR and AND and never`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
     }
 }

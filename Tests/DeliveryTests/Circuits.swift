@@ -68,7 +68,7 @@ private func draw(_ permission: Circuit.Permission) -> String {
 }
 
 @Suite struct `a circuit` {
-    @Test func `opens after five failures in a row and says so once`() throws {
+    @Test func `opens after five failures in a row and reports it once`() throws {
         try expect(in: "?ffffff?", out: "y----F-w")
         try expect(in: "ffffsffffs", out: "----------")
     }
