@@ -22,7 +22,7 @@ public struct CronError: Error, Hashable, Sendable {
     ///   ^^ hour: 25 is outside 0-23 (columns 3-4)
     /// ```
     public var drawing: String {
-        ([Self.shown(text)] + faults.map { Self.draw($0.range, Self.say($0), under: text) })
+        ([Self.shown(text)] + faults.map { Self.draw($0.range, Self.sentence(about: $0), under: text) })
             .joined(separator: "\n")
     }
 
@@ -52,7 +52,7 @@ public struct CronError: Error, Hashable, Sendable {
             + " \(words) (\(place))"
     }
 
-    private static func say(_ fault: CronFault) -> String {
+    private static func sentence(about fault: CronFault) -> String {
         let place = fault.field.map { "\($0.title): " } ?? ""
         return place + fault.message + (fault.fix.map { "; \($0)" } ?? "")
     }
@@ -60,7 +60,7 @@ public struct CronError: Error, Hashable, Sendable {
 
 extension CronError: CustomStringConvertible {
     /// The faults as one line, without the drawing.
-    public var description: String { faults.map(Self.say).joined(separator: "; ") }
+    public var description: String { faults.map(Self.sentence).joined(separator: "; ") }
 }
 
 /// One thing that is wrong in a text, with its place and its fix.

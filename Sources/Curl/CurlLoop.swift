@@ -45,7 +45,7 @@ final class CurlLoop {
     /// Works until the inbox is closed.
     func run() {
         while true {
-            let batch = inbox.take()
+            let batch = inbox.drain()
             if batch.isClosing {
                 inbox.stop()
                 end(batch.orders)

@@ -159,7 +159,7 @@ final class CurlInbox: Sendable {
     }
 
     /// Takes everything left so far.
-    func take() -> Batch {
+    func drain() -> Batch {
         state.withLock { state in
             defer { state.batch.orders = [] }
             return state.batch

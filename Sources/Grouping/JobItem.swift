@@ -92,7 +92,7 @@ public struct JobItem: Hashable, Codable, Sendable {
         unseenFailure = nil
         pace.cancel()
         waiting = nil
-        return takeAway()
+        return resolve()
     }
 }
 
@@ -193,7 +193,7 @@ extension JobItem {
         waiting = nil
         isDismissed = false
         pace.cancel()
-        return takeAway()
+        return resolve()
     }
 
     private func isOlderThanShown(_ run: Int) -> Bool {
@@ -201,7 +201,7 @@ extension JobItem {
         return run < shown
     }
 
-    private mutating func takeAway() -> [ItemAction] {
+    private mutating func resolve() -> [ItemAction] {
         guard isShown else { return [] }
         isShown = false
         revision += 1

@@ -81,7 +81,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
         ring = nil
         replaceable = []
         pace.cancel()
-        return isShown ? [takeAway()] : []
+        return isShown ? [resolve()] : []
     }
 
     /// A person has put away what this revision showed.
@@ -94,7 +94,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
         urgency = fresh.urgency
         ring = nil
         replaceable.removeAll { !$0.isFresh }
-        return [takeAway()] + (flushAt.map { [.wakeAt($0)] } ?? [])
+        return [resolve()] + (flushAt.map { [.wakeAt($0)] } ?? [])
     }
 }
 
@@ -142,7 +142,7 @@ extension ThreadItem {
             reason: reason, at: now, content: .messages(count: unread, last: last.suffix(min(unread, 3))))
     }
 
-    private mutating func takeAway() -> ItemAction {
+    private mutating func resolve() -> ItemAction {
         isShown = false
         revision += 1
         return .resolve(revision: revision)

@@ -126,13 +126,13 @@ final class Connections {
     /// Sends what a run reported to the daemon, unless there is none or too much waits.
     func sendReports(of run: Run) {
         guard takesReports else { return }
-        for frame in run.reports.takeAll() { send(frame: frame) }
+        for frame in run.reports.drain() { send(frame: frame) }
     }
 
     /// Gives the daemon the run's notify socket; from now on the daemon reads it.
     func sendNotifySocket(_ socket: Descriptor, of run: Run) {
         // What was read while nobody listened comes first: the daemon's own reading is newer.
-        for frame in run.reports.takeAll() { send(frame: frame) }
+        for frame in run.reports.drain() { send(frame: frame) }
         send(frame: WardenMessage.notifySocket(run.key).frame, passing: socket)
     }
 

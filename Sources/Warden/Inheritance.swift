@@ -99,7 +99,7 @@ final class Inheritance {
     /// What still runs of a run whose first process has ended: that one's number may be another's by now.
     private func leftovers(of record: RunRecord, mark: String) -> (ProcessTree, [ProcessEntry]) {
         var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
-        var left = tree.look()
+        var left = tree.liveMembers()
         if let started = record.started,
             left.contains(where: { $0.session == started.pid || $0.group == started.pid })
         {
@@ -107,7 +107,7 @@ final class Inheritance {
             tree = ProcessTree(
                 leader: started.pid, startTime: started.startTime, mark: mark, reaper: nil,
                 group: record.group)
-            left = tree.look()
+            left = tree.liveMembers()
         }
         return (tree, left)
     }

@@ -89,7 +89,7 @@ struct KeptReports {
         while frames.count > Self.most || bytes > Self.mostBytes { bytes -= frames.removeFirst().count }
     }
 
-    mutating func takeAll() -> [[UInt8]] {
+    mutating func drain() -> [[UInt8]] {
         defer { self = KeptReports() }
         return frames
     }

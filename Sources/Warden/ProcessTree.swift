@@ -83,7 +83,7 @@ struct ProcessTree {
 
 extension ProcessTree {
     /// The members that run now.
-    mutating func look() -> [ProcessEntry] {
+    mutating func liveMembers() -> [ProcessEntry] {
         let mark = mark
         // The group first: who is in it then is in the table, or has ended.
         let grouped = Set(group?.processes ?? [])
@@ -105,7 +105,7 @@ extension ProcessTree {
     ///
     /// - Returns: the members.
     @discardableResult mutating func terminate() -> [ProcessEntry] {
-        let members = look()
+        let members = liveMembers()
         for member in members where asked.insert(Identity(member)).inserted {
             Self.send(SIGTERM, to: member)
             Self.send(SIGCONT, to: member)
@@ -119,14 +119,14 @@ extension ProcessTree {
     /// that forks quickly is always one child ahead.
     mutating func kill() {
         if let group {
-            let members = Set(look().map(\.pid))
+            let members = Set(liveMembers().map(\.pid))
             if members.isSubset(of: group.processes), group.kill() { return }
             group.kill()
         }
         var stopped: Set<Identity> = []
         var members: [ProcessEntry] = []
         for _ in 0..<64 {
-            members = look()
+            members = liveMembers()
             let new = members.filter { !stopped.contains(Identity($0)) }
             if new.isEmpty { break }
             for member in new {

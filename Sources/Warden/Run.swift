@@ -127,7 +127,7 @@ final class RunTable {
     func remove(_ key: RunKey) { runs[key] = nil }
 
     /// The run whose first process this is, which has ended and is no longer looked for; nil: it is none.
-    func takeLeader(_ pid: Int32) -> Run? { keys.removeValue(forKey: pid).flatMap { runs[$0] } }
+    func removeLeader(_ pid: Int32) -> Run? { keys.removeValue(forKey: pid).flatMap { runs[$0] } }
 
     /// Whether the process is the first one of a run.
     func isLeader(_ pid: Int32) -> Bool { keys[pid] != nil }
@@ -139,7 +139,7 @@ final class RunTable {
     var hasFresh: Bool { !fresh.isEmpty }
 
     /// The runs of this round that are still alive.
-    func takeFresh() -> [Run] {
+    func removeFresh() -> [Run] {
         defer { fresh = [] }
         return fresh.filter { runs[$0.key] === $0 }
     }

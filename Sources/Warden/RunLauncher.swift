@@ -140,7 +140,7 @@ final class Predecessors {
     func advance(to now: Duration) {
         for (run, var ending) in endings where ending.ladder.deadline.map({ $0 <= now }) ?? false {
             ending.tree.obey(ending.ladder.advance(to: now))
-            let isDone = ending.ladder.rung == .given || ending.tree.look().isEmpty
+            let isDone = ending.ladder.rung == .given || ending.tree.liveMembers().isEmpty
             endings[run] = isDone ? nil : ending
         }
     }

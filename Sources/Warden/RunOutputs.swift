@@ -51,7 +51,7 @@ final class RunOutputs {
         run.pipes?.output.append(bytes)
         run.pipes?[sink: stream]?.write(bytes)
         guard run.pipes?.isOutputWatched == true, connections.takesReports,
-            run.pipes?.copies.take(bytes.count, at: .sinceBoot) == true
+            run.pipes?.copies.spend(bytes.count, at: .sinceBoot) == true
         else { return }
         connections.send(.output(run.key, offset: offset, bytes: Array(bytes)))
     }

@@ -70,7 +70,7 @@ struct CopyBudget {
     private var filledAt = Duration.zero
 
     /// Whether `count` more bytes may be copied now, since boot.
-    mutating func take(_ count: Int, at now: Duration) -> Bool {
+    mutating func spend(_ count: Int, at now: Duration) -> Bool {
         let earned = (now - filledAt) / .seconds(1) * Double(Self.most)
         left = Int(min(Double(Self.most), Double(left) + earned))
         filledAt = now

@@ -38,7 +38,7 @@ final class RunReaper {
         while true {
             let pid = unsafe clinux_wait4(-1, &status, WNOHANG, &usage)
             guard pid > 0 else { break }
-            guard let run = runs.takeLeader(pid) else { continue }
+            guard let run = runs.removeLeader(pid) else { continue }
             leaderEnded(run, status, usage)
         }
         groups.tidy()
@@ -97,7 +97,7 @@ final class RunReaper {
         if run.ladder.isStopping {
             // One that was forked while the others were asked is asked now, not only killed later.
             let isAsking = if case .asked = run.ladder.rung { true } else { false }
-            survivors = isAsking ? run.tree.terminate() : run.tree.look()
+            survivors = isAsking ? run.tree.terminate() : run.tree.liveMembers()
             if !survivors.isEmpty, run.ladder.rung != .given { return watch(anyOf: survivors, of: run) }
             streams.outputs.drain(run, rounds: 64)
         } else {
@@ -105,7 +105,7 @@ final class RunReaper {
             let isClosed = OutputStream.allCases.allSatisfy { run.pipes?[pipe: $0] == nil }
             let isDrained = isClosed || now - exit.instant >= Run.drainTime
             guard isDrained else { return }
-            survivors = mayHaveSurvivors(run) ? run.tree.look() : []
+            survivors = mayHaveSurvivors(run) ? run.tree.liveMembers() : []
         }
         let named = survivors.prefix(ExitRecord.survivorLimit).map { Survivor(pid: $0.pid, name: $0.name) }
         finish(run, run.makeRecord(exit, survivors: named))

@@ -127,7 +127,7 @@ package final class Warden {
     private func watchFresh() {
         guard runs.hasFresh else { return }
         reaper.collectChildren()
-        for run in runs.takeFresh() { streams.watchPipes(of: run) }
+        for run in runs.removeFresh() { streams.watchPipes(of: run) }
     }
 
     /// The process to end with has ended: nobody wants the runs, and nobody will ask how they ended.

@@ -9,10 +9,10 @@ package enum WardenProgram {
     package static func main(_ arguments: [String]) -> Never {
         switch WardenOptions.parse(Array(arguments.dropFirst())) {
         case .help:
-            say(WardenOptions.usage, to: 1)
+            show(WardenOptions.usage, to: 1)
             exit(0)
         case .refuse(let reason):
-            say("belfry-warden: \(reason)\n\(WardenOptions.usage)", to: 2)
+            show("belfry-warden: \(reason)\n\(WardenOptions.usage)", to: 2)
             exit(2)
         case .run(let options): work(options)
         case .serve(let owner, let options): work(options, for: owner)
@@ -41,13 +41,13 @@ package enum WardenProgram {
             if case .notOurs(let path) = error, PrivateFolder.otherOwner(of: path) != nil {
                 text += ": daemon and warden must be of one user"
             }
-            say("belfry-warden: \(text)\n", to: 2)
+            show("belfry-warden: \(text)\n", to: 2)
             try? ready?.writeAll(Array("\(text)\n".utf8)[...])
             exit(1)
         }
     }
 
-    private static func say(_ text: String, to descriptor: Int32) {
+    private static func show(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         unsafe write(descriptor, bytes, bytes.count)
     }

@@ -156,7 +156,7 @@ final class ClientMailbox: Sendable {
         return isFirst != nil
     }
 
-    func take() -> [Request] {
+    func drain() -> [Request] {
         wakeUp.clear()
         return requests.withLock { requests in
             defer { if requests != nil { requests = [] } }

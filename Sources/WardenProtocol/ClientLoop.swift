@@ -46,7 +46,7 @@ final class ClientLoop {
         while true {
             for ready in try poll.wait() {
                 if ready.token == Self.wakeUpToken {
-                    guard serve(mailbox.take()) else { return }
+                    guard serve(mailbox.drain()) else { return }
                 } else if wardens[ready.token] != nil {
                     exchange(ready)
                 } else {

@@ -36,13 +36,13 @@ struct Backup: AsyncParsableCommand {
     func run() async throws {
         umask(0o077)
         do {
-            checking.check ? try look() : try copy()
+            checking.check ? try verify() : try copy()
         } catch let error as LedgerError {
             throw Failure("belfryd backup: \(error)")
         }
     }
 
-    private func look() throws {
+    private func verify() throws {
         guard unsafe access(file, F_OK) == 0 else {
             throw Failure("belfryd backup: there is no file \(file)")
         }

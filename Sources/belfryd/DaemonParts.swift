@@ -42,7 +42,7 @@ struct DaemonParts {
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: places,
             removeOutput: { OutputLog(path: $0).remove() },
-            lookAtPlace: { [place = ground.place] in place.look() }, logger: logger)
+            lookAtPlace: { [place = ground.place] in place.check() }, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: ground.makeID,
             logger: logger)

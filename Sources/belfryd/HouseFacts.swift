@@ -49,7 +49,7 @@ final class StatePlace: Sendable {
 
     /// Looks at the path; logs it, once, when another file or none is there.
     @discardableResult
-    func look() -> Bool {
+    func check() -> Bool {
         let isInPlace = (try? FileIdentity(at: path)) == opened
         let isNews = isReported.withLock { isReported in
             defer { isReported = !isInPlace }
@@ -65,7 +65,7 @@ final class StatePlace: Sendable {
 
     /// The problem that status shows for it.
     var problems: [EngineProblem] {
-        guard !look() else { return [] }
+        guard !check() else { return [] }
         return [
             EngineProblem(
                 kind: "stateMoved",

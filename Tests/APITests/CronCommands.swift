@@ -41,7 +41,7 @@ import Testing
         var warnings: [Remark]
     }
 
-    @Test func `says the same in JSON, warnings with their places`() async throws {
+    @Test func `prints the same in JSON, warnings with their places`() async throws {
         let answer = try await run.belfry(
             #"cron prev "*/45 2 * * *" --zone UTC --from 2026-01-01T00:00Z -n 1 --json"#)
         let listing = try WireCoding.decode(Listing.self, from: answer.output.utf8)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["next", "prev", "explain"])
-    func `says in JSON where the faults are, and in text draws them`(verb: String) async throws {
+    func `shows in JSON where the faults are, and in text draws them`(verb: String) async throws {
         let answer = try await run.belfry(#"cron \#(verb) "61 25 * * *" --json"#)
         #expect(answer.status == 2 && answer.output.isEmpty)
         let error = try WireCoding.decode(Refused.self, from: answer.errors.utf8).error
@@ -232,7 +232,7 @@ import Testing
         #expect(next.status == 2 && next.errors.contains("as the schedule of a job"))
     }
 
-    @Test func `says that nothing comes any more`() async throws {
+    @Test func `reports that nothing comes any more`() async throws {
         let next = try await run.belfry(#"cron next "0 0 0 1 1 * 2020" --zone UTC --from 2026-01-01"#)
         #expect(next.output.isEmpty && next.status == 0)
         #expect(next.errors == "belfry: it does not fire after 2026-01-01T00:00:00+00:00\n")
@@ -256,11 +256,11 @@ import Testing
         #expect(answer.status == 2 && answer.errors.contains(fix), "\(answer.errors)")
     }
 
-    @Test func `takes a phrase without quotes`() async throws {
+    @Test func `accepts a phrase without quotes`() async throws {
         #expect(try await run.belfry("cron words every weekday at 9:30").output.hasPrefix("30 9 * * 1-5\n"))
     }
 
-    @Test func `takes an expression or lines, not both and not neither`() async throws {
+    @Test func `accepts an expression or lines, not both and not neither`() async throws {
         for arguments in ["cron next", "cron check", "cron explain", #"cron prev "@daily" --stdin"#] {
             #expect(try await run.belfry(arguments).status == 2)
         }

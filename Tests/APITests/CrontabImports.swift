@@ -138,7 +138,7 @@ struct ImportListing: Decodable {
         #expect(missing.status == 2)
     }
 
-    @Test func `adds jobs with their origin, and says which lines to disable`() async throws {
+    @Test func `adds jobs with their origin, and shows which lines to disable`() async throws {
         try await House.whileStanding { house in
             let path = house.folder.file("crontab")
             try SmallFile.replace(path, with: Array(Self.crontab.utf8))

@@ -137,7 +137,7 @@ private struct Mirror: APIHandler {
         }
     }
 
-    @Test func `says why it can't listen`() async throws {
+    @Test func `shows why it can't listen`() async throws {
         let folder = try TemporaryFolder()
         let listener = APIListener(
             path: folder.file("missing/belfry.sock"), access: .owner, handler: Mirror(),
@@ -163,7 +163,7 @@ private struct Mirror: APIHandler {
         }
     }
 
-    @Test func `says what to do when no daemon answers`() throws {
+    @Test func `shows what to do when no daemon answers`() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("belfry.sock")
         let error = #expect(throws: APIError.self) { try DaemonClient.first(of: [path]) }
@@ -224,7 +224,7 @@ private struct Mirror: APIHandler {
         #expect(received?.body == Array("hi".utf8))
     }
 
-    @Test func `says which port it can't have`() async throws {
+    @Test func `shows which port it can't have`() async throws {
         let (ready, opened) = AsyncStream.makeStream(of: Int.self)
         let first = HTTPListener(
             port: 0, logger: Logger(label: "listen"), ready: { opened.yield($0) }, receive: { _ in 200 })

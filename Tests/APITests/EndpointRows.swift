@@ -23,7 +23,7 @@ private func path(of row: EndpointRow) -> String {
         #expect(match.path == row.pathKinds.map { $0 == .ordinal ? "3" : "a/b c?ü%" })
     }
 
-    @Test func `has a name and a form that no other has, and says what it does`() {
+    @Test func `has a name and a form that no other has, and shows what it does`() {
         #expect(Set(Endpoints.all.map(\.name)).count == Endpoints.all.count)
         let forms = Set(Endpoints.all.map { "\($0.method.rawValue) \($0.path.text)" })
         #expect(forms.count == Endpoints.all.count)
@@ -53,7 +53,7 @@ private func path(of row: EndpointRow) -> String {
         #expect(error?.code == .noSuchPath)
     }
 
-    @Test func `names the methods that a path takes`() {
+    @Test func `names the methods that a path accepts`() {
         let error = #expect(throws: APIError.self) { try router.match(method: "PUT", path: "/v1/jobs/a") }
         #expect(error?.code == .badMethod)
         #expect(error?.hint == "It takes GET, PATCH, DELETE.")
@@ -110,7 +110,7 @@ private func path(of row: EndpointRow) -> String {
         #expect(try WhyQuery(Query(why.suffix.dropFirst())) == why)
     }
 
-    @Test func `takes 1 and true for yes, and at most the greatest number`() throws {
+    @Test func `accepts 1 and true for yes, and at most the greatest number`() throws {
         #expect(try EventsQuery(Query("live=1")).live && EventsQuery(Query("live=true")).live)
         #expect(try !EventsQuery(Query("live=0")).live && !EventsQuery(Query("live")).live)
         #expect(try NextSlotsQuery(Query("n=999999")).count == 10_000)

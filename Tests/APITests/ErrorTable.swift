@@ -34,7 +34,7 @@ import Testing
         #expect(APIError(EngineError.stopping).code == .stopping)
     }
 
-    @Test func `says the contract's example as the contract does`() throws {
+    @Test func `prints the contract's example as the contract does`() throws {
         let error = APIError(.noSuchJob, "no job \"bakcup\"", hint: "Did you mean \"backup\"?")
         #expect(error.sentence == "no job \"bakcup\". Did you mean \"backup\"?")
         #expect(

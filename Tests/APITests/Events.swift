@@ -24,7 +24,7 @@ import Tracking
         return events
     }
 
-    @Test func `are all there, from any position, and go on as they happen`() async throws {
+    @Test func `are all there, from any position, and continue as they happen`() async throws {
         try await House.whileStanding { house in
             for text in ["one", "two", "three"] {
                 #expect(try await house.belfry("notify", text, "--bot", "ops").status == 0)
@@ -52,7 +52,7 @@ import Tracking
         }
     }
 
-    @Test func `hold what their type says in their data`() async throws {
+    @Test func `hold what their type defines in their data`() async throws {
         try await House.whileStanding { house in
             let run = Fact.Run(job: "backup", id: "r1", bot: "ops")
             let end = Fact.End(run, reason: .exitCode, message: "no such host")

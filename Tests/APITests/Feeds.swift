@@ -25,7 +25,7 @@ private final class Teller: APIHandler {
 }
 
 @Suite struct `a feed of events` {
-    @Test func `goes on after a break where it was left`() async throws {
+    @Test func `continues after a break where it was left`() async throws {
         let teller = Teller()
         let seen = try await whileServing(teller) { client in
             try await blocking {

@@ -28,7 +28,7 @@ import Testing
         try await blocking { try body(DaemonClient(socket: path)) }
     }
 
-    @Test func `says so, whatever something that is no daemon answers`() async throws {
+    @Test func `reports it, whatever something that is no daemon answers`() async throws {
         var random = SeededGenerator(seed: 3)
         let beginnings = ["", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"]
         let answers = (0..<200).map { round in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `does not take another answer for an event stream`() async throws {
+    @Test func `does not accept another answer as an event stream`() async throws {
         try await Self.whileAnswering([Array("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]".utf8)]) {
             client in
             let error = #expect(throws: APIError.self) { try EventFeed(of: client, query: EventsQuery()) }

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `of files are not to be edited: the hint for a taken name says where`() async throws {
+    @Test func `of files are not to be edited: the hint for a taken name shows where`() async throws {
         try await House.whileStanding { house in
             let schedule = ScheduleSpec(kind: .manual, text: "", zone: "UTC")
             let spec = JobSpec(name: "theirs", action: .shell("true"), schedule: schedule)
@@ -162,7 +162,7 @@ import Testing
     @Test(arguments: [
         ["notify", "hi", "--wait"], ["widget"], ["bot", "add", "x"], ["import", "openclaw"],
     ])
-    func `say what is not in this version`(arguments: [String]) async throws {
+    func `show what is not in this version`(arguments: [String]) async throws {
         try await House.whileStanding { house in
             let answer = try await house.belfry(arguments)
             #expect(answer.status == 2)

@@ -57,7 +57,7 @@ import Tracking
         }
     }
 
-    @Test func `are one for one key, and refused while the last goes on`() async throws {
+    @Test func `are one for one key, and refused while the last continues`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry("job", "add", "long", "--shell", "echo started; exec sleep 1000")
             let first = try await house.belfry("run", "long", "--key", "k")

@@ -27,7 +27,7 @@ import Testing
         for (name, text) in Self.units { try SmallFile.replace(folder.file(name), with: Array(text.utf8)) }
     }
 
-    @Test func `shows what cron can say, and refuses the rest with the reason`() async throws {
+    @Test func `shows what cron can express, and refuses the rest with the reason`() async throws {
         let run = try CommandRun()
         try write(into: run.folder)
         let answer = try await run.belfry("import systemd . --from 2026-11-21 --json")
@@ -51,7 +51,7 @@ import Testing
         #expect(text.contains("\n  $ /usr/bin/restic backup '/home/my files' 100%\n"), "\(text)")
     }
 
-    @Test func `adds jobs, and says which units to disable`() async throws {
+    @Test func `adds jobs, and shows which units to disable`() async throws {
         try await House.whileStanding { house in
             try write(into: house.folder)
             let timer = house.folder.file("backup.timer")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `says what it can't read`() async throws {
+    @Test func `shows what it can't read`() async throws {
         let answer = try await CommandRun().belfry("import systemd /nonexistent")
         #expect(answer.status == 2 && answer.errors.contains("/nonexistent can't be read"))
         let missing = try await CommandRun().belfry("import systemd /nonexistent.timer")

@@ -9,7 +9,7 @@ import Testing
 import Timeline
 
 @Suite struct `talk and delivery over the socket` {
-    @Test func `messages are said, listed, searched and read`() async throws {
+    @Test func `messages are sent, listed, searched and read`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry(
                 "notify", "The tape is full", "--bot", "ops", "--thread", "tape", "--urgency", "critical")
@@ -82,7 +82,7 @@ import Timeline
         }
     }
 
-    @Test func `a status names what is worth a look, by which the doctor does not fail`() async throws {
+    @Test func `a status names what needs attention, by which the doctor does not fail`() async throws {
         try await House.whileStanding { house in
             let answer = try await house.belfry("status", "--json")
             let status = try WireCoding.decode(WireStatus.self, from: answer.output.utf8)

@@ -72,7 +72,7 @@ import Tracking
         }
     }
 
-    @Test func `takes its rows away when it is interrupted, and the run goes on`() async throws {
+    @Test func `removes its rows when it is interrupted, and the run continues`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry("job", "add", "long", "--shell", "exec sleep 1000")
             let shown = try await Self.onTerminal(

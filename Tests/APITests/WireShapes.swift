@@ -30,7 +30,7 @@ import Tracking
         #expect(try JSONKeys.of(Samples.job.paused) == ["since", "note"])
     }
 
-    @Test func `says null for a job that is not paused`() throws {
+    @Test func `is null for a job that is not paused`() throws {
         var job = Samples.job
         job.paused = .no
         #expect(try WireCoding.text(job).contains("\"paused\":null"))

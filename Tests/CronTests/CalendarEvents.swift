@@ -41,7 +41,7 @@ import Testing
         ("@1234", "@1234", .notUnderstood), ("12:00 extra", "extra", .notUnderstood),
         ("1,,2:00", "", .notUnderstood), ("Mon..Fri..Sat 10:00", "Fri..Sat", .notUnderstood),
     ])
-    func `is refused with the place when it can't be said`(text: String, part: String, kind: CronFault.Kind) {
+    func `is refused with the place where it has no form`(text: String, part: String, kind: CronFault.Kind) {
         let error = #expect(throws: CronError.self) { try CalendarEvent(text) }
         let fault = error?.faults.first
         #expect(fault?.kind == kind, "\(text)")
@@ -67,7 +67,7 @@ import Testing
 }
 
 @Suite struct `a unit file` {
-    @Test func `has settings in sections, lists that can be taken back, and lines that go on`() {
+    @Test func `has settings in sections, lists that can be taken back, and lines that continue`() {
         let unit = UnitFile(
             """
             # comment
@@ -93,7 +93,7 @@ import Testing
         #expect(unit.value("Service", "OnCalendar") == nil && unit.settings.count == 4)
     }
 
-    @Test func `takes back what stands above only, and ends with a line that goes on`() {
+    @Test func `clears only what stands above, and ends with a line that continues`() {
         let unit = UnitFile("[Timer]\nA=1\nB=1\nA=\nA=2\nA=3\nB=\n[Other]\nA=4\nC=a \\\n  b \\\n# c")
         #expect(unit.all("Timer", "A").map(\.value) == ["2", "3"] && unit.all("Timer", "B").isEmpty)
         #expect(unit.value("Other", "A") == "4" && unit.value("Other", "C") == "a b")

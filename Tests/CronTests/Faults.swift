@@ -181,7 +181,7 @@ import Timeline
         ("0 0 30 2 *", .neverFires, nil, 0..<10),
         ("0 0 * * 7", .sunday7, .dayOfWeek, 8..<9),
         ("* * * * * *", .tooDense, .second, 0..<11),
-    ]) func `says what is often not meant`(
+    ]) func `shows what is often not meant`(
         text: String, kind: CronWarning.Kind, field: CronField?, range: Range<Int>
     ) {
         let check = CronCheck(text)

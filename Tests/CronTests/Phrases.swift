@@ -298,7 +298,7 @@ import Timeline
         ("on boot", "startup"),
         ("manually", "manual"),
         ("on demand", "manual"),
-    ]) func `becomes a moment, a calendar, a grid or an event where no expression can say it`(
+    ]) func `becomes a moment, a calendar, a grid or an event where no expression can express it`(
         phrase: String, text: String
     ) throws {
         #expect(try read(phrase).text == text)

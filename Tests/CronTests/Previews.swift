@@ -16,7 +16,7 @@ import Timeline
         }
     }
 
-    @Test func `says where a run was moved`() throws {
+    @Test func `shows where a run was moved`() throws {
         let found = try lines("30 2 * * *", "2025-03-08T00:00", 3)
         #expect(
             found == [
@@ -26,7 +26,7 @@ import Timeline
             ])
     }
 
-    @Test func `says where a run is skipped`() throws {
+    @Test func `shows where a run is skipped`() throws {
         let found = try lines("30 2 * * *", "2025-03-08T12:00", 1, options: CronOptions(gap: .skip))
         #expect(
             found == [
@@ -41,7 +41,7 @@ import Timeline
             ])
     }
 
-    @Test func `says where a time comes twice`() throws {
+    @Test func `shows where a time comes twice`() throws {
         let once = try lines("30 1 * * *", "2025-11-02T00:00", 2)
         #expect(
             once == [

@@ -58,7 +58,7 @@ import Timeline
         }
     }
 
-    @Test func `is equal to what its canonical text says`() throws {
+    @Test func `is equal to its canonical text`() throws {
         try forEachCase(3000, seed: 3) { expression, _, _, _ in
             let options = CronOptions(gap: expression.gap, overlap: expression.overlap)
             let again = try CronExpression(expression.description, options: options)

@@ -79,7 +79,7 @@ import Timeline
                 == "calendar zone=Europe/Berlin gap=skip fold=last 2w fri 17:00 from 2026-11-27")
     }
 
-    @Test func `is also what the special words of a crontab say`() throws {
+    @Test func `is also what the special words of a crontab mean`() throws {
         func read(_ text: String) throws -> Schedule {
             try Schedule(expression: text, zone: "UTC", anchor: start)
         }
@@ -90,7 +90,7 @@ import Timeline
         #expect(error?.faults.first?.kind == .badInterval && error?.faults.first?.range == 7..<9)
     }
 
-    @Test func `is said in words`() throws {
+    @Test func `is put into words`() throws {
         let berlin = try SystemZones.zone("Europe/Berlin")
         let zone = berlin.name
         let texts = [

@@ -46,7 +46,7 @@ import Timeline
         #expect(check.clockChangeWarning(in: berlin, after: now) == nil)
     }
 
-    @Test func `goes on with faults and other schedulers`() throws {
+    @Test func `continues with faults and other schedulers`() throws {
         do {
             _ = try CronExpression("0 25 * * *")
         } catch {

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `says that nobody listens`() async throws {
+    @Test func `reports that nobody listens`() async throws {
         let server = try await HookServer()
         await server.stop()
         guard case .connect(let fault) = await failure(of: server.url()) else {
@@ -32,7 +32,7 @@ import Testing
         #expect(fault.text.contains("127.0.0.1"))
     }
 
-    @Test func `says that a name has no address`() async {
+    @Test func `reports that a name has no address`() async {
         guard case .resolve(let fault) = await failure(of: "http://no-such-host.invalid/secret") else {
             Issue.record("no resolve error")
             return
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["drop", "cut"])
-    func `says that the answer was cut`(plan: String) async throws {
+    func `reports that the answer was cut`(plan: String) async throws {
         let server = try await HookServer(["--status-plan", plan])
         guard case .cut(let fault) = await failure(of: server.url()) else {
             Issue.record("no cut")
@@ -51,7 +51,7 @@ import Testing
         #expect(fault.code == (plan == "cut" ? 18 : 52))
     }
 
-    @Test func `says that the answer is not HTTP`() async throws {
+    @Test func `reports that the answer is not HTTP`() async throws {
         let server = try await HookServer(["--status-plan", "garbage"])
         guard case .answer = await failure(of: server.url()) else {
             Issue.record("no answer error")

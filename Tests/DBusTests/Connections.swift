@@ -24,7 +24,7 @@ private let soon = Duration.seconds(10)
         }
     }
 
-    @Test func `says why there is nothing to connect to`() async throws {
+    @Test func `shows why there is nothing to connect to`() async throws {
         let folder = try TemporaryFolder()
         let error = await #expect(throws: DBusError.self) {
             try await DBusConnection.connect(to: "unix:path=\(folder.file("bus"))", deadline: soon)

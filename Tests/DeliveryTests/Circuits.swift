@@ -84,7 +84,7 @@ private func draw(_ permission: Circuit.Permission) -> String {
         try expect(in: "fffff---??b?", out: "----F---yp-y")
     }
 
-    @Test func `opens after five failures in a row and says so once`() throws {
+    @Test func `opens after five failures in a row and reports it once`() throws {
         try expect(in: "?ffffff?", out: "y----F-w")
         try expect(in: "ffffsffffs", out: "----------")
     }

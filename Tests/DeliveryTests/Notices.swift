@@ -60,7 +60,7 @@ private func job(
         #expect(two.body == "Deploy: done\nDeploy: live")
     }
 
-    @Test func `looks and sounds as its newest message wishes, then as its bot does`() {
+    @Test func `looks and sounds as its newest message asks, then as its bot does`() {
         let manner = BotManner(soundName: "bell", icon: "robot")
         let plain = NoticeComposer.compose(thread(["a"], count: 1), manner: manner)
         #expect((plain.soundName, plain.icon, plain.category) == ("bell", "robot", "im.received"))
@@ -95,7 +95,7 @@ private func job(
         #expect(NoticeComposer.compose(job(.progress, fact)).value == value)
     }
 
-    @Test func `says how it failed, how often, and shows no bar`() {
+    @Test func `shows how it failed, how often, and shows no bar`() {
         let fact = JobFact(
             run: 3, state: .failed, reason: .exitCode, exitCode: 2, progress: 0.4, text: "disk full",
             at: start)
@@ -109,7 +109,7 @@ private func job(
         #expect(again.body == "disk full\nexit code 2\n4 failures in a row, not all alike")
     }
 
-    @Test func `says a timeout, a signal and a missing command in words`() {
+    @Test func `shows a timeout, a signal and a missing command in words`() {
         let late = JobFact(run: 1, state: .timedOut, reason: .timeout, at: start)
         let killed = JobFact(run: 1, state: .failed, reason: .signal, signal: 9, at: start)
         let missing = JobFact(run: 1, state: .failed, reason: .notFound, at: start)

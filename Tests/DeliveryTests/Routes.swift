@@ -34,7 +34,7 @@ import Testing
         #expect(routing.channels(for: "run.completed").isEmpty)
     }
 
-    @Test func `sends a lost run, and a full disk, where failures go when nothing else is said`() {
+    @Test func `sends a lost run, and a full disk, where failures go when nothing else is set`() {
         #expect(routing.channels(for: "run.lost") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "ledger.full") == ["hook", "desk", "pager"])
         #expect(routing.channels(for: "clock.back") == ["hook", "desk", "pager"])

@@ -5,7 +5,7 @@ import Testing
 import Timeline
 
 @Suite struct `the way to the desktop` {
-    @Test func `is looked for in the order of the session's variables`() {
+    @Test func `is searched for in the order of the session's variables`() {
         func addresses(_ environment: [String: String]) -> [String] {
             SessionBus(environment: environment, userID: 1000).addresses
         }
@@ -63,7 +63,7 @@ import Timeline
         }
     }
 
-    @Test func `is looked for at once when somebody asks`() async throws {
+    @Test func `is searched for at once when somebody asks`() async throws {
         let folder = try TemporaryFolder()
         try await Scene.run(at: "unix:path=\(folder.file("bus"))") { scene in
             _ = await scene.next()

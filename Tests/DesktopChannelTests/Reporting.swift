@@ -92,7 +92,7 @@ import Timeline
         }
     }
 
-    @Test func `a server that only forgets one answer goes on with others after a minute`() async throws {
+    @Test func `a server that only forgets one answer continues with others after a minute`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await Scene.run(at: bus.address) { scene in

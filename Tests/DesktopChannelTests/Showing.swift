@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `says no more than a small server understands`() async throws {
+    @Test func `sends no more than a small server understands`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(
             at: bus.address, "--capabilities", "", "--minimal")
@@ -191,7 +191,7 @@ import Testing
         ("org.freedesktop.DBus.Error.ServiceUnknown", .noServer, "unreachable"),
         ("org.freedesktop.DBus.Error.NoReply", .noServer, "unreachable"),
     ])
-    func `that is refused says whether to try again`(
+    func `that is refused shows whether to try again`(
         name: String, reason: DeliveryReason, kind: String
     ) async throws {
         let bus = try await PrivateBus.start()

@@ -82,7 +82,7 @@ import Testing
         #expect(answer.errors.hasPrefix("belfryd: \(belfry.folder.path) is a folder, not a file\n"))
     }
 
-    @Test func `that is good is said to be, and a secret nobody signs with is warned of`() async throws {
+    @Test func `that is good is reported to be, and a secret nobody signs with is warned of`() async throws {
         let belfry = try Belfry()
         try belfry.write(
             """
@@ -99,7 +99,7 @@ import Testing
         #expect(answer.errors.contains("note: no daemon answers on \(belfry.socketPath): "))
     }
 
-    @Test func `that is good is said to be to programs, with every warning`() async throws {
+    @Test func `that is good is reported to be to programs, with every warning`() async throws {
         let belfry = try Belfry()
         let secret = belfry.folder.file("open.secret")
         try belfry.write(Belfry.secret + "\n", to: "open.secret")
@@ -169,8 +169,7 @@ import Testing
         #expect(error["notes"].list.count == 2 && error["faults"].list.count == 1)
     }
 
-    @Test func `whose job or channel can't be used starts without it, and says so until it can`() async throws
-    {
+    @Test func `whose job or channel can't be used starts without it, and reports it`() async throws {
         let belfry = try await Belfry.start("jobs:\n  first: { \(Self.job) }")
         #expect(try await belfry.run("job", "add", "mine", "--shell", "true").code == 0)
         let secret = belfry.folder.file("late.secret")

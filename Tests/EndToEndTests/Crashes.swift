@@ -50,7 +50,7 @@ import Timeline
         #expect(Set(sent.map(\.id)).count == 2)
     }
 
-    @Test func `takes no run that ended meanwhile for one at work`() async throws {
+    @Test func `never counts a run that ended meanwhile as running`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
         let belfry = try Belfry(

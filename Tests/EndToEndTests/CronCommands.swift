@@ -33,7 +33,7 @@ import Testing
         #expect(asJSON.text.contains("\"hour\""))
     }
 
-    @Test func `say an expression in words, and words as an expression`() async throws {
+    @Test func `put an expression into words, and words as an expression`() async throws {
         let belfry = try Belfry()
         let words = try await belfry.json("cron", "words", "every weekday at 9:30", "--zone", "UTC")
         #expect(words["expression"].text == "30 9 * * 1-5")

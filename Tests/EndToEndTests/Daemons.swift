@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0))
-    func `of another user than the warden says that both must be one, and so does exec`() async throws {
+    func `of another user than the warden reports that both must be one, and so does exec`() async throws {
         let belfry = try Belfry("jobs:\n  long: { schedule: manual, command: [sleep, \"1000\"] }")
         try await belfry.start()
         let events = try belfry.events()

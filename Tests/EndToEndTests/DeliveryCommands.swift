@@ -86,7 +86,7 @@ import Testing
         #expect(try await belfry.run("outbox", "--state", "odd").code == 2)
     }
 
-    @Test func `say so when nothing is known of a test yet`() async throws {
+    @Test func `report it when nothing is known of a test yet`() async throws {
         // There is a bus, and nobody on it who would show anything.
         let belfry = try await Belfry.start()
         let answer = try await belfry.run("channel", "test", "desk", "--json")

@@ -77,7 +77,7 @@ import Testing
         ["exec", "--name", "Not A Name", "--", "true"], ["exec", "--bot", "-", "--", "true"],
         ["exec", "--nme", "x", "--", "true"],
     ])
-    func `says what it can't do before it does anything`(words: [String]) async throws {
+    func `shows what it can't do before it does anything`(words: [String]) async throws {
         let belfry = try Belfry()
         let answer = try await belfry.run("belfry", words)
         #expect(answer.code == 2 && answer.errors.hasPrefix("belfry: "), "\(answer)")
@@ -86,7 +86,7 @@ import Testing
         #expect(belfry.spooled.isEmpty)
     }
 
-    @Test func `can't be done again by the daemon, which says why`() async throws {
+    @Test func `can't be repeated by the daemon, which shows why`() async throws {
         let belfry = try await Belfry.start()
         #expect(try await belfry.run("exec", "--name", "probe", "--", "false").code == 1)
         let answer = try await belfry.run("run", "retry", "probe#1")

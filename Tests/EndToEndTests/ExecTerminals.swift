@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: Company.allCases, ["--pty", ""])
-    func `stops and goes on with the command`(company: Company, flag: String) async throws {
+    func `stops and continues with the command`(company: Company, flag: String) async throws {
         let belfry = try await company.home()
         let seen = try await play(
             belfry,

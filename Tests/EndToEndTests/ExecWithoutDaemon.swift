@@ -70,7 +70,7 @@ import Testing
         #expect(try await belfry.json("run", "show", "probe#1")["state"].text == "completed")
     }
 
-    @Test func `is killed, and its command goes on, and is recorded all the same`() async throws {
+    @Test func `is killed, and its command continues, and is recorded all the same`() async throws {
         let belfry = try Belfry()
         let (gate, next) = (try Gate(in: belfry.folder), try Gate("next", in: belfry.folder))
         let process = try belfry.startShell(
@@ -91,7 +91,7 @@ import Testing
         #expect(try Folder.names(in: saved).isEmpty)
     }
 
-    @Test func `is lost when its warden is killed with it, and the next daemon says so`() async throws {
+    @Test func `is lost when its warden is killed with it, and the next daemon reports it`() async throws {
         let belfry = try Belfry()
         let gate = try Gate(in: belfry.folder)
         let process = try belfry.startShell(
@@ -142,7 +142,7 @@ import Testing
         #expect(try await belfry.run("runs", "--json").json().list.count == 1)
     }
 
-    @Test func `runs also where nothing can be kept, and says so`() async throws {
+    @Test func `runs also where nothing can be kept, and reports it`() async throws {
         let belfry = try Belfry()
         try belfry.write("in the way", to: "state")
         let answer = try await belfry.run("exec", "--", "sh", "-c", "echo out; exit 4")
@@ -150,7 +150,7 @@ import Testing
         #expect(answer.errors.contains("this run can't be recorded"))
     }
 
-    @Test func `runs it all the same while the daemon is stopped, once, and says so`() async throws {
+    @Test func `runs it all the same while the daemon is stopped, once, and reports it`() async throws {
         let belfry = try await Belfry.start()
         try belfry.process().signal(SIGSTOP)
         let answer = try await belfry.run(
@@ -165,7 +165,7 @@ import Testing
         #expect(belfry.lines(of: "ran") == ["ran"])
     }
 
-    @Test func `runs it all the same while the daemon has too many connections, and says so`() async throws {
+    @Test func `runs it while the daemon has too many connections, and reports it`() async throws {
         let belfry = try await Belfry.start()
         let answer = try await belfry.shell(
             """

@@ -3,7 +3,7 @@ import Testing
 import Timeline
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `the job commands` {
-    @Test func `take a job from its making to its end`() async throws {
+    @Test func `lead a job from its creation to its removal`() async throws {
         let belfry = try await Belfry.start()
         let added = try await belfry.run(
             "job", "add", "mine", "--cron", "30 2 * * *", "--zone", "Europe/Berlin", "--timeout", "2h", "--",

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isAllowed, "this user may not mount"))
-    func `on a disk that gets full says so, and goes on when there is room`() async throws {
+    func `on a disk that gets full reports it, and continues when there is room`() async throws {
         let belfry = try Belfry(jobs)
         let disk = try SmallDisk(at: belfry.statePath, kilobytes: 8 * 1024)
         try await belfry.start()

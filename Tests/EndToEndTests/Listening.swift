@@ -32,7 +32,7 @@ import Testing
         #expect(refused["fault"] != nil)
     }
 
-    @Test func `says once that its secret is not there`() async throws {
+    @Test func `reports once that its secret is not there`() async throws {
         let answer = try await Belfry().run("belfryd", ["listen", "--secret-file", "/nowhere/at/all"])
         #expect(answer.code == 2)
         #expect(answer.errors.components(separatedBy: "/nowhere/at/all").count == 2, "\(answer)")

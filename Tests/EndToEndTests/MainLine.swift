@@ -33,7 +33,7 @@ import Timeline
         #expect(try Moment(iso8601: printed.lines.first ?? "") == moment(ended["slot"]))
     }
 
-    @Test func `skips slots while the job is still at it, and says so`() async throws {
+    @Test func `skips slots while the job is still at it, and reports it`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)
         let belfry = try Belfry(

@@ -77,7 +77,7 @@ import Testing
         #expect(call.hints["desktop-entry"] == "s:belfry")
     }
 
-    @Test func `takes an item away when it was read`() async throws {
+    @Test func `removes an item when it was read`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         let belfry = try await Belfry.start(bus: bus)

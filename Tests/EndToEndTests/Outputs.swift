@@ -41,7 +41,7 @@ import Testing
         #expect(await reader.status() == 0)
     }
 
-    @Test func `is said to be missing where its end was not kept`() async throws {
+    @Test func `is reported to be missing where its end was not kept`() async throws {
         let belfry = try await Belfry.start(
             "jobs: { short: { schedule: manual, shell: 'echo 0123456789' } }")
         #expect(try await belfry.run("run", "short", "--follow").code == 0)
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// Issue 10, 18.
-    @Test func `is said to be removed, or not to be there yet, attempt by attempt`() async throws {
+    @Test func `is reported to be removed, or not to be there yet, attempt by attempt`() async throws {
         let belfry = try await Belfry.start(
             """
             jobs:

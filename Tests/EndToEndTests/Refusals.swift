@@ -9,7 +9,7 @@ import Testing
         ["bot", "list"],
         ["config", "show"], ["job", "history", "x"], ["run", "logs", "x#1"],
     ])
-    func `says that no daemon answers`(words: [String]) async throws {
+    func `reports that no daemon answers`(words: [String]) async throws {
         let belfry = try Belfry()
         let answer = try await belfry.run("belfry", words)
         #expect(answer.code == 3)
@@ -89,7 +89,7 @@ import Testing
         (["sttus"], #"no command "sttus". Did you mean "status"?"#),
         (["config", "zzz"], #"no command "config zzz". See: belfry config --help"#),
     ])
-    func `of a misspelt command says which was meant`(words: [String], sentence: String) async throws {
+    func `of a misspelt command shows which was meant`(words: [String], sentence: String) async throws {
         let answer = try await Belfry().run("belfry", words)
         #expect(answer.code == 2 && answer.errors == "belfry: \(sentence)\n")
     }

@@ -30,7 +30,7 @@ import Testing
         if job == "signalled" { #expect(run["signal"].integer == 15) }
     }
 
-    @Test func `say why a run ended as it did`() async throws {
+    @Test func `show why a run ended as it did`() async throws {
         let belfry = try await Belfry.start(
             jobs
                 + "\n  deaf: { schedule: manual, shell: \"trap '' TERM; sleep 1000\", timeout: 1s, grace: 1s }"
@@ -73,7 +73,7 @@ import Testing
         #expect(good["survivors"] == nil && good["maxRssKb"] == nil && good["cpuMs"] != nil)
     }
 
-    @Test func `say why a job could not be started`() async throws {
+    @Test func `show why a job could not be started`() async throws {
         let belfry = try await Belfry.start(
             """
             jobs:
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `say why another attempt could not be started, and how the first one ended`() async throws {
+    @Test func `show why another attempt could not be started, and how the first one ended`() async throws {
         let folder = try TemporaryFolder()
         let work = folder.file("work")
         try PrivateFolder.make(work)
@@ -171,7 +171,7 @@ import Testing
         #expect(run["startedAt"] == nil)
     }
 
-    @Test func `do an ended run again, and no other`() async throws {
+    @Test func `repeat an ended run, and no other`() async throws {
         let (belfry, gate) = try await waiting(then: "exit 1")
         let events = try belfry.events()
         try await belfry.run("run", "wait")

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `the commands of talk` {
-    @Test func `keep what was said until it is read`() async throws {
+    @Test func `keep messages until they are read`() async throws {
         let belfry = try await Belfry.start("bots: { ops: }")
         let said = try await belfry.json(
             "notify", "the tape is full", "--bot", "ops", "--thread", "tapes", "--title", "Tape", "--urgency",
@@ -24,7 +24,7 @@ import Testing
         #expect(try await belfry.json("messages", "ops").list.first?["read"] == .bool(true))
     }
 
-    @Test func `take any text as text`() async throws {
+    @Test func `accept any text as text`() async throws {
         let hook = try await Belfry.receiver()
         let belfry = try await Belfry.start(hook: hook)
         let texts = [

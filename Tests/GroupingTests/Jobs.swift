@@ -130,7 +130,7 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: [.blocked], in: "s1b2c", out: "--[b]x")
     }
 
-    @Test func `shows the recovery nobody asked for by taking the failure away`() throws {
+    @Test func `shows the recovery nobody asked for by removing the failure`() throws {
         try expect(hears: [.failed], in: "sf-sc", out: "-[f1]--x")
     }
 
@@ -141,7 +141,7 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(hears: some, in: "sfs3c", out: "(s)[f1](s)(3)x")
     }
 
-    @Test func `says missed slots`() throws {
+    @Test func `shows missed slots`() throws {
         try expect(hears: [.missed], in: "m", out: "[m]")
     }
 

@@ -50,7 +50,7 @@ private func shown(_ actions: [ItemAction]) -> (count: Int, texts: [String])? {
         #expect(now.texts == ["2 of 3"])
     }
 
-    @Test func `that says the very same again changes nothing`() {
+    @Test func `with the same text again changes nothing`() {
         var item = ThreadItem(bot: "ops", thread: "main")
         _ = item.receive(said("same", id: "1", replaces: "k"), at: start, policy: policy)
         #expect(item.receive(said("same", id: "2", replaces: "k"), at: start, policy: policy).isEmpty)
@@ -95,7 +95,7 @@ private func shown(_ actions: [ItemAction]) -> (count: Int, texts: [String])? {
 }
 
 @Suite struct `the reason of a version` {
-    @Test func `says why it rang and why not`() {
+    @Test func `shows why it rang and why not`() {
         var item = ThreadItem(bot: "ops", thread: "main")
         var reasons: [RingReason?] = []
         func receive(_ message: Message, after seconds: Int64) {

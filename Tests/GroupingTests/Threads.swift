@@ -80,7 +80,7 @@ private func message(_ character: Character, _ now: Moment) -> Message {
         try expect(in: "a!", out: "")
     }
 
-    @Test func `is read when the person says something in the thread`() throws {
+    @Test func `is read when the person writes in the thread`() throws {
         try expect(in: "a---?b", out: "---[a]x---[b]")
     }
 

@@ -36,7 +36,7 @@ import Timeline
         #expect(ids[0].hasPrefix("01a0c450-6c00-7000-"))
     }
 
-    @Test func `say their version and variant`() {
+    @Test func `hold their version and variant`() {
         for _ in 0..<100 {
             let random = Array(UniqueID.v4())
             let timed = Array(UniqueID.v7(at: Moment(seconds: 1)))

@@ -45,7 +45,7 @@ import Timeline
         #expect(berlin.offsetSeconds(at: Moment(seconds: 1_735_689_600)) == 3600)
     }
 
-    @Test func `say their release`() throws {
+    @Test func `hold their release`() throws {
         let folder = try makeDatabase()
         #expect(ZoneFiles(folder: folder.path).version == "2025b")
     }

@@ -216,7 +216,7 @@ import Testing
     @Test(arguments: [
         ("prompt: hello", "\"prompt\""), ("url: https://x", "\"url\""), ("blackout: x", "\"blackout\""),
     ])
-    func `says what is not in this version`(line: String, word: String) {
+    func `shows what is not in this version`(line: String, word: String) {
         let schedule = line.hasPrefix("schedule") ? "" : "schedule: manual, "
         let shown = refusal("jobs:\n  a: { \(schedule)shell: date, \(line) }")
         #expect(shown.contains("\(word) is not in this version"))

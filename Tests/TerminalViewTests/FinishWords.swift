@@ -42,18 +42,18 @@ import Tracking
         #expect(FinishWording.text(for: run, at: at(0), zone: zone) == "~done 01:20")
     }
 
-    @Test func `are never zero: what did not come true is not said`() {
+    @Test func `are never zero: what did not come true is not shown`() {
         #expect(words(180, now: 180) == nil)
         #expect(words(180, now: 400) == nil)
     }
 
-    @Test func `say by how much a run is late once it passed what is usual`() {
+    @Test func `show by how much a run is late once it passed what is usual`() {
         #expect(words(nil, now: 360, usual: .seconds(240)) == "usually 4m, now 6m (+2m)")
         #expect(words(nil, now: 240, usual: .seconds(240)) == nil)
     }
 
     @Test(arguments: RunState.allCases.filter { $0 != .running })
-    func `are only said of a run at work`(state: RunState) {
+    func `are only shown for a run at work`(state: RunState) {
         #expect(words(180, usual: .seconds(1), state: state) == nil)
     }
 

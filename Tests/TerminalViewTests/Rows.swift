@@ -63,7 +63,7 @@ import Tracking
         #expect(texts(rows, columns: 80, rows: 1, traits: plainColors) == ["+11 more"])
     }
 
-    @Test func `say what a run waits for`() {
+    @Test func `show what a run waits for`() {
         var blocked = live("a#1", .blocked, message: "Overwrite /etc/x?")
         #expect(RunWording.detail(of: blocked, at: at(0)) == "waits for an answer: Overwrite /etc/x?")
         blocked.blockedKind = .permission
@@ -74,7 +74,7 @@ import Tracking
         #expect(RunWording.detail(of: queued, at: at(0)) == "waits for the next attempt")
     }
 
-    @Test func `say since when a run is silent`() {
+    @Test func `show since when a run is silent`() {
         let stalled = live("a#1", .stalled, progress: 0.42, updatedAt: 100)
         #expect(RunWording.detail(of: stalled, at: at(220)) == "stalled 2m at 42%")
         var stale = live("a#1", progress: 0.42, phase: "copy", updatedAt: 100)
@@ -94,7 +94,7 @@ import Tracking
     }
 
     @Test(arguments: [(0.0, "0%"), (0.004, "0%"), (0.29, "29%"), (0.999, "99%"), (1, "100%"), (7, "100%")])
-    func `say 100 % when all is done and not before`(progress: Double, words: String) {
+    func `show 100 % when all is done and not before`(progress: Double, words: String) {
         #expect(RunWording.percent(progress) == words)
     }
 
@@ -121,7 +121,7 @@ import Tracking
 }
 
 @Suite struct `the line that stays` {
-    @Test func `says how a run ended and how long it took`() {
+    @Test func `shows how a run ended and how long it took`() {
         func line(_ state: RunState, _ reason: RunReason?, detail: String? = nil) -> String {
             var ended = live("backup#7", state, updatedAt: 252)
             ended.reason = reason

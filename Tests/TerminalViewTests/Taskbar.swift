@@ -7,7 +7,7 @@ import Tracking
 @Suite struct `the bar in the tab` {
     private func said(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func `is said when its percent or state changes, and again every 10 s`() {
+    @Test func `is sent when its percent or state changes, and again every 10 s`() {
         var bar = TaskbarProgress()
         func update(_ runs: [LiveState], _ second: Double) -> String {
             said(bar.update(runs, at: at(second)))

@@ -79,7 +79,7 @@ import Testing
         #expect(traits(environment, taskbar: .always).showsTaskbar)
     }
 
-    @Test func `takes a terminal without a size for 80 by 24`() {
+    @Test func `treats a terminal without a size as 80 by 24`() {
         #expect(TerminalSize(columns: 0, rows: 0) == TerminalSize(columns: 80, rows: 24))
     }
 }

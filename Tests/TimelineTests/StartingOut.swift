@@ -31,7 +31,7 @@ import Timeline
         #expect(try Duration(text: "1h30m") == .seconds(5400))
     }
 
-    @Test func `goes on with a local time that does not exist`() throws {
+    @Test func `continues with a local time that does not exist`() throws {
         let berlin = try SystemZones.zone("Europe/Berlin")
         let skipped = CivilTime(CivilDate(year: 2026, month: 3, day: 29), hour: 2, minute: 30)
         switch berlin.instants(of: skipped) {

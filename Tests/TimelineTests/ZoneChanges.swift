@@ -125,7 +125,7 @@ import Timeline
         #expect(read > 300)
     }
 
-    @Test func `refuses every file that ends too early, and says where`() throws {
+    @Test func `refuses every file that ends too early, and shows where`() throws {
         let bytes = try SystemZones.bytes("Europe/Berlin")
         for length in 0..<bytes.count {
             let error = #expect(throws: TimelineError.self) {

@@ -13,7 +13,7 @@ import Tracking
     }
 
     @Test(arguments: [(14.0, 0.5), (100.0, 0.04), (16.0, 1.0)])
-    func `is not said before 15 s and 5 %, nor when all is done`(second: Double, progress: Double) {
+    func `is not shown before 15 s and 5 %, nor when all is done`(second: Double, progress: Double) {
         #expect(tracker(of: [(second, progress)]).live.finish == nil)
     }
 
@@ -64,7 +64,7 @@ import Tracking
     }
 
     @Test(arguments: [Double.infinity, -1, .nan, 1e300])
-    func `is never out of range, whatever the job says`(seconds: Double) {
+    func `is never out of range, whatever the job reports`(seconds: Double) {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(etaSeconds: seconds), from: .native, at: at(0))
         #expect((tracker.live.secondsRemaining(at: at(0)) ?? 0) <= 31_536_000)

@@ -33,7 +33,7 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.progress == 0.1)
     }
 
-    @Test func `takes a falling total for a new phase and not for a jump back`() {
+    @Test func `treats a falling total as a new phase and not as a jump back`() {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(done: 90, total: 100, phase: "copy"), from: .native, at: at(1))
         _ = tracker.receive(ProgressReport(done: 1, total: 4), from: .native, at: at(2))
@@ -76,7 +76,7 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.phase == "part 2")
     }
 
-    @Test func `takes back what turned out not to be progress`() {
+    @Test func `withdraws what turned out not to be progress`() {
         var tracker = runningTracker()
         _ = tracker.receive(ProgressReport(fraction: 0.9), from: .text, at: at(20))
         _ = tracker.receive(ProgressReport(isWithdrawal: true), from: .text, at: at(21))
@@ -84,7 +84,7 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.finish == nil)
     }
 
-    @Test func `is blocked and at work again as the job says`() {
+    @Test func `is blocked and at work again as the job reports`() {
         var tracker = runningTracker()
         let blocked = tracker.receive(
             ProgressReport(word: .blocked(.permission)), from: .native, at: at(1))
@@ -97,7 +97,7 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         #expect(tracker.live.blockedKind == nil)
     }
 
-    @Test func `takes no word from a job that ended`() {
+    @Test func `accepts no report from a job that ended`() {
         var tracker = runningTracker()
         _ = tracker.became(.failed, reason: .exitCode, at: at(1))
         let ended = tracker.live

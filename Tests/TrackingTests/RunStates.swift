@@ -2,7 +2,7 @@ import Testing
 import Tracking
 
 @Suite struct `a run's state` {
-    @Test func `says exactly the words scripts rely on`() {
+    @Test func `has exactly the words scripts rely on`() {
         #expect(
             RunState.allCases.map(\.rawValue) == [
                 "scheduled", "queued", "starting", "running", "blocked", "paused", "stalled", "completed",

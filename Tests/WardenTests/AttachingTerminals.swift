@@ -83,7 +83,7 @@ import WardenProtocol
         #expect(try await warden.end(of: order.key).outputBytes == 5_000_005)
     }
 
-    @Test func `disconnects, and the run goes on`() async throws {
+    @Test func `disconnects, and the run continues`() async throws {
         let warden = try await WardenAtWork()
         var terminal: Terminal? = try Terminal(warden, token: "t")
         let order = order(warden, "head -c 5000000 /dev/zero; exit 4", "t")

@@ -103,7 +103,7 @@ import WardenProtocol
         #expect(try warden.log(of: order) == "first\nlate\n")
     }
 
-    @Test func `and is not known is said to be unknown`() async throws {
+    @Test func `and is not known is reported to be unknown`() async throws {
         let warden = try await WardenAtWork()
         let key = RunKey(run: "never", attempt: 1)
         warden.client.send(.cancel(key, reason: "requested"))

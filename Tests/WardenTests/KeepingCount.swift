@@ -86,7 +86,7 @@ import Timeline
         let run = run("a", pid: 11)
         runs.add(run)
         #expect(runs.isLeader(11))
-        #expect(runs.takeLeader(11) === run && runs.takeLeader(11) == nil)
+        #expect(runs.removeLeader(11) === run && runs.removeLeader(11) == nil)
         #expect(runs[run.key] === run && runs.count == 1)
         runs.remove(run)
         #expect(runs.isEmpty)
@@ -107,7 +107,7 @@ import Timeline
         }
         runs.remove(short)
         #expect(runs.hasFresh)
-        let fresh = runs.takeFresh()
+        let fresh = runs.removeFresh()
         #expect(fresh.count == 1 && fresh.first === long && !runs.hasFresh)
     }
 }

@@ -97,7 +97,7 @@ import Testing
         #expect(try warden.log(of: order) == "kept\n")
     }
 
-    @Test func `says from where it goes on when bytes were dropped`() throws {
+    @Test func `shows from where it continues when bytes were dropped`() throws {
         let folder = try TemporaryFolder()
         let plan = ProcessOrder.Output(path: folder.file("a.log"), headBytes: 3, tailBytes: 8)
         var file = try OutputFile(plan)

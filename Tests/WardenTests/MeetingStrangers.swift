@@ -16,7 +16,7 @@ import WardenProtocol
         WardenCommand.acknowledge(RunKey(run: "../../etc/passwd", attempt: 1)).frame,
     ]
 
-    @Test func `who sends nonsense is hung up on, and the daemon notices nothing`() async throws {
+    @Test func `who sends nonsense is disconnected, and the daemon notices nothing`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("exec sleep 1000"))
         warden.client.send(.start(order))
@@ -28,7 +28,7 @@ import WardenProtocol
         #expect(try await warden.start(of: order.key) == pid)
     }
 
-    @Test func `who said hello and then nonsense is hung up on, and a daemon can come`() async throws {
+    @Test func `who sent hello and then nonsense is disconnected, and a daemon can come`() async throws {
         let warden = try await WardenAtWork()
         try await occupy(warden)
         await warden.hangUp()
@@ -37,7 +37,7 @@ import WardenProtocol
         try await warden.until { $0 == .caughtUp }
     }
 
-    @Test func `who says nothing does not keep a daemon out`() async throws {
+    @Test func `who sends nothing does not keep a daemon out`() async throws {
         let warden = try await WardenAtWork()
         try await occupy(warden)
         await warden.hangUp()

@@ -209,7 +209,7 @@ import WardenProtocol
         #expect(lost == ["now", "before"])
     }
 
-    @Test func `says who holds its directory`() async throws {
+    @Test func `names who holds its directory`() async throws {
         let warden = try await WardenAtWork()
         let folder = warden.folder.file("w")
         let executable = warden.launch.executable
@@ -269,7 +269,7 @@ import WardenProtocol
                 == record)
     }
 
-    @Test func `refuses a directory that is not its own, and says so to who launched it`() async throws {
+    @Test func `refuses a directory that is not its own, and reports it to who launched it`() async throws {
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("w"))
         #expect(unsafe chmod(folder.file("w"), 0o777) == 0)

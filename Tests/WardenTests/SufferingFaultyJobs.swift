@@ -33,7 +33,7 @@ import WardenProtocol
         #expect(end.bytes == Array("over\n".utf8))
     }
 
-    @Test func `that closes its output goes on, and its end is seen`() async throws {
+    @Test func `that closes its output continues, and its end is seen`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("echo before; exec >&- 2>&- <&-; mkfifo go; read line < go; exit 6"))
         warden.client.send(.start(order))

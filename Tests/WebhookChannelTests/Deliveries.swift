@@ -155,7 +155,7 @@ import WebhookChannel
         #expect(failure?.reason == .timeout)
     }
 
-    @Test func `to nobody says that the way is away, and names no path`() async throws {
+    @Test func `to nobody reports that the way is away, and names no path`() async throws {
         let server = try await HookServer()
         await server.stop()
         for (url, reason) in [

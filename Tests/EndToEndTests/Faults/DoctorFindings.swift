@@ -219,7 +219,7 @@ import Testing
         #expect(kinds.contains("notLingering") == (answer == "no"))
     }
 
-    @Test func `says where it looked for a session bus`() async throws {
+    @Test func `shows where it looked for a session bus`() async throws {
         let belfry = try Belfry(job)
         belfry.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus,guid=1")
         let found = try await belfry.run("doctor", "--json").json().list

@@ -111,7 +111,7 @@ import Testing
         try await belfry.stop()
     }
 
-    @Test func `whose ledger another program locks says so, and goes on when it is let go`() async throws {
+    @Test func `whose ledger another program locks reports it, and continues afterwards`() async throws {
         let belfry = try await Belfry.start(job)
         let holder = try ChildProcess(
             "python3",

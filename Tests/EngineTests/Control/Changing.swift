@@ -90,7 +90,7 @@ import Tracking
         }
     }
 
-    @Test func `that makes a crowd in one second says so`() async throws {
+    @Test func `that makes a crowd in one second reports it`() async throws {
         try await tower { tower in
             let edits = (0..<200).map { JobEdit.add(.cron("job-\($0)", "0 12 * * *"), origin: .cli) }
             _ = try await tower.control.slots.change(edits)
@@ -219,7 +219,7 @@ import Tracking
         return try await tower.control.reload()
     }
 
-    @Test func `shows what it changed, and says so in an event`() async throws {
+    @Test func `shows what it changed, and reports it in an event`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             let first = try await reload(
                 [(.cron("a", "* * * * *"), "f:1"), (.cron("b", "* * * * *"), "f:2")], on: tower)

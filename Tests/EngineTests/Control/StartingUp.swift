@@ -42,7 +42,7 @@ import Tracking
         }
     }
 
-    @Test func `is taken up within a minute of the other job's removal`() async throws {
+    @Test func `is loaded within a minute of the other job's removal`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("backup", "mine"))
             tower.switchboard.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
@@ -62,7 +62,7 @@ import Tracking
         }
     }
 
-    @Test func `is not taken up when a reload has removed it meanwhile`() async throws {
+    @Test func `is not loaded when a reload has removed it meanwhile`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("backup", "mine"))
             tower.switchboard.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }

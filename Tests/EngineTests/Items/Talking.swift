@@ -176,7 +176,7 @@ import Timeline
         }
     }
 
-    @Test func `and was read is taken away, and what came later is not`() async throws {
+    @Test func `and was read is removed, and what came later is not`() async throws {
         try await tower { tower in
             let first = try await tower.say("one")
             tower.clock.advance(by: .seconds(2))

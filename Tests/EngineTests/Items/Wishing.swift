@@ -48,18 +48,18 @@ import Tracking
         return result
     }
 
-    @Test func `is nothing when nothing was wished`() async throws {
+    @Test func `is nothing when nothing was asked`() async throws {
         let sent = try await sent([(.failed, .never), (.lost, .never)], when: [.failed, .lost, .completed])
         #expect(sent.hook.isEmpty && sent.desk == [nil, nil])
     }
 
-    @Test func `is every end when all was wished, also where no route asks for it`() async throws {
+    @Test func `is every end when all was asked, also where no route asks for it`() async throws {
         let sent = try await sent([(.completed, .always), (.canceled, .always)], when: [.failed])
         #expect(sent.hook == ["run.completed", "run.canceled"])
         #expect(sent.desk.first == .finished && sent.desk.last != .some(nil))
     }
 
-    @Test func `is failures and recoveries alone when those were wished`() async throws {
+    @Test func `is failures and recoveries alone when those were asked`() async throws {
         let sent = try await sent(
             [(.completed, .failure), (.failed, .failure), (.completed, .failure), (.completed, .failure)],
             when: [.failed, .completed, .recovered])
@@ -67,7 +67,7 @@ import Tracking
         #expect(sent.desk.prefix(2) == [nil, .failed] && sent.desk[2] == .recovered)
     }
 
-    @Test func `is what the routes say when nothing is said`() async throws {
+    @Test func `is what the routes name by default`() async throws {
         let sent = try await sent([(.completed, nil), (.failed, nil)], when: [.failed])
         #expect(sent.hook == ["run.failed"] && sent.desk == [nil, .failed])
     }

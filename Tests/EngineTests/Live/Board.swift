@@ -139,7 +139,7 @@ import Tracking
         await ledger.close()
     }
 
-    @Test func `goes on after a restart with higher numbers, and no progress falls`() async throws {
+    @Test func `continues after a restart with higher numbers, and no progress falls`() async throws {
         let ledger = try await ledger("a")
         let clock = ManualClock(now: at("10:00:00"))
         let first = board(ledger, clock)

@@ -110,7 +110,7 @@ struct `one slot, whoever is killed and when` {
         #expect(last.allSatisfy { $0.reported == [.runStarted, .runFailed] && !$0.left.isEmpty })
     }
 
-    @Test func `is tried again after a loss where the job says so, never two attempts together`() {
+    @Test func `is tried again after a loss where the job asks for it, never two attempts together`() {
         let rules = World.Rules(attempts: 2, retriesLost: true)
         let last = check(World(rules, daemonCrashes: 1, wardenCrashes: 2, leaves: true))
         #expect(states(last) == [.completed, .lost])

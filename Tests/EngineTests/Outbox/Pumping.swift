@@ -332,7 +332,7 @@ extension Tower {
         }
     }
 
-    @Test func `that wants nothing more says so of all that is for it, and names no time`() async throws {
+    @Test func `that wants nothing more reports it for all its entries, and names no time`() async throws {
         let gone = try await HookServer(["--status-plan", "410"])
         let good = try await HookServer()
         try await Pumping().run([("gone", gone), ("good", good)]) { tower in

@@ -55,7 +55,7 @@ import Tracking
         }
     }
 
-    @Test func `says in its last state why it could not be started`() async throws {
+    @Test func `shows in its last state why it could not be started`() async throws {
         try await RunScene.run { scene in
             let spec = job("true").with { $0.directory = "/no/such/folder" }
             let ended = try await scene.end(of: scene.queueStored(spec))
@@ -139,7 +139,7 @@ import Tracking
         }
     }
 
-    @Test func `is after it was lost, where the job says so`() async throws {
+    @Test func `is after it was lost, where the job asks for it`() async throws {
         try await RunScene.run { scene in
             let spec = job("[ $BELFRY_ATTEMPT = 2 ] || exec sleep 60").with { $0.retriesLost = true }
             let run = try await scene.queueStored(spec)

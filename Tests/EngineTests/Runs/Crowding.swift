@@ -20,7 +20,7 @@ import Tracking
         }
     }
 
-    @Test func `never go on beyond the cap, and wait in order`() async throws {
+    @Test func `never continue beyond the cap, and wait in order`() async throws {
         try await RunScene.run(limits: RunLimits(running: 2)) { scene in
             // Each notes how many are at work beside it.
             let command =

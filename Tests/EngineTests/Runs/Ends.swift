@@ -79,7 +79,7 @@ import WardenProtocol
         }
     }
 
-    @Test func `that takes too long is ended at its timeout`() async throws {
+    @Test func `that runs too long is ended at its timeout`() async throws {
         try await RunScene.run { scene in
             let spec = JobSpec.manual("slow", "sleep 60").with { $0.timeout = .milliseconds(100) }
             let run = try await scene.end(of: scene.queue(spec))

@@ -72,7 +72,7 @@ import Tracking
         }
     }
 
-    @Test func `is tried again after such a loss if its job says so`() async throws {
+    @Test func `is tried again after such a loss if its job asks for it`() async throws {
         let home = try WardenHome()
         var run: RunRecord?
         let again = spec("wait").with {

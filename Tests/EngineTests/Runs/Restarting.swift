@@ -11,7 +11,7 @@ import Tracking
 import WardenProtocol
 
 @Suite(.timeLimit(.minutes(2))) struct `a run that outlives the daemon` {
-    @Test func `is adopted, goes on, and ends once`() async throws {
+    @Test func `is adopted, continues, and ends once`() async throws {
         let home = try WardenHome()
         var seen: (run: RunRecord, live: LiveState)?
         try await RunScene.run(in: home) { scene in

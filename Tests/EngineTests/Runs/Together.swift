@@ -81,7 +81,7 @@ import Tracking
         }
     }
 
-    @Test func `say what they wait for`() async throws {
+    @Test func `show what they wait for`() async throws {
         try await RunScene.run(limits: RunLimits(running: 2)) { scene in
             func key(_ name: String) -> JobSpec { job(name) { $0.concurrency = ConcurrencyKey(key: "disk") } }
             let first = try await scene.queue(key("a"))

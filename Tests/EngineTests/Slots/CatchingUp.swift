@@ -118,7 +118,7 @@ import Tracking
         }
     }
 
-    @Test func `says with one row why it did not run at a time`() async throws {
+    @Test func `shows in one row why it did not run at a time`() async throws {
         try await afterStop(hourly(.none)) { scene in
             let spans = try await scene.ledger.spans(of: "job", limit: .max)
             let covering = spans.filter { $0.first <= at("03:00:00") && at("03:00:00") <= $0.last }

@@ -84,7 +84,7 @@ import Tracking
         }
     }
 
-    @Test func `says until when slots wait`() async throws {
+    @Test func `shows until when slots wait`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("tick", "0 * * * * *"))
             #expect(await scene.keeper.summary().behind == nil)
@@ -136,7 +136,7 @@ import Tracking
         }
     }
 
-    @Test func `by ten years and back fires once, and goes on as before`() async throws {
+    @Test func `by ten years and back fires once, and continues as before`() async throws {
         try await SlotScene.run(at: at("10:00:30")) { scene in
             try await scene.put(.cron("tick", "* * * * * *"), .cron("hourly", "0 * * * *"))
             try await scene.sleeps(until: at("10:00:31"))

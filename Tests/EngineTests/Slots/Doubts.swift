@@ -49,7 +49,7 @@ import Tracking
         }
     }
 
-    @Test func `without any time source goes on after five minutes, and comes back without a flood`()
+    @Test func `without any time source continues after five minutes, and comes back without a flood`()
         async throws
     {
         let folder = try await ledger()

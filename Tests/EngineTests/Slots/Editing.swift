@@ -92,7 +92,7 @@ import Tracking
         }
     }
 
-    @Test func `that removes it cancels what waits, and the name goes on counting`() async throws {
+    @Test func `that removes it cancels what waits, and the name continues counting`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("job", "0 * * * * *"))
             scene.clock.advance(to: at("10:01:00"))

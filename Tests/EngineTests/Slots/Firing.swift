@@ -23,7 +23,7 @@ import Tracking
         }
     }
 
-    @Test func `that was late says by how much`() async throws {
+    @Test func `that was late shows by how much`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("tick", "0 * * * * *"))
             try await scene.sleeps(until: at("10:01:00"))

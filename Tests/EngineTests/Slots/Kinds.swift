@@ -196,7 +196,7 @@ import Tracking
         }
     }
 
-    @Test func `stands still while it is paused, and goes on where it was`() async throws {
+    @Test func `stands still while it is paused, and continues where it was`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.timed("poll", .after, "60s"))
             try await scene.settled()
@@ -290,7 +290,7 @@ import Tracking
         }
     }
 
-    @Test func `says so when it is paused`() async throws {
+    @Test func `shows it when it is paused`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.timed("start", .startup))
             _ = try await scene.keeper.change([.pause("start", note: nil)])

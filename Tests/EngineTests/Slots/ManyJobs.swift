@@ -28,7 +28,7 @@ import Tracking
     }
 
     @Test(arguments: [1, 20_261_122])
-    func `have their slots in order, whatever was added, moved, held and taken away before`(_ seed: UInt64)
+    func `have their slots in order, whatever was added, moved, held and removed before`(_ seed: UInt64)
         async throws
     {
         var generator = SeededGenerator(seed: seed)

@@ -62,7 +62,7 @@ import Timeline
         }
     }
 
-    @Test func `can take a zone away and bring it back`() async throws {
+    @Test func `can remove a zone and bring it back`() async throws {
         let place = Place(1)
         try await SlotScene.run(at: at("09:30:00"), zones: place.lookup) { scene in
             try await scene.put(Self.noon())

@@ -57,7 +57,7 @@ import Timeline
             #expect(try await tower.ledger.surfaces(channel: "desk", all: true).allSatisfy { $0.shown == 0 })
             try await server.refuse(nil)
             try await tower.say("late", thread: "late", urgency: .critical)
-            try await tower.told()
+            try await tower.settled()
             tower.clock.advance(by: .seconds(30))
             try await next("late", at: server)
             try await tower.until {

@@ -76,7 +76,7 @@ import Timeline
         }
     }
 
-    @Test func `that a person closes is read, and stays away until something new is said`() async throws {
+    @Test func `that a person closes is read, and stays away until there is a new message`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await tower(at: bus.address) { tower in
@@ -99,7 +99,7 @@ import Timeline
         }
     }
 
-    @Test func `that expires is still unread, and joins what is said next`() async throws {
+    @Test func `that expires is still unread, and joins the next message`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         try await tower(at: bus.address) { tower in

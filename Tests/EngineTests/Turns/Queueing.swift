@@ -90,7 +90,7 @@ import Tracking
         }
     }
 
-    @Test func `are taken in order, and put back in order`() {
+    @Test func `leave in order, and put back in order`() {
         var rows = NotedRows()
         rows.add([.made(row("1")), .changed("2"), .changed("3")])
         let taken = rows.take(2)

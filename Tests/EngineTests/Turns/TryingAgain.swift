@@ -54,14 +54,14 @@ import WardenProtocol
         #expect((moment != nil) == isTried)
     }
 
-    @Test func `follows a loss only where the job says so`() {
+    @Test func `follows a loss only where the job asks for it`() {
         let outcome = RunOutcome(.lost, .wardenLost)
         let moment = chance { $0.retriesLost = true }.moment(
             after: outcome, of: run(), exitCode: nil, at: now)
         #expect(moment != nil)
     }
 
-    @Test func `does not follow the last one, nor what somebody wants ended`() {
+    @Test func `does not follow the last one, nor a run to be canceled`() {
         let outcome = RunOutcome(.failed, .exitCode)
         #expect(chance().moment(after: outcome, of: run(attempt: 2), exitCode: 1, at: now) != nil)
         #expect(chance().moment(after: outcome, of: run(attempt: 3), exitCode: 1, at: now) == nil)
@@ -148,7 +148,7 @@ import WardenProtocol
         (LeftoverPolicy.Step.end, [0: 10, 25: 5, 30: 1, 49: 1], 50),
         (.fail, [0: 10, 25: 5], 30),
     ])
-    func `waits for such a process as long as the job says, and no longer`(
+    func `waits for such a process as long as the job allows, and no longer`(
         then: LeftoverPolicy.Step, waits: [Int: Int], end: Int
     ) {
         let decider = RunDecider(boot: "this boot")

@@ -86,7 +86,7 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `that somebody wants ended is not started, and ends by that word`(
+    func `that was canceled is not started, and ends as canceled`(
         _ backend: LedgerBackend
     ) async throws {
         try await backend.withNew { ledger in

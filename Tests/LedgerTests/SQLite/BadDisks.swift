@@ -7,7 +7,7 @@ import Testing
 /// Disks of their own, which only root can mount; elsewhere these say that they were skipped.
 @Suite struct `a ledger on a bad disk` {
     @Test(.enabled("needs the right to mount a file system") { await Disk.mayMount() })
-    func `refuses new work, ends the old from its reserve, and goes on when there is room`() async throws {
+    func `refuses new work, ends the old from its reserve, and continues when there is room`() async throws {
         try await Disk.withNew(megabytes: 8) { disk in
             let ledger = try SQLiteLedger(path: disk.file("ledger.db"))
             let text = String(repeating: "x", count: 50_000)

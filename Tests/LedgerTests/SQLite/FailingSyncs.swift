@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `a ledger whose disk fails to sync` {
-    @Test func `says so, writes nothing more, and keeps what it had`() async throws {
+    @Test func `reports it, writes nothing more, and keeps what it had`() async throws {
         let folder = try TemporaryFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let ledger = try SQLiteLedger(path: path + "/ledger.db")

@@ -170,7 +170,7 @@ import Tracking
 }
 
 @Suite struct `an event whose row can't be read` {
-    @Test func `has what its columns hold, and says what is wrong`() async throws {
+    @Test func `has what its columns hold, and shows what is wrong`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("ledger.sqlite")
         await (try SQLiteLedger(path: path)).close()
