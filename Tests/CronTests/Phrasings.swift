@@ -280,7 +280,7 @@ private let phrasings = """
     soon -> ! when is not said
     asap -> ! when is not said
     now -> ! when is not said
-    whenever you like -> ! when is not said
+    whenever you like -> ! was not understood
     every day at lunchtime -> ! is not a time
     every day at teatime -> ! is not a time
     every day at sunrise -> ! not the sun

@@ -104,7 +104,7 @@ extension PhraseWords {
         case "sometimes", "often", "regularly", "occasionally", "periodically", "constantly", "always",
             "randomly", "frequently", "24/7", "continuously":
             ("how often is not said", "say every 5 minutes")
-        case "soon", "later", "asap", "whenever", "eventually", "immediately", "now":
+        case "soon", "later", "asap", "eventually", "immediately", "now":
             ("when is not said", "say in 20 minutes, or name the time")
         case "lunch", "lunchtime", "teatime", "breakfast", "dinner", "bedtime":
             ("\"\(word)\" is not a time", "write the hour")
