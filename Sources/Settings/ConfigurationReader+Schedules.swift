@@ -54,7 +54,11 @@ extension ConfigurationReader {
         guard let value = fields[kind] else { return nil }
         if isCalendar { return calendar(value, fields, spec, hasOddKey: hasOddKey) }
         spec.anchor = fields["from"].flatMap { moment($0, zone: spec.zone) }
-        return read(kind, value, spec, seed: seed)
+        let read = read(kind, value, spec, seed: seed)
+        if kind == "words", let named = fields["zone"], let other = read?.zone, other != spec.zone {
+            named.fault("the phrase names the time zone \(other)", hint: "leave one of them out")
+        }
+        return read
     }
 
     private static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]

@@ -117,6 +117,8 @@ import Testing
     @Test func `shows what it can't read`() async throws {
         let answer = try await CommandRun().belfry("import systemd /nonexistent")
         #expect(answer.status == 2 && answer.errors.contains("/nonexistent can't be read"))
+        let none = try await CommandRun().belfry("import systemd .")
+        #expect(none.status == 0 && none.output == "nothing to import\n", "\(none)")
         let missing = try await CommandRun().belfry("import systemd /nonexistent.timer")
         #expect(missing.output.contains("not added: it can't be read"))
     }

@@ -261,6 +261,11 @@ private let phrasings = """
     every day at 9 in berlin in tokyo -> ! time zone is said twice
     every day at 9 local time -> ! was not understood
     twice daily -> ! at which hours is not said
+    twice a day at 9 and 17 -> 0 9,17 * * *
+    three times a day at 8, 12:00 and 18:30 -> 0 8,12 * * * + 30 18 * * *
+    twice daily at 9 -> ! at which hours is not said
+    every 1st day at 9 -> ! every day or the first day of the month
+    every first monday at 9 -> ! say of the month, or every monday
     3 times a day -> ! at which hours is not said
     three times a week -> ! on which days is not said
     twice a week -> ! on which days is not said
@@ -280,7 +285,7 @@ private let phrasings = """
     soon -> ! when is not said
     asap -> ! when is not said
     now -> ! when is not said
-    whenever you like -> ! when is not said
+    whenever you like -> ! was not understood
     every day at lunchtime -> ! is not a time
     every day at teatime -> ! is not a time
     every day at sunrise -> ! not the sun

@@ -97,6 +97,10 @@ import Timeline
         ("{ words: tomorrow at 8 }", "depends on when this file is read; write at:", "tomorrow at 8"),
         ("{ words: every other day at 6pm }", "add it, such as from 2026-11-27", "every other day at 6pm"),
         ("{ words: every weekday at nonsense }", "jobs.a.schedule.words: ", "nonsense"),
+        (
+            "{ words: every day at 9 in utc, zone: Europe/Vienna }", "the phrase names the time zone UTC",
+            "Europe/Vienna"
+        ),
         ("{ evry: 15m }", "unknown key \"evry\"; did you mean \"every\"?", "evry"),
     ])
     func `is refused with the place of what is wrong`(schedule: String, reason: String, place: String) {

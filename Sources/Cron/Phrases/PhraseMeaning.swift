@@ -75,6 +75,8 @@ struct PhraseMeaning {
     var event: Schedule?
     /// The zone that is named, such as that of `in Berlin`.
     var zone: ZoneRules?
+    /// How many times `twice a day` asks for, and why it is refused unless they are named.
+    var timesADay: (count: Int, refusal: CronError)?
     /// `biweekly`, which means every two weeks only beside one day of the week.
     var biweekly: Range<Int>?
     /// `the end of the month`, which needs a time to be one day.

@@ -96,6 +96,12 @@ extension PhraseReader {
     private mutating func everyNth(from start: Int) throws(CronError) -> Bool {
         guard let number = PhraseWords.ordinal(word) else { return false }
         if let unit = PhraseWords.unit(word(1)), word(2) != "of" {
+            guard number > 1 || unit != .day else {
+                throw fault(
+                    at: range(from: start).lowerBound..<tokens[position + 1].range.upperBound,
+                    "this can be every day or the first day of the month", fix: "say every day, or on the 1st"
+                )
+            }
             position += 2
             if word == "from", PhraseWords.number(word(1)) != nil, word(2) == "through" {
                 try progression(number, unit)
@@ -108,7 +114,9 @@ extension PhraseReader {
             throw fault(
                 at: range(from: start).lowerBound..<tokens[position + 1].range.upperBound,
                 "\"\(word) \(word(1))\" can be one of a month or every so many weeks",
-                fix: "say of the month, or every \(number) weeks on \(word(1))")
+                fix: number == 1
+                    ? "say of the month, or every \(word(1))"
+                    : "say of the month, or every \(number) weeks on \(word(1))")
         }
         return false
     }
@@ -180,7 +188,7 @@ extension PhraseReader {
     /// `once a day`, `once every hour`, `once daily`.
     mutating func frequency() throws(CronError) {
         let start = position
-        try refuseCounts()
+        if try counts() { return }
         position += 1
         if word == "every" || word == "each" { return try every() }
         if try namedInterval() { return }

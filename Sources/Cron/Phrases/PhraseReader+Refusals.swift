@@ -22,15 +22,18 @@ extension PhraseReader {
             fix: wanted.map { "write \($0)" } ?? "say it as in \"every weekday at 9:30\"")
     }
 
-    /// Refuses `twice a day` and `3 times a week`, which count times and name none.
-    func refuseCounts() throws(CronError) {
+    /// `twice a day`, where the times follow; refuses `3 times a week`, which counts days and names none.
+    ///
+    /// Says whether it was there.
+    mutating func counts() throws(CronError) -> Bool {
+        let start = position
         let count: Int
         var distance = 1
         switch word {
         case "twice": count = 2
         case "thrice": count = 3
         default:
-            guard word(1) == "times", let number = PhraseWords.number(word), number > 0 else { return }
+            guard word(1) == "times", let number = PhraseWords.number(word), number > 0 else { return false }
             count = number
             distance = 2
         }
@@ -49,7 +52,12 @@ extension PhraseReader {
             case .year: ("on which days", "name them: on the 1st in january and july at 9")
             case .day, nil: ("at which hours", "name the times: every day at 9 and 17")
             }
-        throw fault("\(what) is not said", fix: fix)
+        let refusal = fault("\(what) is not said", fix: fix)
+        guard unit == .day else { throw refusal }
+        position += distance + 1
+        meaning.timesADay = (count, refusal)
+        try interval(1, .day, from: start)
+        return true
     }
 
     /// Refuses words that people read in two ways.
@@ -70,6 +78,7 @@ extension PhraseReader {
 
     /// Refuses what the clauses left open once all of them are known.
     func settleDoubts() throws(CronError) {
+        if let (count, refusal) = meaning.timesADay, meaning.times.count != count { throw refusal }
         if let place = meaning.biweekly, meaning.weekdays.nonzeroBitCount != 1 {
             throw fault(
                 at: place, "this can be twice a week or every two weeks",
@@ -104,7 +113,7 @@ extension PhraseWords {
         case "sometimes", "often", "regularly", "occasionally", "periodically", "constantly", "always",
             "randomly", "frequently", "24/7", "continuously":
             ("how often is not said", "say every 5 minutes")
-        case "soon", "later", "asap", "whenever", "eventually", "immediately", "now":
+        case "soon", "later", "asap", "eventually", "immediately", "now":
             ("when is not said", "say in 20 minutes, or name the time")
         case "lunch", "lunchtime", "teatime", "breakfast", "dinner", "bedtime":
             ("\"\(word)\" is not a time", "write the hour")

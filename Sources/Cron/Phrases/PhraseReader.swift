@@ -103,7 +103,7 @@ struct PhraseReader {
         default:
             if let part = PhraseWords.partOfDay(word) { return try partOfDay(part) }
             if try namedInterval() { return }
-            try refuseCounts()
+            if try counts() { return }
             if try minutesOfHour() { return }
             if try afterLastRun() { return }
             if isWindow { return try limits(isBetween: false, from: position) }

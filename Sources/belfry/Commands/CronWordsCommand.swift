@@ -9,8 +9,8 @@ struct CronWordsCommand: ParsableCommand {
         commandName: "words",
         abstract: "Turns an English phrase into a schedule; exits 1 if it is not understood.",
         discussion: #"""
-            Prints the schedule, what it means and its next 3 times. A phrase that people read in two ways is refused with
-            both. English only.
+            Prints the schedule, what it means and its next 3 times. A phrase with two
+            readings is refused with both. English only.
 
               belfry cron words "every weekday at 9:30"
               belfry cron words "mon-fri 8 to 18 every half hour in Berlin"
