@@ -45,7 +45,7 @@ extension Endpoints {
         "Shows the loaded configuration, with defaults and without secrets.")
 
     package static let reload = Endpoint(
-        "reload", .post, "/v1/reload", answers: ReloadDifference.self, needsJobs: true,
+        "reload", .post, "/v1/reload", answers: WireReloadDifference.self, needsJobs: true,
         errors: [.badConfig, .badValue, .badSchedule, .jobExists],
         "Reads the configuration again and applies it, or rejects it as a whole.")
 }

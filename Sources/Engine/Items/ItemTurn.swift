@@ -1,3 +1,4 @@
+import API
 import Delivery
 import Grouping
 import Ledger
@@ -203,10 +204,22 @@ struct ItemTurn {
         }
     }
 
+    /// An object of a webhook.
+    func object(_ name: String, _ value: some Encodable) -> [JSON.Member] {
+        do {
+            return [JSON.Member(name, try JSON(encoding: value))]
+        } catch {
+            tools.logger.error(
+                "an object of a webhook can't be written",
+                metadata: ["object": "\(name)", "reason": "\(error)"])
+            return []
+        }
+    }
+
     private func body(of snapshot: ItemSnapshot) -> [UInt8] {
         WebhookBody(
             type: EventType.messageGroup.rawValue, timestamp: snapshot.at, reason: snapshot.reason.rawValue,
-            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))]
+            objects: object("item", WireItem(snapshot, pinned: pinned(of: snapshot)))
         ).bytes
     }
 

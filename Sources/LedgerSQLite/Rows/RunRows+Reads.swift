@@ -160,7 +160,7 @@ extension RunRows {
         run.process = process(from: &row)
         run.revision = row.int()
         if let spec = row.optionalText() { run.spec = try JSONText.decode(spec) }
-        if let live = row.optionalText() { run.live = try JSONText.decode(live, as: StoredLive.self).live }
+        if let live = row.optionalText() { run.live = try JSONText.decode(live) }
         run.token = row.int()
         run.isForced = row.bool()
         run.endAsked = try row.optionalWord()

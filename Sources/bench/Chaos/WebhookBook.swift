@@ -1,6 +1,6 @@
 import CronBench
-import FoundationEssentials
 import Synchronization
+import Tracking
 
 /// Every webhook that arrived, kept by a service that is somewhat unreliable.
 ///
@@ -81,7 +81,7 @@ final class WebhookBook: Sendable {
     /// Receives a request; see ``BareReceiver``.
     func take(_ request: ArraySlice<UInt8>) -> BareReceiver.Reply {
         guard let (id, body) = Self.parts(of: request),
-            let read = try? JSONDecoder().decode(Body.self, from: Data(body))
+            let read = try? JSON.decode(Body.self, from: body)
         else {
             state.withLock { $0.unreadable += 1 }
             return .status("400 Bad Request")

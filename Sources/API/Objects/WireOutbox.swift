@@ -11,7 +11,7 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     /// `pending`, `waiting`, `sending`, `delivered`, `dead`, `held`, `suppressed`, `superseded`, `expired`, `discarded`.
     package var state: String
     /// How often it was attempted.
-    package var attempts: Int
+    package var attempts = 0
     /// When it is tried next; absent when that is not known, as long as its channel is given up or missing.
     package var nextAt: Timestamp?
     /// What it waits for: `retry` (its next attempt), `earlier` (an entry of the same item or run),
@@ -42,7 +42,6 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
         self.type = type
         self.reason = reason
         self.state = state
-        self.attempts = 0
         self.createdAt = createdAt
     }
 }
@@ -52,4 +51,24 @@ package enum WireOutboxState: String, Hashable, Sendable, Codable, CaseIterable 
     case pending, waiting, delivered, dead, held, suppressed, superseded, expired, discarded
     /// An attempt is under way; stored as ``pending``.
     case sending
+}
+
+/// What is known of a delivery.
+package struct WireReceipt: Hashable, Sendable, Codable {
+    /// The outbox entry's id.
+    package var outbox: String
+    /// When it came.
+    package var at: Timestamp
+    /// `accepted`, `shown`, `seen` or `acted`.
+    package var kind: String
+    /// What the other side said with it.
+    package var detail: String?
+
+    /// A receipt of a kind.
+    package init(outbox: String, at: Timestamp, kind: String, detail: String? = nil) {
+        self.outbox = outbox
+        self.at = at
+        self.kind = kind
+        self.detail = detail
+    }
 }
