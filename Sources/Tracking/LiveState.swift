@@ -2,8 +2,8 @@ public import Timeline
 
 /// Where a run is right now: progress, phase, state, finish time with a band.
 ///
-/// A value of ``LiveTracker``; the wire form is made of it by whoever speaks to a wire. Its own coded form is that of
-/// the ledger's rows: a part may be added, none may change its name or meaning.
+/// A value of ``LiveTracker``; the API's form of it is made in `API`. Its own coded form is that of the ledger's rows: a part
+/// may be added, none may change its name or meaning.
 public struct LiveState: Hashable, Sendable, Codable {
     /// Whose progress this is.
     public var task: LiveTask
@@ -128,8 +128,8 @@ public struct FinishTime: Hashable, Sendable, Codable {
 ///
 /// An update that is not after the last one seen is dropped.
 ///
-/// Ids of runs are UUIDv7 and sort by the time they were made; comparing across runs only matters to
-/// whoever keeps one sorted list.
+/// Ids of runs are UUIDv7 and sort by the time they were made; comparing across runs matters only in
+/// one sorted list.
 public struct LiveOrder: Hashable, Sendable, Comparable {
     /// The run's id.
     public var runID: String
@@ -147,7 +147,7 @@ public struct LiveOrder: Hashable, Sendable, Comparable {
 
     /// The first `seq` of a daemon's `incarnation`, counted from 1: incarnation times 10^9.
     ///
-    /// A seq that is saved now and then goes back after a crash; one that starts anew at a higher
+    /// A seq that is saved now and then goes back after a crash; one that starts again at a higher
     /// thousand million does not.
     /// - Parameter incarnation: how often a daemon was started on this state; 1...9,000,000,000.
     /// - Returns: a seq above every seq of the incarnations before.

@@ -67,7 +67,7 @@ public struct LiveTracker: Sendable {
 
     /// A tracker that goes on where an earlier daemon left off; its progress does not fall below `live`.
     ///
-    /// The path to here is not known any more; the finish time goes on from the average pace.
+    /// The path to here is no longer known; the finish time goes on from the average pace.
     /// - Parameters:
     ///   - live: the state that was stored last.
     ///   - incarnation: this daemon's, above the one that stored `live`.

@@ -58,7 +58,7 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
 
     // Nobody can say: lost.
 
-    /// The warden that held it is gone, and with it the exit record.
+    /// The warden that held it died; the exit record is lost.
     case wardenLost
     /// The machine was restarted while it ran.
     case hostRestarted

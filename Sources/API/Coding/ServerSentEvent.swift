@@ -88,18 +88,18 @@ package struct ServerSentEventParser: Sendable {
         if atStart, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
         guard !line.isEmpty else { return dispatch() }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-            take(field: String(decoding: line, as: UTF8.self), value: "")
+            apply(field: String(decoding: line, as: UTF8.self), value: "")
             return nil
         }
         var value = line[line.index(after: colon)...]
         if value.first == UInt8(ascii: " ") { value.removeFirst() }
-        take(
+        apply(
             field: String(decoding: line[..<colon], as: UTF8.self),
             value: String(decoding: value, as: UTF8.self))
         return nil
     }
 
-    private mutating func take(field: String, value: String) {
+    private mutating func apply(field: String, value: String) {
         switch field {
         case "data": data.append(value)
         case "event": name = value

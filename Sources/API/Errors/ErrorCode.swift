@@ -131,7 +131,7 @@ package enum ErrorKind: String, Hashable, Sendable, Codable, CaseIterable {
     case notFound
     /// A policy, or the state of things, refuses it.
     case refused
-    /// It took too long, or its time is over.
+    /// It took too long, or has expired.
     case expired
     /// The daemon can't do it now.
     case unavailable

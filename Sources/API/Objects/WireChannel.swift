@@ -42,7 +42,7 @@ package struct WireChannelRetry: Hashable, Sendable, Codable {
     }
 }
 
-/// What came of a test notice.
+/// The outcome of a test notice.
 package struct WireChannelTest: Hashable, Sendable, Codable {
     /// The name of the channel.
     package var channel: String

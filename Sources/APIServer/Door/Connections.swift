@@ -198,7 +198,7 @@ struct CountedConnection: ServerChildChannel {
 
 /// Answers a connection at its start, whatever it is about to ask, and closes it.
 ///
-/// It stays open until something was asked, or `patience` is over: who writes to a connection that is closed already
+/// It stays open until something was asked, or `patience` has passed: who writes to a connection that is closed already
 /// may never read the answer.
 private final class RefusingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer

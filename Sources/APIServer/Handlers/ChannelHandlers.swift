@@ -11,7 +11,7 @@ extension DaemonHandler {
         return channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels
     }
 
-    /// Sends a test, and waits a while for what becomes of it.
+    /// Sends a test and waits a while for its outcome.
     func testChannel(_ name: String) async throws(APIError) -> WireChannelTest {
         let names = control.switchboard.configuration.channels.map(\.name)
         guard let channel = control.switchboard.channel(name) else {
@@ -61,7 +61,7 @@ extension DaemonHandler {
     private static let longestTest = Duration.seconds(25)
     private static let pending = "pending"
 
-    /// What became of the test's outbox entry.
+    /// The outcome of the test's outbox entry.
     private func delivered(to channel: String, _ cause: String) async throws(APIError) -> WireChannelTest {
         let entry = try await reading(await control.ledger.outbox(cause: cause))
         guard let entry else { return WireChannelTest(channel: channel, outcome: Self.pending) }

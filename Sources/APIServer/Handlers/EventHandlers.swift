@@ -30,7 +30,7 @@ extension DaemonHandler {
         }
     }
 
-    /// A comment at least this often, so that both ends notice when the other is gone.
+    /// A comment at least this often, so that each end notices when the other is closed.
     private static let heartbeat = Duration.seconds(15)
     /// Live states are sent at most so often; what changed meanwhile is sent once.
     private static let liveGap = Duration.milliseconds(50)
@@ -54,9 +54,9 @@ extension DaemonHandler {
                 switch wake {
                 case .stop: return
                 case .heartbeat: try await writer.write(ServerSentEvent.heartbeat)
-                case .look: break
+                case .refresh: break
                 }
-                seq = try await tellEvents(after: seq, to: &writer)
+                seq = try await writeEvents(after: seq, to: &writer)
                 guard live else { continue }
                 let changes = await control.board.changes(after: version)
                 version = changes.version
@@ -70,7 +70,7 @@ extension DaemonHandler {
     }
 
     @concurrent
-    private func tellEvents(after start: Int64, to writer: inout any BodyWriter) async throws -> Int64 {
+    private func writeEvents(after start: Int64, to writer: inout any BodyWriter) async throws -> Int64 {
         var seq = start
         while true {
             let events = try await control.ledger.events(after: seq, limit: 500)
@@ -111,10 +111,10 @@ extension DaemonHandler {
     }
 }
 
-/// Why a stream of events looks again.
+/// Why a stream of events is refreshed.
 enum Wake: Sendable {
     /// Something may be new.
-    case look
+    case refresh
     /// Nothing was said for a while.
     case heartbeat
     /// The daemon stops.
@@ -143,14 +143,14 @@ struct Wakes: Sendable {
 
     /// Wakes until the group is cancelled; the first time at once.
     func start(in group: inout ThrowingTaskGroup<Void, any Error>) {
-        wake.yield(.look)
+        wake.yield(.refresh)
         group.addTask {
-            for await stations in commits where stations.contains(.events) { wake.yield(.look) }
+            for await stations in commits where stations.contains(.events) { wake.yield(.refresh) }
             wake.finish()
         }
         group.addTask {
             guard let taps else { return }
-            for await _ in taps { wake.yield(.look) }
+            for await _ in taps { wake.yield(.refresh) }
         }
         group.addTask {
             while true {
