@@ -11,6 +11,7 @@ let pureTargets: [Target] = [
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline"]),
+    pure("API", ["Timeline", "Tracking"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -32,8 +33,8 @@ let stations: [Target] = [
     effect(
         "Engine",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", .lifecycle,
-            .logging,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "API",
+            .lifecycle, .logging,
             .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
@@ -45,7 +46,6 @@ let stations: [Target] = [
     effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
-    effect("API", ["Timeline", "Tracking"]),
     effect(
         "APIServer",
         [
@@ -100,8 +100,8 @@ let suites: [Target] = [
         "EngineTests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel", "TestSupport",
-            "belfry-warden", .logging,
+            "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel",
+            "TestSupport", "belfry-warden", .logging,
         ]),
     suite("DBusTests", ["DBus", "TestSupport"]),
     suite(

@@ -28,7 +28,7 @@ package final class AnswerStream {
     ///   - socket: A connection to the daemon.
     ///   - patience: How long to wait for a sign of life.
     ///   - longest: How long to wait while there are signs of life.
-    ///   - isAlive: Asks the daemon for a sign of life; called once, shortly before `patience` is over.
+    ///   - isAlive: Asks the daemon for a sign of life; called once, shortly before `patience` ends.
     /// - Throws: ``APIError`` with ``ErrorCode/noAnswer``, ``ErrorCode/timedOut`` or ``ErrorCode/connectionLost``.
     init(
         _ request: [UInt8], over socket: UnixSocket, patience: Duration, longest: Duration,
@@ -111,7 +111,7 @@ private struct AnswerWait {
         isAsked = longest <= patience
     }
 
-    /// The time until something must be done about the silence; asks for a sign of life when half of it is over.
+    /// The time until something must be done about the silence; asks for a sign of life after half of it.
     mutating func left(_ ask: (Duration) -> Bool) -> Duration {
         let passed = clock.now - start
         guard !isAsked else { return max(.zero, limit - passed) }
@@ -121,7 +121,7 @@ private struct AnswerWait {
         return max(.zero, limit - (clock.now - start))
     }
 
-    /// Throws when the time is over.
+    /// Throws when the time has passed.
     func check(_ socket: UnixSocket) throws(APIError) {
         guard isAsked, clock.now - start >= limit else { return }
         guard isAlive else { throw UnixSocket.silence(socket.path, for: patience) }

@@ -18,7 +18,7 @@ package final class EventFeed {
         case event(ServerSentEvent)
         /// Nothing came in time, a signal came, or what else was waited for.
         case nothing
-        /// The daemon went away; call again to look for it.
+        /// The daemon closed the connection; call again to reconnect.
         case broken
     }
 
@@ -27,7 +27,7 @@ package final class EventFeed {
     /// - Parameters:
     ///   - client: Whom to ask.
     ///   - query: Where to begin, and whether live states are wanted.
-    ///   - silence: A daemon that sends not even a heartbeat for so long counts as gone.
+    ///   - silence: A daemon that sends not even a heartbeat for so long counts as lost.
     /// - Throws: What the daemon or the client has against it.
     package init(
         of client: DaemonClient, query: EventsQuery, silence: Duration = .seconds(45)

@@ -1,5 +1,26 @@
 package import API
 
+/// What stands before an answer's body.
+package struct HTTPAnswerHead: Hashable, Sendable {
+    /// 100...599.
+    package var status: Int
+    /// The header fields, names in lower case, in order.
+    package var fields: [Field]
+
+    /// A name with its value.
+    package struct Field: Hashable, Sendable {
+        /// In lower case.
+        package var name: String
+        /// Without the blanks around it.
+        package var value: String
+    }
+
+    /// The first value of a field, by its name in lower case.
+    package subscript(name: String) -> String? {
+        fields.first { $0.name == name }?.value
+    }
+}
+
 // A state machine: the states of an answer on the wire, and what leads from one to the next.
 
 /// Takes one HTTP/1.1 answer apart, however its bytes are cut, and trusts nothing in it.

@@ -58,7 +58,7 @@ package final class UnixSocket {
         close(descriptor)
     }
 
-    /// Writes all of `bytes`; a reader that went away is an error, never a signal.
+    /// Writes all of `bytes`; a reader that closed its end is an error, never a signal.
     package func write(_ bytes: [UInt8]) throws(APIError) {
         var start = 0
         while start < bytes.count {

@@ -18,7 +18,7 @@ package struct DaemonHandler: Sendable {
     /// A handler for each endpoint.
     package var handlers: HandlerTable {
         var table = HandlerTable(Endpoints.all) {
-            try await asking { () async throws(EngineError) in try await control.whenLoaded() }
+            try await asking(await control.whenLoaded())
         }
         addHouse(to: &table)
         addJobs(to: &table)
@@ -84,15 +84,37 @@ package struct DaemonHandler: Sendable {
 
     /// What the engine answers, or its refusal in the API's words.
     func asking<Value: Sendable>(
-        _ body: () async throws(EngineError) -> Value
+        _ body: @autoclosure () async throws(EngineError) -> Value
     ) async throws(APIError) -> Value {
         do throws(EngineError) { return try await body() } catch { throw APIError(error) }
     }
 
     /// What the ledger holds, or its refusal in the API's words.
     func reading<Value: Sendable>(
-        _ body: () async throws(LedgerError) -> Value
+        _ body: @autoclosure () async throws(LedgerError) -> Value
     ) async throws(APIError) -> Value {
         do throws(LedgerError) { return try await body() } catch { throw APIError(error) }
+    }
+}
+
+/// What the daemon knows of itself and the engine need not.
+package struct DaemonIdentity: Hashable, Sendable {
+    /// Such as `0.1.0`.
+    package var version: String
+    /// Its process.
+    package var pid: Int32
+    /// The state folder.
+    package var state: String
+    /// Where runs leave their output.
+    package var places: RunPlaces
+    /// The folder of the warden's socket; nil: nobody needs to know.
+    package var wardenDirectory: String?
+
+    /// The identity of a daemon.
+    package init(version: String, pid: Int32, state: String, places: RunPlaces) {
+        self.version = version
+        self.pid = pid
+        self.state = state
+        self.places = places
     }
 }

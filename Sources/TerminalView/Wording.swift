@@ -34,9 +34,8 @@ package enum RunWording {
             words += live.state == .completed ? " in \(took)" : " after \(took)"
         }
         // A success by the exit code needs no words.
-        guard let why = detail ?? (live.state == .completed ? nil : live.reason?.words),
-            why != live.state.words
-        else { return words }
+        let isSaid = live.state == .completed || live.reason?.rawValue == live.state.rawValue
+        guard let why = detail ?? (isSaid ? nil : live.reason?.words) else { return words }
         return "\(words): \(CleanText.line(why, limit: 300))"
     }
 

@@ -2,7 +2,8 @@ public import Timeline
 
 /// Where a run is right now: progress, phase, state, finish time with a band.
 ///
-/// A value of ``LiveTracker``; the wire form is made of it by whoever speaks to a wire.
+/// A value of ``LiveTracker``; the API's form of it is made in `API`. Its own coded form is that of the ledger's rows: a part
+/// may be added, none may change its name or meaning.
 public struct LiveState: Hashable, Sendable, Codable {
     /// Whose progress this is.
     public var task: LiveTask
@@ -27,7 +28,13 @@ public struct LiveState: Hashable, Sendable, Codable {
     /// When the attempt was started; absent before.
     public var startedAt: Moment?
     /// When it will be done, where something is known about it.
-    public var finish: FinishTime?
+    public var finish: FinishTime? {
+        get { etaAt.map { FinishTime(at: $0, low: etaLow, high: etaHigh) } }
+        set { (etaAt, etaLow, etaHigh) = (newValue?.at, newValue?.low, newValue?.high) }
+    }
+    private var etaAt: Moment?
+    private var etaLow: Moment?
+    private var etaHigh: Moment?
     /// When the job last said something, or its run was moved on; that it was found silent does not count.
     public var updatedAt: Moment
     /// From when on ``progress`` is out of date; absent when nothing is expected of the job.
@@ -63,4 +70,91 @@ public struct LiveState: Hashable, Sendable, Codable {
 
     /// This state's place among the updates of its run.
     public var order: LiveOrder { LiveOrder(runID: task.id, attempt: attempt, seq: seq) }
+}
+
+/// What never changes about a live state: whose progress it is.
+public struct LiveTask: Hashable, Sendable, Codable {
+    /// The run's id, a UUIDv7 in lower case.
+    public var id: String
+    /// The name that identifies the bot.
+    public var botID: String
+    /// The run's name for people, `JOB#N`.
+    public var run: String
+    /// The job's name for people.
+    public var name: String
+    /// The bot's name for people.
+    public var botName: String
+
+    /// The task of the run `run` with id `id`.
+    public init(id: String, botID: String, run: String, name: String, botName: String) {
+        self.id = id
+        self.botID = botID
+        self.run = run
+        self.name = name
+        self.botName = botName
+    }
+}
+
+/// What a blocked run waits for.
+///
+/// - Source: OSC 7501 (Program Status Protocol), key `kind`.
+public enum BlockedKind: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Leave to do something.
+    case permission
+    /// An answer.
+    case question
+    /// A login or a password.
+    case auth
+}
+
+/// When a run is expected to be done, and how sure that is.
+public struct FinishTime: Hashable, Sendable, Codable {
+    /// The expected moment.
+    public var at: Moment
+    /// The early end of the 80 % band; absent when there is no history to make one of.
+    public var low: Moment?
+    /// The late end of the 80 % band; absent when there is no history to make one of.
+    public var high: Moment?
+
+    /// A finish at `at`, within `low` and `high` where they are known.
+    public init(at: Moment, low: Moment? = nil, high: Moment? = nil) {
+        self.at = at
+        self.low = low
+        self.high = high
+    }
+}
+
+/// The order of updates: by run, then attempt, then seq.
+///
+/// An update that is not after the last one seen is dropped.
+///
+/// Ids of runs are UUIDv7 and sort by the time they were made; comparing across runs matters only in
+/// one sorted list.
+public struct LiveOrder: Hashable, Sendable, Comparable {
+    /// The run's id.
+    public var runID: String
+    /// Which execution of the run, from 1.
+    public var attempt: Int
+    /// Rises with every update of the attempt, also across restarts of the daemon.
+    public var seq: Int64
+
+    /// The place of an update.
+    public init(runID: String, attempt: Int, seq: Int64) {
+        self.runID = runID
+        self.attempt = attempt
+        self.seq = seq
+    }
+
+    /// The first `seq` of a daemon's `incarnation`, counted from 1: incarnation times 10^9.
+    ///
+    /// A seq that is saved now and then goes back after a crash; one that starts again at a higher
+    /// thousand million does not.
+    /// - Parameter incarnation: how often a daemon was started on this state; 1...9,000,000,000.
+    /// - Returns: a seq above every seq of the incarnations before.
+    public static func firstSeq(incarnation: Int64) -> Int64 { incarnation * 1_000_000_000 }
+
+    /// Earlier updates are smaller.
+    public static func < (left: LiveOrder, right: LiveOrder) -> Bool {
+        (left.runID, left.attempt, left.seq) < (right.runID, right.attempt, right.seq)
+    }
 }

@@ -19,12 +19,12 @@ extension LiveTracker {
         let before = live
         note(now)
         if live.state == .stalled { enter(.running, at: now) }
-        takeMessage(report, from: source)
+        applyMessage(report, from: source)
         if source >= progressSource ?? source {
-            takePhase(report)
-            takeWord(report, at: now)
-            takeProgress(report, from: source, at: now)
-            takeFinish(report, at: now)
+            applyPhase(report)
+            applyWord(report, at: now)
+            applyProgress(report, from: source, at: now)
+            applyFinish(report, at: now)
         }
         if report.isWithdrawal, progressSource == source { withdraw() }
         live.staleAt = staleAt(from: now)
@@ -38,15 +38,15 @@ extension LiveTracker {
         words += 1
     }
 
-    private mutating func takeMessage(_ report: ProgressReport, from source: ReportSource) {
+    private mutating func applyMessage(_ report: ProgressReport, from source: ReportSource) {
         guard let text = report.message, source >= messageSource ?? source else { return }
         let clean = CleanText.line(text, limit: Self.messageLimit)
         live.message = clean.isEmpty ? nil : clean
         messageSource = source
     }
 
-    /// A new name is a new phase, and a phase starts anew.
-    private mutating func takePhase(_ report: ProgressReport) {
+    /// A new name is a new phase, which starts from nothing.
+    private mutating func applyPhase(_ report: ProgressReport) {
         guard let text = report.phase else { return }
         let clean = CleanText.line(text, limit: Self.phaseLimit)
         guard !clean.isEmpty, clean != toldPhase else { return }
@@ -54,7 +54,7 @@ extension LiveTracker {
         startStretch(1)
     }
 
-    private mutating func takeProgress(
+    private mutating func applyProgress(
         _ report: ProgressReport, from source: ReportSource, at now: Moment
     ) {
         guard let reported = report.progress else { return }
@@ -87,7 +87,7 @@ extension LiveTracker {
         live.phase = number == 1 ? toldPhase : [toldPhase ?? "part", String(number)].joined(separator: " ")
     }
 
-    private mutating func takeWord(_ report: ProgressReport, at now: Moment) {
+    private mutating func applyWord(_ report: ProgressReport, at now: Moment) {
         switch report.word {
         case .blocked(let kind) where live.state == .blocked || live.state.canBecome(.blocked):
             enter(.blocked, blocked: kind, at: now)
@@ -96,7 +96,7 @@ extension LiveTracker {
         }
     }
 
-    private mutating func takeFinish(_ report: ProgressReport, at now: Moment) {
+    private mutating func applyFinish(_ report: ProgressReport, at now: Moment) {
         guard live.state == .running else { return }
         var next: FinishTime?
         if let seconds = report.etaSeconds, seconds.isFinite, seconds >= 0 {

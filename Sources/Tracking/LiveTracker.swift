@@ -67,7 +67,7 @@ public struct LiveTracker: Sendable {
 
     /// A tracker that goes on where an earlier daemon left off; its progress does not fall below `live`.
     ///
-    /// The path to here is not known any more; the finish time goes on from the average pace.
+    /// The path to here is no longer known; the finish time goes on from the average pace.
     /// - Parameters:
     ///   - live: the state that was stored last.
     ///   - incarnation: this daemon's, above the one that stored `live`.
@@ -210,4 +210,14 @@ public struct LiveTracker: Sendable {
 extension RunState {
     /// Whether the job can't get on because of somebody else.
     fileprivate var isWaitingForOthers: Bool { self == .blocked || self == .paused }
+}
+
+/// The effect of a report on a live state.
+public enum LiveChange: Hashable, Sendable {
+    /// Nothing anybody would see.
+    case none
+    /// Progress, phase, message or finish time changed: shown, and written at most once a second.
+    case tick
+    /// The run's state, its reason or what blocks it changed: written at once.
+    case stateChange
 }

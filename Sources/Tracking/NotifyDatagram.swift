@@ -39,7 +39,7 @@ public struct NotifyDatagram: Hashable, Sendable {
             switch String(decoding: key.prefix(40), as: UTF8.self) {
             case "STATUS": status = text(value)
             case "READY": isReady = value.elementsEqual([0x31])
-            case "X_PROGRESS": takeProgress(ReportNumber.progress(value))
+            case "X_PROGRESS": applyProgress(ReportNumber.progress(value))
             case "X_PHASE": report.phase = text(value)
             case "X_MESSAGE": report.message = text(value)
             case "X_STATE": report.word = ProgressReport.Word(text(value))
@@ -47,12 +47,12 @@ public struct NotifyDatagram: Hashable, Sendable {
             case "X_TASK": isOfPart = !value.isEmpty
             case let other where other.hasPrefix("X_") && other.hasSuffix("_PROGRESS"):
                 // Its own key is the clearer word, in whatever order they come.
-                if report.progress == nil { takeProgress(ReportNumber.percent(value)) }
+                if report.progress == nil { applyProgress(ReportNumber.percent(value)) }
             default: break
             }
         }
 
-        private mutating func takeProgress(_ progress: ProgressReport?) {
+        private mutating func applyProgress(_ progress: ProgressReport?) {
             guard let progress else { return }
             (report.fraction, report.done, report.total) = (progress.fraction, progress.done, progress.total)
         }

@@ -6,7 +6,7 @@ public import Timeline
 /// the same template has risen three times; a template that is believed and then falls twice ends the
 /// search for the whole run. Most numbers in a log are not progress.
 public struct OutputScanner: Sendable {
-    /// Whether the output fell twice, and is not looked at any more.
+    /// Whether the output fell twice and is no longer scanned.
     public private(set) var hasGivenUp = false
 
     private var splitter = RecordSplitter()

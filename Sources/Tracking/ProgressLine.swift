@@ -43,20 +43,28 @@ public struct ProgressLine: Sendable {
     ///
     /// - Returns: `nil` when it is no JSON object.
     public static func report(_ line: ArraySlice<UInt8>) -> ProgressReport? {
-        guard line.count <= RecordSplitter.limit, let json = FlatJSON(line) else { return nil }
-        let message = json.text("message")
-        if let id = json.text("id"), !id.isEmpty { return ProgressReport(message: message) }
-        var report = ProgressReport(phase: json.text("phase"), message: message)
-        if let done = json.number("progress"), done >= 0 {
-            if let total = json.number("total") {
+        guard line.count <= RecordSplitter.limit, let json = JSON(reported: line) else { return nil }
+        let message = json["message"]?.text
+        if let id = json["id"]?.text, !id.isEmpty { return ProgressReport(message: message) }
+        var report = ProgressReport(phase: json["phase"]?.text, message: message)
+        if let done = json["progress"]?.double, done >= 0 {
+            if let total = json["total"]?.double {
                 let amounts = ReportNumber.amounts(done, of: total)
                 (report.done, report.total) = (amounts?.done, amounts?.total)
             } else if done <= 1 {
                 report.fraction = done
             }
         }
-        report.word = json.text("state").flatMap(ProgressReport.Word.init)
-        if let eta = json.number("eta"), eta >= 0 { report.etaSeconds = eta }
+        report.word = (json["state"]?.text).flatMap(ProgressReport.Word.init)
+        if let eta = json["eta"]?.double, eta >= 0 { report.etaSeconds = eta }
         return report
+    }
+}
+
+extension JSON {
+    /// The object in a line that a job wrote: jobs may write anything, so it is shallow, and broken text is repaired.
+    init?(reported line: ArraySlice<UInt8>) {
+        self.init(parsing: line, depth: 8, repairing: true)
+        guard case .members = self else { return nil }
     }
 }

@@ -36,12 +36,12 @@ struct ProgressMatch: Hashable {
     }
 
     private init?(json record: ArraySlice<UInt8>) {
-        guard let json = FlatJSON(record) else { return nil }
+        guard let json = JSON(reported: record) else { return nil }
         let names: [(String, Scale)] = [
             ("percent_done", .fraction), ("percentage", .percent), ("progress", .either),
         ]
         for (name, scale) in names {
-            guard let value = json.number(name), value >= 0 else { continue }
+            guard let value = json[name]?.double, value >= 0 else { continue }
             guard value <= (scale == .fraction ? 1 : 100) else { return nil }
             self.value = value
             self.scale = scale

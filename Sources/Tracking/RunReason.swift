@@ -58,7 +58,7 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
 
     // Nobody can say: lost.
 
-    /// The warden that held it is gone, and with it the exit record.
+    /// The warden that held it died; the exit record is lost.
     case wardenLost
     /// The machine was restarted while it ran.
     case hostRestarted
@@ -86,4 +86,44 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case catchUpBurst
     /// The job was changed in its file, or removed from it, while no daemon ran.
     case definitionChanged
+}
+
+extension RunReason {
+    /// The reason as the fragment of a sentence, the same everywhere: after a state and a colon, or as a line of a notice.
+    public var words: String {
+        switch self {
+        case .spread: "waits for its spread delay"
+        case .retryWait: "waits for the next attempt"
+        case .runningCap: "waits for other runs to end"
+        case .lane: "waits for its turn with the bot"
+        case .concurrency: "waits for other runs with its concurrency key"
+        case .wardenAway: "waits because no warden responds"
+        case .exitCode: "ended with an exit code"
+        case .signal: "ended by a signal"
+        case .outputPattern: "its output reports a failure"
+        case .outOfMemory: "out of memory"
+        case .notFound: "command not found"
+        case .notExecutable: "command not executable"
+        case .badDirectory: "could not enter its directory"
+        case .badUser: "could not switch to its user"
+        case .spawnFailed: "could not be started"
+        case .leftovers: "a process of an earlier attempt still runs"
+        case .botUnavailable: "its bot is not available"
+        case .timeout: "took longer than its timeout"
+        case .canceled: "cancelled on request"
+        case .replaced: "replaced by a newer run"
+        case .jobRemoved: "its job was removed"
+        case .wardenLost: "its warden died; the outcome is unknown"
+        case .hostRestarted: "the machine restarted while it ran"
+        case .streamCut: "the answer was cut off"
+        case .overlap: "the previous run has not ended"
+        case .paused: "the job was paused"
+        case .blackout: "the slot is in a blackout"
+        case .superseded: "superseded by a newer slot"
+        case .catchUpNone: "the job does not catch up"
+        case .catchUpWindow: "too old to catch up"
+        case .catchUpBurst: "too many slots to catch up"
+        case .definitionChanged: "the job was changed or removed while no daemon ran"
+        }
+    }
 }

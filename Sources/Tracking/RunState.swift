@@ -125,3 +125,8 @@ extension RunState {
         return self == .completed ? .completed : .failed
     }
 }
+
+extension RunState {
+    /// The state as people read it.
+    package var words: String { self == .timedOut ? "timed out" : rawValue }
+}

@@ -1,6 +1,5 @@
 import APIServer
 import ArgumentParser
-import FoundationEssentials
 import Host
 import Logging
 import ServiceLifecycle
@@ -100,113 +99,57 @@ actor ListenPrinter {
 
     func ready(port: Int, isVerified: Bool) {
         if isJSON {
-            write("{\"listening\":\"http://127.0.0.1:\(port)\",\"verifies\":\(isVerified)}")
+            let address = JSON.string("http://127.0.0.1:\(port)")
+            write(.object(["listening": address, "verifies": .bool(isVerified)]))
         } else {
             let how = isVerified ? "verifying signatures" : "without a secret: nothing is verified"
-            write("listening on http://127.0.0.1:\(port), \(how)")
+            StandardOutput.print("listening on http://127.0.0.1:\(port), \(how)")
         }
     }
 
     func webhook(id: String?, body: [UInt8], isVerified: Bool, fault: String?) {
         let isRepeated = id.map { !seen.insert($0).inserted } ?? false
+        let envelope = JSON(parsing: body[...]).flatMap { $0["type"]?.text == nil ? nil : $0 }
         if isJSON {
-            let payload = (try? JSONSerialized(body)) ?? "null"
-            let idText = JSONText.quoted(id ?? "")
             write(
-                "{\"id\":\(idText),\"verified\":\(isVerified && fault == nil),\"repeated\":\(isRepeated)"
-                    + (fault.map { ",\"fault\":\(JSONText.quoted($0))" } ?? "") + ",\"body\":\(payload)}")
+                .object([
+                    "id": .string(id ?? ""), "verified": .bool(isVerified && fault == nil),
+                    "repeated": .bool(isRepeated), "fault": fault.map(JSON.string),
+                    "body": envelope ?? .null,
+                ]))
             return
         }
-        let envelope = try? JSONDecoder().decode(WebhookEnvelope.self, from: Data(body))
         let mark =
             fault.map { "REFUSED (\(CleanText.line($0, limit: 300)))" }
             ?? (isVerified ? "verified" : "unsigned")
         let again = isRepeated ? " again" : ""
-        let summary = envelope?.summary ?? "\(body.count) bytes that are no webhook"
-        write("\(mark)\(again)  \(summary)  \(CleanText.line(id ?? "", limit: 100))")
+        let summary = envelope?.webhookSummary ?? "\(body.count) bytes that are no webhook"
+        StandardOutput.print("\(mark)\(again)  \(summary)  \(CleanText.line(id ?? "", limit: 100))")
     }
 
-    /// Nothing of a body, which anybody may have sent, gets to the terminal as more than text.
-    private func write(_ line: String) {
-        StandardOutput.print(isJSON ? JSONText.escaped(line) : line)
-    }
-
-    /// The body itself when it is JSON on one line, else a quoted text of it.
-    private func JSONSerialized(_ body: [UInt8]) throws -> String {
-        _ = try JSONDecoder().decode(WebhookEnvelope.self, from: Data(body))
-        let text = String(decoding: body, as: UTF8.self)
-        return text.contains("\n") ? JSONText.quoted(text) : text
-    }
+    private func write(_ line: JSON) { StandardOutput.print(String(decoding: line.bytes, as: UTF8.self)) }
 }
 
-/// The parts of a webhook that a line shows.
-private struct WebhookEnvelope: Decodable {
-    struct Content: Decodable {
-        struct Run: Decodable {
-            var name: String?
-            var job: String?
-            var state: String?
-            var exitCode: Int?
-            var count: Int?
-        }
-        struct Item: Decodable {
-            struct Message: Decodable { var text: String? }
-            var bot: String?
-            var count: Int?
-            var last: [Message]?
-        }
-        var reason: String?
-        var run: Run?
-        var item: Item?
-    }
-    var type: String
-    var data: Content?
-
-    /// As `run.failed        flaky#2 failed, exit code 1`, on one clean line.
-    var summary: String {
+extension JSON {
+    /// As `run.failed        flaky#2 failed, exit code 1`, on one clean line: anybody may have sent it.
+    fileprivate var webhookSummary: String {
         func clean(_ text: String?) -> String { CleanText.line(text ?? "", limit: 300) }
-        var text = clean(type).padded(to: 16)
-        if let run = data?.run {
-            let state = run.state.map { RunState(rawValue: $0)?.words ?? $0 }
-            text += "  \(clean(run.name ?? run.job)) \(clean(state))"
-            if let code = run.exitCode, code != 0 { text += ", exit code \(code)" }
-            if let count = run.count { text += ", \(count) slots" }
+        let data = self["data"]
+        var text = clean(self["type"]?.text)
+        text += String(repeating: " ", count: max(0, 16 - text.count))
+        if let run = data?["run"] {
+            let state = run["state"]?.text
+            let words = state.flatMap(RunState.init)?.words ?? state
+            text += "  \(clean(run["name"]?.text ?? run["job"]?.text)) \(clean(words))"
+            if let code = run["exitCode"]?.int, code != 0 { text += ", exit code \(code)" }
+            if let count = run["count"]?.int { text += ", \(count) slots" }
         }
-        if let item = data?.item {
-            let lines = (item.last ?? []).compactMap(\.text).map { "\"\(clean($0))\"" }.joined(separator: " ")
-            text += "  \(clean(item.bot)): \(item.count ?? 0) new: \(lines)"
+        if let item = data?["item"] {
+            let lines = (item["last"]?.elements ?? []).compactMap { $0["text"]?.text }
+            let quoted = lines.map { "\"\(clean($0))\"" }.joined(separator: " ")
+            text += "  \(clean(item["bot"]?.text)): \(item["count"]?.int ?? 0) new: \(quoted)"
         }
-        if let reason = data?.reason { text += "  (\(clean(reason)))" }
-        return text
-    }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
-}
-
-/// A text as a JSON string.
-private enum JSONText {
-    static func quoted(_ text: String) -> String {
-        guard let data = try? JSONEncoder().encode(text) else { return "\"\"" }
-        return String(decoding: data, as: UTF8.self)
-    }
-
-    /// `json` without control characters: escapes where a text holds them, blanks between its parts.
-    static func escaped(_ json: String) -> String {
-        var text = ""
-        for scalar in json.unicodeScalars {
-            guard scalar.properties.generalCategory == .control else {
-                text.unicodeScalars.append(scalar)
-                continue
-            }
-            let digits = String(scalar.value, radix: 16)
-            text +=
-                "\t\r\n".unicodeScalars.contains(scalar)
-                ? " " : "\\u00" + (digits.count < 2 ? "0" : "") + digits
-        }
+        if let reason = data?["reason"]?.text { text += "  (\(clean(reason)))" }
         return text
     }
 }

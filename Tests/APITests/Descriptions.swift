@@ -1,10 +1,10 @@
 import API
 import APIClient
 import APIServer
-import Delivery
 import Host
 import TestSupport
 import Testing
+import Tracking
 
 @Suite struct `the description of the API` {
     /// `valid`, or what is wrong.

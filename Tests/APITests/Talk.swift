@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import Timeline
 
+@testable import APIServer
+
 @Suite struct `talk and delivery over the socket` {
     @Test func `messages are sent, listed, searched and read`() async throws {
         try await House.whileStanding { house in
@@ -68,6 +70,14 @@ import Timeline
             #expect(try await house.belfry("outbox", "retry", "e3").status == 4)
             #expect(try await house.belfry("outbox", "list", "--state", "x").status == 2)
         }
+    }
+
+    @Test func `an entry that goes before all others is due when it was made, not before there was time`() {
+        let record = OutboxRecord(
+            id: "e1", channel: "hook", cause: "event:1:hook", type: "test", reason: "asked", state: .pending,
+            createdAt: Moment(seconds: 1_774_746_000), nextAt: Moment(seconds: 0), body: [])
+        let entry = WireOutboxEntry(record, isSending: false, wait: nil)
+        #expect(entry.nextAt == entry.createdAt)
     }
 
     @Test func `a daemon is chosen by its configuration`() async throws {

@@ -101,7 +101,7 @@ import Tracking
         #expect(again.keepingProgress(of: seen) == again)
     }
 
-    @Test func `has the names of messages, items, entries and receipts`() throws {
+    @Test func `has the names of messages, items and entries`() throws {
         #expect(
             try JSONKeys.of(Samples.message) == [
                 "id", "bot", "thread", "from", "text", "at", "read", "pinned", "run",
@@ -115,8 +115,6 @@ import Tracking
                 "id", "channel", "type", "reason", "state", "attempts", "nextAt", "lastError", "status",
                 "createdAt", "settledAt", "run", "item", "waitsFor", "channelError",
             ])
-        let receipt = WireReceipt(outbox: "e1", at: Samples.noon, kind: "accepted", detail: "204")
-        #expect(try JSONKeys.of(receipt) == ["outbox", "at", "kind", "detail"])
     }
 
     @Test func `writes a job's times with the offset of its zone, and keeps it on the way`() throws {

@@ -120,7 +120,7 @@ private func job(
         #expect(NoticeComposer.compose(job(.failed, killed, same: 1, all: 1)).body == "ended by signal 9")
         #expect(
             NoticeComposer.compose(job(.failed, missing, same: 1, all: 1)).body
-                == "the command does not exist")
+                == "command not found")
     }
 
     @Test func `shows a recovery with the length of the outage`() {

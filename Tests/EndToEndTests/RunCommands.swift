@@ -113,10 +113,10 @@ import Testing
             """)
         #expect(try await belfry.run("run", "once", "--follow").code == 125)
         let shown = try await belfry.run("run", "show", "once#1").lines
-        #expect(shown.contains("state     failed: no such working directory"))
+        #expect(shown.contains("state     failed: could not enter its directory"))
         #expect(shown.contains("why       \(work): No such file or directory"))
         #expect(shown.contains { $0.hasPrefix("attempt 1 failed: exit code 3, ") })
-        #expect(shown.contains { $0.hasPrefix("attempt 2 failed: no such working directory, ") })
+        #expect(shown.contains { $0.hasPrefix("attempt 2 failed: could not enter its directory, ") })
     }
 
     @Test func `end a running job with all its processes`() async throws {

@@ -1,7 +1,7 @@
-import Foundation
 import Grouping
 import Testing
 import Timeline
+import Tracking
 
 /// Draws what an item does over time: one character of input is one step, one column of output as well.
 ///
@@ -55,6 +55,6 @@ struct Marbles<Item: Codable> {
     }
 
     private func reread(_ item: Item) throws -> Item {
-        try JSONDecoder().decode(Item.self, from: JSONEncoder().encode(item))
+        try JSON.decode(from: JSON.encode(item))
     }
 }

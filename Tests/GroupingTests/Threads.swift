@@ -1,6 +1,7 @@
 import Grouping
 import Testing
 import Timeline
+import Tracking
 
 /// Draws a thread's life, as ``Marbles`` says.
 ///
@@ -95,5 +96,18 @@ private func message(_ character: Character, _ now: Moment) -> Message {
     @Test func `keeps the pace of a second across a reading`() throws {
         try expect(in: "A!B", out: "[A]x[B]")
         try expect(step: .milliseconds(250), in: "A!B", out: "[A]x--[B]")
+    }
+
+    @Test func `is read back as it was written, whatever is said in it`() throws {
+        var item = ThreadItem(bot: "ops", thread: "main")
+        for number in 0..<5 {
+            let message = Message(
+                id: "m\(number)", bot: "ops", thread: "main", text: "\u{1B}[31m \"\(number)\"",
+                at: Moment(seconds: Int64(number)),
+                urgency: .critical, title: "title", appearance: Appearance(expireAfter: .seconds(3)),
+                replaceKey: "key \(number % 2)")
+            _ = item.receive(message, at: message.at, policy: ThreadPolicy())
+            #expect(try JSON.decode(from: JSON.encode(item)) == item)
+        }
     }
 }

@@ -132,7 +132,8 @@ import Tracking
         #expect(
             line(.failed, .exitCode, detail: "exit code 3") == "✗ backup#7  failed after 4m12s: exit code 3")
         #expect(line(.canceled, .canceled) == "– backup#7  canceled after 4m12s")
-        #expect(line(.timedOut, .timeout) == "✗ backup#7  timed out after 4m12s: took too long")
+        #expect(
+            line(.timedOut, .timeout) == "✗ backup#7  timed out after 4m12s: took longer than its timeout")
     }
 
     @Test func `is cut to one row, the name before the outcome`() {

@@ -1,4 +1,4 @@
-private import FoundationEssentials
+import Tracking
 
 /// Turns wire values into JSON and back.
 package enum WireCoding {
@@ -7,10 +7,8 @@ package enum WireCoding {
     /// - Throws: ``APIError`` with ``ErrorCode/internalFault`` for a value JSON can't say, such as a number
     ///   that is not one.
     package static func encode(_ value: some Encodable) throws(APIError) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return [UInt8](try encoder.encode(value))
+            return try JSON.encode(value, sorted: true)
         } catch {
             throw APIError(.internalFault, "a value could not be written as JSON")
         }
@@ -28,7 +26,7 @@ package enum WireCoding {
         _ type: Value.Type, from bytes: some Sequence<UInt8>
     ) throws(APIError) -> Value {
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try JSON.decode(type, from: bytes)
         } catch let error as DecodingError {
             throw APIError(.badJSON, "the JSON is refused: \(explain(error))")
         } catch {

@@ -184,7 +184,7 @@ package protocol UntypedAnswer: Sendable {
 }
 
 /// A line of text.
-package enum PlainText: UntypedAnswer {
+package enum TextDocument: UntypedAnswer {
     /// Text.
     package static var form: EndpointRow.AnswerForm { .text }
 }

@@ -27,10 +27,10 @@ package enum Endpoints {
 
 extension Endpoints {
     package static let health = Endpoint(
-        "health", .get, "/healthz", answers: PlainText.self, "Answers ok while the daemon runs.")
+        "health", .get, "/healthz", answers: TextDocument.self, "Answers ok while the daemon runs.")
 
     package static let readiness = Endpoint(
-        "readiness", .get, "/readyz", answers: PlainText.self, errors: [.wardenAway],
+        "readiness", .get, "/readyz", answers: TextDocument.self, errors: [.wardenAway],
         "Answers ready when the jobs are loaded, and the ledger and the warden respond.")
 
     package static let openAPI = Endpoint(
@@ -45,7 +45,7 @@ extension Endpoints {
         "Shows the loaded configuration, with defaults and without secrets.")
 
     package static let reload = Endpoint(
-        "reload", .post, "/v1/reload", answers: ReloadDifference.self, needsJobs: true,
+        "reload", .post, "/v1/reload", answers: WireReloadDifference.self, needsJobs: true,
         errors: [.badConfig, .badValue, .badSchedule, .jobExists],
         "Reads the configuration again and applies it, or rejects it as a whole.")
 }

@@ -78,3 +78,21 @@ extension APIError: Codable {
         try container.encode(errors, forKey: .errors)
     }
 }
+
+/// What the parser of arguments says, in the form of our own sentences.
+package enum UsageSentence {
+    /// `message` on one line; it begins small and ends without a full stop.
+    package static func of(_ message: String) -> String {
+        let line = message.split(separator: "\n").joined(separator: " ")
+        let text = line.last == "." ? String(line.dropLast()) : line
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+}
+
+/// Counts with their nouns.
+package enum Plural {
+    /// `1 job`, `2 jobs`: the noun with an s unless there is exactly one.
+    package static func of(_ count: Int, _ noun: String) -> String {
+        count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+    }
+}

@@ -96,3 +96,49 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 }
+
+/// One line of the table of errors.
+package struct ErrorRow: Hashable, Sendable {
+    /// The HTTP status it is answered with.
+    package var status: Int
+    /// What a script branches on.
+    package var kind: ErrorKind
+    /// What `belfry` exits with: 1 failed, 2 usage, 3 no daemon, 4 not found, 5 refused, 6 timed out.
+    package var exitCode: Int32
+    /// What is said when nothing better is known; begins small, ends without a full stop.
+    package var sentence: String
+    /// The command that helps, where one does.
+    package var command: String?
+
+    init(_ status: Int, _ kind: ErrorKind, exit: Int32, _ sentence: String, _ command: String? = nil) {
+        self.status = status
+        self.kind = kind
+        self.exitCode = exit
+        self.sentence = sentence
+        self.command = command
+    }
+}
+
+/// What sort of error it is; what a script branches on.
+package enum ErrorKind: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The request can't be understood, or a value in it is refused.
+    case badRequest
+    /// The behaviour belongs to a later version.
+    case notInThisVersion
+    /// The configuration is refused.
+    case badConfig
+    /// The named thing does not exist.
+    case notFound
+    /// A policy, or the state of things, refuses it.
+    case refused
+    /// It took too long, or has expired.
+    case expired
+    /// The daemon can't do it now.
+    case unavailable
+    /// No daemon answers.
+    case noDaemon
+    /// What was to be printed could not be written.
+    case outputLost
+    /// A fault of Belfry itself.
+    case internalFault
+}

@@ -45,7 +45,7 @@ package struct SpooledRun: Hashable, Sendable, Codable {
     package var survivors: [WireSurvivor]?
     /// How much it printed, kept or not.
     package var outputBytes: Int64?
-    /// The warden of it: once that is gone without a record, a run that is still `running` is lost.
+    /// Its warden: once that has ended without a record, a run that is still `running` is lost.
     package var watcher: Watcher
 
     /// A process for ever.

@@ -18,3 +18,46 @@ package struct WireChannel: Hashable, Sendable, Codable {
         self.state = state
     }
 }
+
+/// What `outbox retry --channel` did.
+package struct WireChannelRetry: Hashable, Sendable, Codable {
+    /// The channel.
+    package var channel: String
+    /// How many entries of its own are due now.
+    package var retried: Int
+    /// The channel that is not in the configuration, whose entries it got; absent when there is none.
+    package var from: String?
+    /// How many it got.
+    package var moved: Int
+    /// How the channel is doing: `working`, `failing`, `disabled`, `untried`.
+    package var state: String
+
+    /// An answer, each part as given.
+    package init(channel: String, retried: Int, from: String?, moved: Int, state: String) {
+        self.channel = channel
+        self.retried = retried
+        self.from = from
+        self.moved = moved
+        self.state = state
+    }
+}
+
+/// The outcome of a test notice.
+package struct WireChannelTest: Hashable, Sendable, Codable {
+    /// The name of the channel.
+    package var channel: String
+    /// `delivered`, `failed`, or `pending` when nothing is known yet.
+    package var outcome: String
+    /// What is known beyond that: a status, an error, a receipt; one line.
+    package var detail: String?
+    /// The outbox entry's id, of a channel that has an outbox.
+    package var outbox: String?
+
+    /// A test of a channel with its outcome.
+    package init(channel: String, outcome: String, detail: String? = nil, outbox: String? = nil) {
+        self.channel = channel
+        self.outcome = outcome
+        self.detail = detail
+        self.outbox = outbox
+    }
+}

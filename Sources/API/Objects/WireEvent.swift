@@ -1,3 +1,5 @@
+package import Tracking
+
 /// A fact, numbered in the order it became true.
 package struct WireEvent: Hashable, Sendable, Codable {
     /// Rises with every event; what `--since` and `Last-Event-ID` name.
@@ -21,7 +23,7 @@ package struct WireEvent: Hashable, Sendable, Codable {
     /// The channel it is about.
     package var channel: String?
     /// What else there is to know: an object whose members the type decides.
-    package var data: WireValue?
+    package var data: JSON?
 
     /// An event that is about nothing yet.
     package init(seq: Int64, type: String, at: Timestamp) {
@@ -31,59 +33,35 @@ package struct WireEvent: Hashable, Sendable, Codable {
     }
 }
 
-/// Any JSON.
-package indirect enum WireValue: Hashable, Sendable {
-    case null
-    case bool(Bool)
-    case int(Int64)
-    case double(Double)
-    case string(String)
-    case array([WireValue])
-    case object([String: WireValue])
+/// What was decided about an event for a channel, by which rule and why.
+package struct WireVerdict: Hashable, Sendable, Codable {
+    /// When it was decided.
+    package var at: Timestamp
+    /// The event's number; of an item the newest event that it had taken in.
+    package var event: Int64
+    /// The event's type, as long as it is kept.
+    package var type: String?
+    /// The name of the run that the event is about, `JOB#N`, as long as it is kept.
+    package var run: String?
+    /// The key of the item that was shown or sent; absent: the event itself was.
+    package var item: String?
+    /// The channel; absent where no route names the event.
+    package var channel: String?
+    /// `send`, `hold` or `suppress`.
+    package var action: String
+    /// The stage of dispatch that decided: `route`, `dismissal` and so on.
+    package var stage: String
+    /// Why, in one word.
+    package var reason: String
+    /// Until when it is held.
+    package var until: Timestamp?
 
-    /// The JSON of a value.
-    package init(_ value: some Encodable) throws(APIError) {
-        self = try WireCoding.decode(WireValue.self, from: WireCoding.encode(value))
-    }
-
-    /// The member of that name; `nil` also where this is no object.
-    package subscript(name: String) -> WireValue? {
-        if case .object(let members) = self { members[name] } else { nil }
-    }
-}
-
-extension WireValue: Codable {
-    /// Reads whatever stands there.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .int(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .double(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([WireValue].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: WireValue].self))
-        }
-    }
-
-    /// Writes what it is.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .int(let value): try container.encode(value)
-        case .double(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .array(let values): try container.encode(values)
-        case .object(let members): try container.encode(members)
-        }
+    /// A verdict of its obligatory parts.
+    package init(at: Timestamp, event: Int64, action: String, stage: String, reason: String) {
+        self.at = at
+        self.event = event
+        self.action = action
+        self.stage = stage
+        self.reason = reason
     }
 }

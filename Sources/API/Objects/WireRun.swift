@@ -70,3 +70,42 @@ package struct WireRun: Hashable, Sendable, Codable {
         self.reason = reason
     }
 }
+
+/// One execution of a run.
+package struct WireAttempt: Hashable, Sendable, Codable {
+    /// From 1.
+    package var n: Int
+    /// Where it is, or how it ended.
+    package var state: RunState
+    /// Why, where there is more to say than the state does.
+    package var reason: RunReason?
+    /// When its process was started.
+    package var startedAt: Timestamp?
+    /// When its process ended.
+    package var endedAt: Timestamp?
+    /// What the process exited with; absent when a signal ended it.
+    package var exitCode: Int?
+    /// The signal that ended the process.
+    package var signal: Int?
+
+    /// The `n`th attempt, in a state.
+    package init(n: Int, state: RunState, reason: RunReason? = nil) {
+        self.n = n
+        self.state = state
+        self.reason = reason
+    }
+}
+
+/// A process that a run left behind.
+package struct WireSurvivor: Hashable, Sendable, Codable {
+    /// Its id.
+    package var pid: Int32
+    /// What the kernel calls it: the first 15 bytes of its program's name.
+    package var name: String
+
+    /// A process by its id and its name.
+    package init(pid: Int32, name: String) {
+        self.pid = pid
+        self.name = name
+    }
+}

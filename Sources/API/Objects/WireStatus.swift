@@ -13,11 +13,11 @@ package struct WireStatus: Hashable, Sendable, Codable {
     /// Absent while no warden answers.
     package var warden: WireWarden?
     /// How many jobs there are.
-    package var jobs: Int
+    package var jobs = 0
     /// How many runs are under way, from starting to stalled.
-    package var running: Int
+    package var running = 0
     /// How many runs wait for their turn.
-    package var queued: Int
+    package var queued = 0
     /// The next slot of any job; absent when none is to come.
     package var nextAt: Timestamp?
     /// The job of that slot.
@@ -25,11 +25,11 @@ package struct WireStatus: Hashable, Sendable, Codable {
     /// The release of the zone data that slots follow, such as `2025b`; absent when the machine does not say.
     package var tzdata: String?
     /// What waits for delivery.
-    package var outbox: WireOutboxCounts
+    package var outbox = WireOutboxCounts(pending: 0, dead: 0)
     /// Every configured channel.
-    package var channels: [WireChannel]
+    package var channels: [WireChannel] = []
     /// What is wrong, most important first; empty when all is well.
-    package var problems: [WireProblem]
+    package var problems: [WireProblem] = []
 
     /// A status with nothing in it but who answers.
     package init(version: String, pid: Int32, since: Timestamp, config: String, state: String) {
@@ -38,12 +38,6 @@ package struct WireStatus: Hashable, Sendable, Codable {
         self.since = since
         self.config = config
         self.state = state
-        self.jobs = 0
-        self.running = 0
-        self.queued = 0
-        self.outbox = WireOutboxCounts(pending: 0, dead: 0)
-        self.channels = []
-        self.problems = []
     }
 }
 
@@ -75,4 +69,35 @@ package struct WireOutboxCounts: Hashable, Sendable, Codable {
         self.pending = pending
         self.dead = dead
     }
+}
+
+/// Something that is wrong with the daemon or its state, and a hint.
+package struct WireProblem: Hashable, Sendable, Codable {
+    /// How bad it is.
+    package enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Something fails by it.
+        case problem
+        /// Worth a look; nothing fails by it.
+        case warning
+    }
+
+    /// A stable word, such as `noRoute`.
+    package var kind: String
+    /// One sentence.
+    package var message: String
+    /// What to do about it, where something can be done.
+    package var hint: String?
+    /// Absent from an older daemon, which knows only problems.
+    package var severity: Severity?
+
+    /// A problem of a kind.
+    package init(kind: String, message: String, hint: String? = nil, severity: Severity = .problem) {
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+        self.severity = severity
+    }
+
+    /// Whether it is only worth a look.
+    package var isWarning: Bool { severity == .warning }
 }

@@ -86,7 +86,7 @@ extension HandlerTable {
 
     /// Answers with text.
     package mutating func on<Path, Query, Body: Decodable>(
-        _ endpoint: Endpoint<Path, Query, Body, PlainText>,
+        _ endpoint: Endpoint<Path, Query, Body, TextDocument>,
         _ answer: @escaping @Sendable (Arguments<Path, Query, Body>) async throws -> String
     ) {
         register(endpoint.row) { request in

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Closes connections whose clients are too slow.
 ///
-/// All deadlines share one timer of the event loop, which is set anew only for an earlier one: a request that is
+/// All deadlines share one timer of the event loop, which is set again only for an earlier one: a request that is
 /// answered in time wakes nobody for its deadlines.
 final class Deadlines: Sendable {
     /// A deadline under way.
@@ -39,11 +39,11 @@ final class Deadlines: Sendable {
     }
 
     private func arm(_ loop: any EventLoop, at due: NIODeadline) {
-        loop.scheduleTask(deadline: due) { self.look(on: loop, at: due) }
+        loop.scheduleTask(deadline: due) { self.check(on: loop, at: due) }
     }
 
     /// Closes what is due, and goes on with the next deadline, if there is one.
-    private func look(on loop: any EventLoop, at due: NIODeadline) {
+    private func check(on loop: any EventLoop, at due: NIODeadline) {
         let now = NIODeadline.now()
         let (late, next) = state.withLock { state -> ([any Channel], NIODeadline?) in
             // An earlier timer has taken over.

@@ -26,7 +26,7 @@ struct SpooledFile {
 
     /// The run as the ledger will have it; nil while it is under way.
     ///
-    /// One whose watcher is gone is lost.
+    /// One whose watcher has ended is lost.
     func record() throws -> RunRecord? {
         guard Self.isID(id) else { throw SpoolRefusal("its name is no run's id") }
         let run = try read()

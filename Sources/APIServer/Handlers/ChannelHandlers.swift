@@ -11,7 +11,7 @@ extension DaemonHandler {
         return channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels
     }
 
-    /// Sends a test, and waits a while for what becomes of it.
+    /// Sends a test and waits a while for its outcome.
     func testChannel(_ name: String) async throws(APIError) -> WireChannelTest {
         let names = control.switchboard.configuration.channels.map(\.name)
         guard let channel = control.switchboard.channel(name) else {
@@ -19,7 +19,7 @@ extension DaemonHandler {
                 .noSuchChannel, "no channel \"\(name)\"", hint: NearestName.hint(name, among: names))
         }
         let (start, startedAt) = (control.clock.now, control.clock.sinceBoot)
-        let cause = try await asking { () async throws(EngineError) in try await control.testChannel(name) }
+        let cause = try await asking(await control.testChannel(name))
         // Of a channel that is known to be in trouble no long wait is worth it.
         let patience = isTroubled(name) ? Self.testPatience / 5 : Self.testPatience
         var test = WireChannelTest(channel: name, outcome: Self.pending)
@@ -61,11 +61,9 @@ extension DaemonHandler {
     private static let longestTest = Duration.seconds(25)
     private static let pending = "pending"
 
-    /// What became of the test's outbox entry.
+    /// The outcome of the test's outbox entry.
     private func delivered(to channel: String, _ cause: String) async throws(APIError) -> WireChannelTest {
-        let entry = try await reading { () async throws(LedgerError) in
-            try await control.ledger.outbox(cause: cause)
-        }
+        let entry = try await reading(await control.ledger.outbox(cause: cause))
         guard let entry else { return WireChannelTest(channel: channel, outcome: Self.pending) }
         switch entry.state {
         case .delivered:
@@ -83,9 +81,7 @@ extension DaemonHandler {
     /// Whether the test's message is shown.
     private func shown(on channel: String, since start: Moment) async throws(APIError) -> WireChannelTest {
         let key = ItemKey.thread(bot: "belfry", thread: "test \(channel)")
-        let surface = try await reading { () async throws(LedgerError) in
-            try await control.ledger.surface(channel: channel, item: "\(key)")
-        }
+        let surface = try await reading(await control.ledger.surface(channel: channel, item: "\(key)"))
         guard let surface, surface.wantedAt >= start, surface.shown >= surface.wanted else {
             return WireChannelTest(channel: channel, outcome: Self.pending)
         }

@@ -1,4 +1,5 @@
 import API
+import Delivery
 import Engine
 import Ledger
 import ServiceLifecycle
@@ -22,16 +23,14 @@ extension DaemonHandler {
             }
             after = seq
         }
-        let newest = try await reading { () async throws(LedgerError) in
-            try await control.ledger.lastEvent()
-        }
+        let newest = try await reading(await control.ledger.lastEvent())
         let start = after ?? newest
         return StreamAnswer { writer in
             try await send(after: start, live: query.live, to: &writer)
         }
     }
 
-    /// A comment at least this often, so that both ends notice when the other is gone.
+    /// A comment at least this often, so that each end notices when the other is closed.
     private static let heartbeat = Duration.seconds(15)
     /// Live states are sent at most so often; what changed meanwhile is sent once.
     private static let liveGap = Duration.milliseconds(50)
@@ -55,9 +54,9 @@ extension DaemonHandler {
                 switch wake {
                 case .stop: return
                 case .heartbeat: try await writer.write(ServerSentEvent.heartbeat)
-                case .look: break
+                case .refresh: break
                 }
-                seq = try await tellEvents(after: seq, to: &writer)
+                seq = try await writeEvents(after: seq, to: &writer)
                 guard live else { continue }
                 let changes = await control.board.changes(after: version)
                 version = changes.version
@@ -71,7 +70,7 @@ extension DaemonHandler {
     }
 
     @concurrent
-    private func tellEvents(after start: Int64, to writer: inout any BodyWriter) async throws -> Int64 {
+    private func writeEvents(after start: Int64, to writer: inout any BodyWriter) async throws -> Int64 {
         var seq = start
         while true {
             let events = try await control.ledger.events(after: seq, limit: 500)
@@ -109,5 +108,76 @@ extension DaemonHandler {
         if state.state.isEnded { shown.remove(state.task.id) } else { shown.insert(state.task.id) }
         let data = try WireCoding.text(WireLive(state, at: control.clock.now))
         try await writer.write(ServerSentEvent(name: "live", data: data).bytes)
+    }
+}
+
+/// Why a stream of events is refreshed.
+enum Wake: Sendable {
+    /// Something may be new.
+    case refresh
+    /// Nothing was said for a while.
+    case heartbeat
+    /// The daemon stops.
+    case stop
+}
+
+/// What wakes one reader of the event stream: commits, the live board, time, and the daemon's end.
+///
+/// Conflated: a reader that is slow is woken once for all it missed.
+struct Wakes: Sendable {
+    let stream: AsyncStream<Wake>
+    private let wake: AsyncStream<Wake>.Continuation
+    private let commits: AsyncStream<Set<Station>>
+    private let taps: AsyncStream<Void>?
+    private let clock: any WallClock
+    private let heartbeat: Duration
+
+    /// Listens from now on; nothing wakes before ``start(in:)``.
+    init(_ control: Control, live: Bool, heartbeat: Duration) {
+        (stream, wake) = AsyncStream.makeStream(of: Wake.self, bufferingPolicy: .bufferingNewest(2))
+        commits = control.ledger.commits()
+        taps = live ? control.board.taps() : nil
+        clock = control.clock
+        self.heartbeat = heartbeat
+    }
+
+    /// Wakes until the group is cancelled; the first time at once.
+    func start(in group: inout ThrowingTaskGroup<Void, any Error>) {
+        wake.yield(.refresh)
+        group.addTask {
+            for await stations in commits where stations.contains(.events) { wake.yield(.refresh) }
+            wake.finish()
+        }
+        group.addTask {
+            guard let taps else { return }
+            for await _ in taps { wake.yield(.refresh) }
+        }
+        group.addTask {
+            while true {
+                try await clock.sleep(until: clock.now + heartbeat)
+                wake.yield(.heartbeat)
+            }
+        }
+        group.addTask {
+            try await gracefulShutdown()
+            wake.yield(.stop)
+            wake.finish()
+        }
+    }
+}
+
+extension WireEvent {
+    /// The event as the API shows it.
+    init(_ record: EventRecord) {
+        let event = record.event
+        let columns = event.fact.columns
+        self.init(seq: record.seq, type: event.type.rawValue, at: Timestamp(event.at))
+        reason = columns.reason
+        job = columns.job
+        run = columns.run
+        bot = columns.bot
+        subject = columns.subject
+        channel = columns.channel
+        data = event.fact.payload.flatMap { try? JSON(encoding: $0) }
     }
 }

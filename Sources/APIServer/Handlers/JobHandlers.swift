@@ -15,9 +15,7 @@ extension DaemonHandler {
     func addJob(_ draft: JobDraft) async throws(APIError) -> WireJob {
         let spec = try JobSpec(draft, reading)
         let origin = try Self.origin(draft.origin)
-        let record = try await asking { () async throws(EngineError) in
-            try await control.add(spec, origin: origin)
-        }
+        let record = try await asking(await control.add(spec, origin: origin))
         return try await saved(record.name)
     }
 
@@ -47,26 +45,24 @@ extension DaemonHandler {
 
     func removeJob(_ name: String) async throws(APIError) {
         _ = try await entry(name)
-        try await asking { () async throws(EngineError) in try await control.remove(name) }
+        try await asking(await control.remove(name))
     }
 
     func pauseJob(_ name: String, note: String?) async throws(APIError) -> WireJob {
         _ = try await entry(name)
-        _ = try await asking { () async throws(EngineError) in try await control.pause(name, note: note) }
+        _ = try await asking(await control.pause(name, note: note))
         return try await shown(name)
     }
 
     func resumeJob(_ name: String) async throws(APIError) -> WireJob {
         _ = try await entry(name)
-        _ = try await asking { () async throws(EngineError) in try await control.resume(name) }
+        _ = try await asking(await control.resume(name))
         return try await shown(name)
     }
 
     func nextSlots(_ name: String, _ query: NextSlotsQuery) async throws(APIError) -> WireNextSlots {
         _ = try await entry(name)
-        let lines = try await asking { () async throws(EngineError) in
-            try await control.preview(name, count: query.count)
-        }
+        let lines = try await asking(await control.preview(name, count: query.count))
         guard query.notes else { return .times(lines.filter(\.isSlot).map { Timestamp($0.moment) }) }
         return .slots(
             lines.map { WireSlot(at: Timestamp($0.moment), isSkipped: !$0.isSlot, note: $0.noteWords) })
@@ -93,12 +89,8 @@ extension DaemonHandler {
 
     /// The first jobs after `name`, in the order of names, each with its newest run; none: there are no more.
     private func jobs(after name: String) async throws(APIError) -> [WireJob] {
-        let entries = try await reading { () async throws(LedgerError) in
-            try await control.slots.entries(after: name)
-        }
-        let last = try await reading { () async throws(LedgerError) in
-            try await control.ledger.lastRuns(of: entries.map(\.record.name))
-        }
+        let entries = try await reading(await control.slots.entries(after: name))
+        let last = try await reading(await control.ledger.lastRuns(of: entries.map(\.record.name)))
         let runs = Dictionary(last.map { ($0.job, $0) }) { first, _ in first }
         var jobs: [WireJob] = []
         for entry in entries {
@@ -113,7 +105,7 @@ extension DaemonHandler {
     ///
     /// - Throws: ``ErrorCode/noSuchJob`` with the name that was perhaps meant.
     func entry(_ name: String) async throws(APIError) -> ScheduledJob {
-        let entry = try await reading { () async throws(LedgerError) in try await control.slots.entry(name) }
+        let entry = try await reading(await control.slots.entry(name))
         if let entry { return entry }
         let names = await control.slots.names()
         throw APIError(.noSuchJob, "no job \"\(name)\"", hint: NearestName.hint(name, among: names))
@@ -131,9 +123,7 @@ extension DaemonHandler {
 
     func shown(_ name: String) async throws(APIError) -> WireJob {
         let entry = try await entry(name)
-        let last = try await reading { () async throws(LedgerError) in
-            try await control.ledger.runs(RunFilter(job: name, limit: 1))
-        }
+        let last = try await reading(await control.ledger.runs(RunFilter(job: name, limit: 1)))
         var run: WireRun?
         if let record = last.first { run = await shown(record) }
         return WireJob(entry, lastRun: run)

@@ -38,9 +38,7 @@ extension DaemonHandler {
         var newest = run.attempt
         // The next attempt counts from the moment the one before it failed.
         if newest > 1, run.state == .queued || run.state.isEnded {
-            let started = try await reading { () async throws(LedgerError) in
-                try await control.ledger.attempts(of: run.id)
-            }
+            let started = try await reading(await control.ledger.attempts(of: run.id))
             newest = started.map(\.n).max() ?? 1
         }
         guard let asked, asked != newest else { return newest }
@@ -87,13 +85,9 @@ extension DaemonHandler {
     private func firstSlice(
         _ log: OutputLog, _ offset: Int, of run: RunRecord
     ) async throws(APIError) -> (offset: Int, bytes: [UInt8])? {
-        let current = try await reading { () async throws(LedgerError) in
-            try await control.ledger.run(id: run.id)
-        }
+        let current = try await reading(await control.ledger.run(id: run.id))
         let isLast = current.map { $0.attempt == run.attempt } ?? true
-        let attempts = try await reading { () async throws(LedgerError) in
-            isLast ? [] : try await control.ledger.attempts(of: run.id)
-        }
+        let attempts = try await reading(isLast ? [] : await control.ledger.attempts(of: run.id))
         guard let slice = try? log.read(from: offset) else { return nil }
         let isOver = current?.state.isEnded ?? true || !isLast
         let count = isLast ? current?.outputBytes : attempts.first { $0.n == run.attempt }?.outputBytes

@@ -12,24 +12,20 @@ extension DaemonHandler {
         let sending = control.switchboard.inHand.sending
         // What is shown as being sent is stored as pending: so many more may be needed to fill the list.
         let asked = wanted.isEmpty ? limit : wanted == [.sending] ? .max : limit &+ sending.count
-        let records = try await reading { () async throws(LedgerError) in
-            try await control.ledger.outbox(states: states, limit: max(asked, limit))
-        }
+        let records = try await reading(await control.ledger.outbox(states: states, limit: max(asked, limit)))
         let words = Set(wanted.map(\.rawValue))
         let shown = try await shown(records)
         return Array(shown.filter { words.isEmpty || words.contains($0.state) }.prefix(limit))
     }
 
     func outboxEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
-        let record = try await reading { () async throws(LedgerError) in
-            try await control.ledger.outbox(id: id)
-        }
+        let record = try await reading(await control.ledger.outbox(id: id))
         guard let record else { throw APIError(.noSuchOutboxEntry, "no outbox entry \"\(id)\"") }
         return try await shown(record)
     }
 
     func retryEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
-        let record = try await asking { () async throws(EngineError) in try await control.retryEntry(id) }
+        let record = try await asking(await control.retryEntry(id))
         return try await shown(record)
     }
 
@@ -41,16 +37,14 @@ extension DaemonHandler {
                 .noSuchChannel, "no channel \"\(name)\" with an outbox",
                 hint: NearestName.hint(name, among: names))
         }
-        let retried = try await asking { () async throws(EngineError) in
-            try await control.retryChannel(name, from: from)
-        }
+        let retried = try await asking(await control.retryChannel(name, from: from))
         return WireChannelRetry(
             channel: name, retried: retried.own, from: retried.from, moved: retried.moved,
             state: control.channels[name]?.state.rawValue ?? "untried")
     }
 
     func discardEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
-        let record = try await asking { () async throws(EngineError) in try await control.discardEntry(id) }
+        let record = try await asking(await control.discardEntry(id))
         return try await shown(record)
     }
 
@@ -60,11 +54,58 @@ extension DaemonHandler {
 
     private func shown(_ records: [OutboxRecord]) async throws(APIError) -> [WireOutboxEntry] {
         let sending = control.switchboard.inHand.sending
-        let waits = try await reading { () async throws(LedgerError) in
-            try await control.waits(of: records)
-        }
+        let waits = try await reading(await control.waits(of: records))
         return records.map {
             WireOutboxEntry($0, isSending: sending.contains($0.id), wait: waits[$0.id])
         }
+    }
+}
+
+extension DaemonHandler {
+    func why(_ query: WhyQuery) async throws(APIError) -> [WireVerdict] {
+        guard let id = query.id, !id.isEmpty else {
+            throw APIError(.badValue, "the query needs an id", hint: "/v1/why?id=JOB%23N")
+        }
+        let explanations = try await asking(await control.why(id, limit: query.limit))
+        return explanations.filter { !query.not || $0.isKeptBack }.map(WireVerdict.init)
+    }
+}
+
+extension WireVerdict {
+    /// The verdict as the API shows it.
+    fileprivate init(_ explanation: Explanation) {
+        let verdict = explanation.verdict
+        self.init(
+            at: Timestamp(verdict.at), event: verdict.event, action: verdict.action.rawValue,
+            stage: verdict.stage.rawValue, reason: verdict.reason)
+        type = explanation.type?.rawValue
+        run = explanation.run
+        item = verdict.item
+        channel = verdict.channel.isEmpty ? nil : verdict.channel
+        until = Timestamp(verdict.until)
+    }
+}
+
+extension WireOutboxEntry {
+    /// The entry as the API shows it; `sending` is no stored state.
+    init(_ record: OutboxRecord, isSending: Bool, wait: OutboxWait?) {
+        let isSending = isSending && record.state == .pending
+        let state = isSending ? WireOutboxState.sending.rawValue : record.state.rawValue
+        self.init(
+            id: record.id, channel: record.channel, type: record.type, reason: record.reason,
+            state: state, createdAt: Timestamp(record.createdAt))
+        attempts = record.attempts
+        if !isSending {
+            // What goes before all that waits, a test, is due since before there was time.
+            let due = wait == nil ? record.nextAt : wait?.nextAt
+            nextAt = Timestamp(due.map { max($0, record.createdAt) })
+            waitsFor = wait?.word
+            if case .channel(let hold) = wait { channelError = hold.lastError }
+        }
+        lastError = record.lastError
+        status = record.status
+        settledAt = Timestamp(record.settledAt)
+        run = record.run
+        item = record.item
     }
 }

@@ -24,9 +24,7 @@ extension DaemonHandler {
         guard case .busy(let job, let ids) = error else { return APIError(error) }
         var names: [String] = []
         for id in ids {
-            let run = try await reading { () async throws(LedgerError) in
-                try await control.ledger.run(id: id)
-            }
+            let run = try await reading(await control.ledger.run(id: id))
             if let run { names.append(run.name) }
         }
         return APIError(EngineError.busy(job: job, runs: names.sorted()))
@@ -61,20 +59,14 @@ extension DaemonHandler {
         guard loan.terminal?.isValid != false else {
             throw APIError(.badValue, "a terminal has 1 to 65535 rows and columns")
         }
-        let run = try await asking { () async throws(EngineError) in
-            try await control.exec(spec, id: asked.id, isNamed: asked.name != nil, loan)
-        }
+        let run = try await asking(await control.exec(spec, id: asked.id, isNamed: asked.name != nil, loan))
         return await shown(run)
     }
 
     func run(_ name: RunName) async throws(APIError) -> WireRun {
         let record = try await record(name)
-        let attempts = try await reading { () async throws(LedgerError) in
-            try await control.ledger.attempts(of: record.id)
-        }
-        let stored = try await reading { () async throws(LedgerError) in
-            try await control.ledger.spec(of: name.job, revision: record.revision)
-        }
+        let attempts = try await reading(await control.ledger.attempts(of: record.id))
+        let stored = try await reading(await control.ledger.spec(of: name.job, revision: record.revision))
         var run = await shown(record)
         run.attempts = attempts.map(WireAttempt.init)
         if let spec = record.spec ?? stored {
@@ -86,13 +78,13 @@ extension DaemonHandler {
 
     func cancelRun(_ name: RunName) async throws(APIError) -> WireRun {
         let run = try await record(name)
-        try await asking { () async throws(EngineError) in try await control.cancel(run) }
+        try await asking(await control.cancel(run))
         return await shown(try await record(name))
     }
 
     func retryRun(_ name: RunName) async throws(APIError) -> WireRun {
         let run = try await record(name)
-        let again = try await asking { () async throws(EngineError) in try await control.retry(run) }
+        let again = try await asking(await control.retry(run))
         return await shown(again)
     }
 
@@ -131,9 +123,7 @@ extension DaemonHandler {
     }
 
     private func hint(_ name: RunName) async throws(APIError) -> String? {
-        let newest = try await reading { () async throws(LedgerError) in
-            try await control.ledger.runs(RunFilter(job: name.job, limit: 1))
-        }
+        let newest = try await reading(await control.ledger.runs(RunFilter(job: name.job, limit: 1)))
         if let newest = newest.first { return "The newest is \(newest.name)." }
         let names = await control.slots.names()
         return NearestName.of(name.job, among: names).map { "Did you mean \"\($0)#\(name.ordinal)\"?" }
@@ -141,14 +131,11 @@ extension DaemonHandler {
 
     /// Runs, and spans of slots that did not run, newest first.
     private func listed(_ filter: RunFilter) async throws(APIError) -> [WireRun] {
-        let records = try await reading { () async throws(LedgerError) in
-            try await control.ledger.runs(filter)
-        }
+        let records = try await reading(await control.ledger.runs(filter))
         // Of skipped and missed only one is wanted: which spans those are is found among all.
         let isPart = filter.states.contains(.skipped) != filter.states.contains(.missed)
-        let spans = try await reading { () async throws(LedgerError) in
-            try await control.ledger.spans(of: filter.job, limit: isPart ? .max : filter.limit)
-        }
+        let spans = try await reading(
+            await control.ledger.spans(of: filter.job, limit: isPart ? .max : filter.limit))
         var rest = spans.filter { span in
             (filter.states.isEmpty || filter.states.contains(span.state))
                 && filter.since.map { span.last >= $0 } ?? true
@@ -166,12 +153,26 @@ extension DaemonHandler {
 
     /// A job of that name is or was there, or something ran under it.
     private func knownOnce(_ name: String) async throws(APIError) {
-        let ran = try await reading { () async throws(LedgerError) in
-            try await control.ledger.runs(RunFilter(job: name, limit: 1))
-        }
-        let passed = try await reading { () async throws(LedgerError) in
-            ran.isEmpty ? try await control.ledger.spans(of: name, limit: 1) : []
-        }
+        let ran = try await reading(await control.ledger.runs(RunFilter(job: name, limit: 1)))
+        let passed = try await reading(ran.isEmpty ? await control.ledger.spans(of: name, limit: 1) : [])
         if ran.isEmpty, passed.isEmpty { _ = try await entry(name) }
+    }
+}
+
+extension DaemonHandler {
+    /// What happened to the slot of a job at a moment: its run, or the span with the reason why there is none.
+    ///
+    /// More than one row where the clock was set back so far that the moment came again; none when the job had
+    /// no slot then.
+    func slot(of job: String, at moment: Moment) async throws(APIError) -> [WireRun] {
+        var rows: [WireRun] = []
+        let newest = try await reading(await control.ledger.watermark())
+        for era in (0...(newest?.era ?? 0)).reversed() {
+            let run = try await reading(
+                await control.ledger.run(job: job, cause: RunCause.slot(moment, era: era)))
+            if let run { rows.append(await shown(run)) }
+        }
+        let spans = try await reading(await control.ledger.spans(of: job, limit: .max))
+        return rows + spans.filter { $0.first <= moment && moment <= $0.last }.map(WireRun.init)
     }
 }

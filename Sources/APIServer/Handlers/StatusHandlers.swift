@@ -6,7 +6,7 @@ import Timeline
 
 extension DaemonHandler {
     func status() async throws(APIError) -> WireStatus {
-        let engine = try await asking { () async throws(EngineError) in try await control.status() }
+        let engine = try await asking(await control.status())
         var status = WireStatus(
             version: identity.version, pid: identity.pid, since: Timestamp(engine.since),
             config: engine.configuration ?? control.configurationPath, state: identity.state)
@@ -35,7 +35,7 @@ extension DaemonHandler {
     /// The daemon is ready when its jobs are loaded, and the ledger and the warden respond.
     func readiness() async throws(APIError) -> String {
         guard control.loading.isDone else { throw APIError(.starting) }
-        _ = try await reading { () async throws(LedgerError) in try await control.ledger.lastEvent() }
+        _ = try await reading(await control.ledger.lastEvent())
         guard await control.runs.wardenProcess != nil, await !control.runs.isWardenSilent else {
             throw APIError(.wardenAway)
         }
@@ -54,7 +54,7 @@ extension DaemonHandler {
         return wire
     }
 
-    func reload() async throws(APIError) -> API.ReloadDifference {
+    func reload() async throws(APIError) -> WireReloadDifference {
         let before = control.switchboard.configuration
         let jobs: JobDifference
         do {
@@ -67,7 +67,7 @@ extension DaemonHandler {
             throw APIError(.badConfig, "\(error)")
         }
         let after = control.switchboard.configuration
-        var difference = API.ReloadDifference()
+        var difference = WireReloadDifference()
         difference.jobs = WireChanges(
             added: jobs.added.sorted(), changed: jobs.changed.sorted(), removed: jobs.removed.sorted())
         difference.bots = Self.changes(

@@ -6,17 +6,14 @@ import Timeline
 
 extension DaemonHandler {
     func messages(_ query: MessagesQuery) async throws(APIError) -> [WireMessage] {
-        let records = try await reading { () async throws(LedgerError) in
-            try await control.ledger.messages(bot: query.bot, search: query.search, limit: query.limit)
-        }
+        let records = try await reading(
+            await control.ledger.messages(bot: query.bot, search: query.search, limit: query.limit))
         if records.isEmpty, let name = query.bot { _ = try await bot(name) }
         return records.map { WireMessage($0) }
     }
 
     func items(limit: Int) async throws(APIError) -> [WireItem] {
-        let records = try await reading { () async throws(LedgerError) in
-            try await control.ledger.items(limit: limit)
-        }
+        let records = try await reading(await control.ledger.items(limit: limit))
         var items: [WireItem] = []
         for item in records.compactMap({ shownItem($0) }) {
             var last: [WireMessage] = []
@@ -38,8 +35,8 @@ extension DaemonHandler {
             guard milliseconds > 0 else { throw APIError(.badValue, "expire is a duration above zero") }
             return Duration.milliseconds(milliseconds)
         }
-        let record = try await asking { () async throws(EngineError) in
-            try await control.post(run: nil) { id, at in
+        let record = try await asking(
+            await control.post(run: nil) { id, at in
                 Message(
                     id: id, bot: asked.bot ?? "belfry", thread: asked.thread ?? "main", text: asked.text,
                     at: at, urgency: urgency ?? .normal, title: asked.title,
@@ -47,13 +44,12 @@ extension DaemonHandler {
                         icon: asked.icon, soundName: asked.sound, category: asked.category,
                         expireAfter: expire),
                     replaceKey: asked.replace)
-            }
-        }
+            })
         return WireMessage(record)
     }
 
     func read(_ id: String) async throws(APIError) -> WireMessage {
-        WireMessage(try await asking { () async throws(EngineError) in try await control.read(id) })
+        WireMessage(try await asking(await control.read(id)))
     }
 
     func bot(_ name: String) async throws(APIError) -> WireBot {
@@ -67,7 +63,7 @@ extension DaemonHandler {
 
     /// The bots that are described, and those that jobs or messages name, by name.
     func bots() async throws(APIError) -> [WireBot] {
-        let unread = try await reading { () async throws(LedgerError) in try await control.ledger.unread() }
+        let unread = try await reading(await control.ledger.unread())
         let jobs = await control.slots.countsOfBots()
         let names = Set(control.switchboard.configuration.bots.keys).union(jobs.keys).union(unread.keys)
         return names.sorted().map { name in
@@ -77,9 +73,7 @@ extension DaemonHandler {
 
     /// A message of an item, with whether it was read or pinned since.
     private func current(_ message: Message) async throws(APIError) -> WireMessage {
-        let record = try await reading { () async throws(LedgerError) in
-            try await control.ledger.message(id: message.id)
-        }
+        let record = try await reading(await control.ledger.message(id: message.id))
         return record.map { WireMessage($0) } ?? WireMessage(message)
     }
 

@@ -1,5 +1,5 @@
 package import API
-package import Delivery
+package import Tracking
 
 /// The OpenAPI description of a table of endpoints.
 ///

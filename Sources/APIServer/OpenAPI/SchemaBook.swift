@@ -1,7 +1,6 @@
 package import API
-package import Delivery
 import Timeline
-import Tracking
+package import Tracking
 
 /// Why a type of the wire has no schema.
 package struct SchemaError: Error, Hashable, CustomStringConvertible {
@@ -191,12 +190,12 @@ extension WireNextSlots: SchemaDescribed {
     package static var sample: WireNextSlots { .times([]) }
 }
 
-extension WireValue: SchemaDescribed {
+extension JSON: SchemaDescribed {
     /// Anything.
     package static func schema(in book: SchemaBook) -> JSON { .object([:]) }
 
     /// Null.
-    package static var sample: WireValue { .null }
+    package static var sample: JSON { .null }
 }
 
 extension APIError: SchemaDescribed {
@@ -209,6 +208,8 @@ extension APIError: SchemaDescribed {
             "properties": .object([
                 "code": try book.schema(of: ErrorCode.self), "kind": try book.schema(of: ErrorKind.self),
                 "message": text, "hint": text, "faults": try book.schema(of: [WireFault].self),
+                "warnings": try book.schema(of: [WireFault].self),
+                "notes": try book.schema(of: [String].self),
                 "errors": try book.schema(of: [WireRemark].self), "drawing": text, "field": text,
                 "start": number, "end": number, "fix": text,
             ]), "required": .array(["code", "kind", "message"].map { .string($0) }),

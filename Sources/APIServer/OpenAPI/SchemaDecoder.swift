@@ -1,4 +1,4 @@
-import Delivery
+import Tracking
 
 /// What a type asked for while it was decoded.
 final class SchemaNotes {

@@ -120,3 +120,12 @@ extension NoticeComposer {
 
     private static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 }
+
+extension JobFact {
+    /// How it ended: `exit code 1`, `took longer than its timeout`; `nil` when the state says it all.
+    fileprivate var endingWords: String? {
+        if let signal { return "ended by signal \(signal)" }
+        if reason == .exitCode || reason == nil, let exitCode { return "exit code \(exitCode)" }
+        return reason?.words
+    }
+}

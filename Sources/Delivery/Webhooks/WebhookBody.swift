@@ -1,4 +1,5 @@
 package import Timeline
+package import Tracking
 
 /// What a webhook says: the event's type, when it happened, why it was sent, and what it is about.
 ///

@@ -1,7 +1,7 @@
 import Delivery
-import FoundationEssentials
 import Ledger
 import Timeline
+import Tracking
 
 /// A channel's circuit, and what of it is in the ledger.
 struct CircuitKeeper {
@@ -82,8 +82,8 @@ struct CircuitKeeper {
 
     /// All there is to keep.
     func record(of channel: String, _ identity: String, at now: Moment) -> ChannelRecord? {
-        guard let bytes = try? JSONEncoder().encode(circuit) else { return nil }
-        return ChannelRecord(name: channel, circuit: Array(bytes), identity: identity, updatedAt: now)
+        guard let bytes = try? JSON.encode(circuit) else { return nil }
+        return ChannelRecord(name: channel, circuit: bytes, identity: identity, updatedAt: now)
     }
 
     /// The ledger knows all.
@@ -118,7 +118,7 @@ extension Circuit {
     /// Older versions kept no identity: theirs is taken for the channel's.
     init?(_ record: ChannelRecord?, of identity: String) {
         guard let record, record.identity ?? identity == identity,
-            let stored = try? JSONDecoder().decode(Circuit.self, from: Data(record.circuit))
+            let stored = try? JSON.decode(Circuit.self, from: record.circuit)
         else { return nil }
         self = stored
     }

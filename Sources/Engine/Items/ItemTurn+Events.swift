@@ -1,3 +1,4 @@
+import API
 import Delivery
 import Grouping
 import Ledger
@@ -22,7 +23,7 @@ extension ItemTurn {
         case .channelFailing(let channel): takeChannelNews(.failing, of: channel, record)
         case .channelDisabled(let channel): takeChannelNews(.disabled, of: channel, record)
         case .channelRestored(let channel): takeChannelNews(.restored, of: channel, record)
-        case .configReloaded: dispatch(record, [])
+        case .configReloaded: dispatch(record)
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
@@ -89,7 +90,7 @@ extension ItemTurn {
         var matter = Matter(record.event.fact)
         matter.wish = run.spec?.notify
         matter.isEnd = run.state.isEnded
-        let shown = dispatch(record, matter, [JSON.Member("run", JSON(run))])
+        let shown = dispatch(record, matter) { $0.object("run", WireRun(run, live: nil, at: $0.now)) }
         guard matter.wish != .never else { return }
         let now = now
         let only = matter.wish == .always ? shown : nil
@@ -112,17 +113,17 @@ extension ItemTurn {
         _ recovery: Fact.Recovery, _ record: EventRecord
     ) {
         guard let run = input.runs[recovery.run.id] else { return }
-        dispatch(
-            record,
-            [JSON.Member("run", JSON(run))]
-                + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? []))
+        dispatch(record) {
+            $0.object("run", WireRun(run, live: nil, at: $0.now))
+                + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? [])
+        }
     }
 
     private mutating func takeSlots(
         _ slots: Fact.Slots, _ state: RunState, _ record: EventRecord
     ) {
         guard let span = slots.span else { return }
-        dispatch(record, [JSON.Member("run", JSON(slots, span, state: state))])
+        dispatch(record) { $0.object("run", WireRun(slots, span, state: state)) }
         let fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         let (now, policies) = (now, jobPolicies)
@@ -139,7 +140,7 @@ extension ItemTurn {
         var matter = Matter(record.event.fact)
         matter.only = [name]
         let object = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
-        let shown = dispatch(record, matter, [JSON.Member("channel", object)])
+        let shown = dispatch(record, matter) { _ in [JSON.Member("channel", object)] }
         say("This is a test of the channel \"\(name)\".", in: .test(name), on: shown, by: record)
     }
 
@@ -148,8 +149,9 @@ extension ItemTurn {
         _ news: CircuitNews, of channel: Fact.Channel, _ record: EventRecord
     ) {
         let event = record.event
-        let shown = dispatch(
-            record, [JSON.Member("channel", self.channel(channel, after: news, at: event.at))])
+        let shown = dispatch(record) {
+            [JSON.Member("channel", $0.channel(channel, after: news, at: event.at))]
+        }
         let why = channel.error ?? channel.reason?.rawValue ?? ""
         let text =
             if let item = channel.item {
@@ -178,7 +180,7 @@ extension ItemTurn {
 
     /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.
     private mutating func takeLedgerNews(_ record: EventRecord) {
-        let shown = dispatch(record, [])
+        let shown = dispatch(record)
         let text =
             record.event.type == .ledgerFull
             ? "The disk is full. No job starts before there is room; what is missed is caught up then."
@@ -191,7 +193,7 @@ extension ItemTurn {
     private mutating func takeClockNews(
         _ back: Fact.ClockBack, _ record: EventRecord
     ) {
-        let shown = dispatch(record, [])
+        let shown = dispatch(record)
         let far = back.backSeconds.map { " by \(Duration.seconds($0).text)" } ?? ""
         say(
             "The clock went back\(far). Jobs follow it: times that come again run again.", in: .clock,
@@ -208,12 +210,12 @@ extension ItemTurn {
                 "lastError": leftOut.message.map(JSON.string),
             ])
         }
-        let shown = dispatch(
-            record,
+        let shown = dispatch(record) { _ in
             [
                 leftOut.job.map { JSON.Member("job", named($0)) },
                 leftOut.channel.map { JSON.Member("channel", named($0)) },
-            ].compactMap(\.self))
+            ].compactMap(\.self)
+        }
         guard let message = leftOut.message else { return }
         say("The \(message).", in: .configuration, on: shown, by: record)
     }
@@ -236,27 +238,36 @@ extension ItemTurn {
 
     /// The same of a matter that is nothing but the event.
     @discardableResult
-    private mutating func dispatch(_ record: EventRecord, _ objects: [JSON.Member]) -> [String] {
+    private mutating func dispatch(
+        _ record: EventRecord, _ objects: (ItemTurn) -> [JSON.Member] = { _ in [] }
+    ) -> [String] {
         dispatch(record, Matter(record.event.fact), objects)
     }
 
     /// Makes an outbox entry of the event for each channel that is sent it, and records what was decided.
     ///
+    /// The `objects` that it is about are made where an entry holds them.
+    ///
     /// - Returns: the channels that edit in place and hear of it: what their items show of it is decided then.
     private mutating func dispatch(
-        _ record: EventRecord, _ matter: Matter, _ objects: [JSON.Member]
+        _ record: EventRecord, _ matter: Matter, _ objects: (ItemTurn) -> [JSON.Member]
     ) -> [String] {
         var shown: [String] = []
-        let bulletin = Bulletin(matter, at: record.event.at, objects: objects)
+        var bulletin: Bulletin?
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isLevel = levels.contains(verdict.channel)
             switch verdict.action {
             case .send where isLevel, .hold where isLevel:
                 shown.append(verdict.channel)
                 continue
-            case .send(let dispatch): insert(dispatch, record, to: verdict.channel, bulletin)
+            case .send(let dispatch):
+                let made = bulletin ?? Bulletin(matter, at: record.event.at, objects: objects(self))
+                bulletin = made
+                insert(dispatch, record, to: verdict.channel, made)
             case .hold(let dispatch, let until, _):
-                insert(dispatch, record, to: verdict.channel, heldUntil: until, bulletin)
+                let made = bulletin ?? Bulletin(matter, at: record.event.at, objects: objects(self))
+                bulletin = made
+                insert(dispatch, record, to: verdict.channel, heldUntil: until, made)
             case .suppress: break
             }
             verdicts.append(VerdictRecord(verdict, of: record.seq, at: now))

@@ -1,3 +1,4 @@
+import API
 import Delivery
 import Grouping
 import Ledger
@@ -203,13 +204,25 @@ struct ItemTurn {
         }
     }
 
+    /// An object of a webhook.
+    func object(_ name: String, _ value: some Encodable) -> [JSON.Member] {
+        do {
+            return [JSON.Member(name, try JSON(encoding: value))]
+        } catch {
+            tools.logger.error(
+                "an object of a webhook can't be written",
+                metadata: ["object": "\(name)", "reason": "\(error)"])
+            return []
+        }
+    }
+
     private mutating func insert(
         _ dispatch: Dispatch, _ snapshot: ItemSnapshot, of item: KeptItem, to channel: String,
         heldUntil until: Moment? = nil
     ) {
         let bulletin = Bulletin(
             Matter(snapshot, only: nil), at: snapshot.at,
-            objects: [JSON.Member("item", JSON(snapshot, pinned: pinned(of: snapshot)))])
+            objects: object("item", WireItem(snapshot, pinned: pinned(of: snapshot))))
         guard let body = configuration.render(bulletin, for: channel) else { return }
         changes.append(
             .insertOutbox(

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import Grouping
 import HeapModule
 package import Ledger
@@ -128,7 +127,7 @@ struct KeptItem: Sendable {
 
     /// The change that stores it, one revision further.
     func change(at now: Moment) throws -> Change {
-        let state = try StoredJSON.encode(
+        let state = try JSON.encode(
             Stored(
                 decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views, event: event,
                 judged: judged, held: held.isEmpty ? nil : held))
@@ -144,7 +143,7 @@ struct KeptItem: Sendable {
     }
 
     private static func read(_ record: ItemRecord) -> Stored? {
-        try? JSONDecoder().decode(Stored.self, from: Data(record.state))
+        try? JSON.decode(from: record.state)
     }
 }
 

@@ -1,8 +1,8 @@
 import Delivery
-import FoundationEssentials
 import Ledger
 import Logging
 import Timeline
+import Tracking
 
 /// The pending entries of one channel, sent a few at a time, in order for each run and item.
 actor OutboxLine: Keeper {
@@ -207,14 +207,14 @@ actor OutboxLine: Keeper {
     private var fact: String { "stragglers.\(channel.name)" }
 
     private func keeping(_ stragglers: Stragglers) -> Change {
-        let text = (try? StoredJSON.encode(stragglers)).map { String(decoding: $0, as: UTF8.self) }
+        let text = (try? JSON.encode(stragglers)).map { String(decoding: $0, as: UTF8.self) }
         return .setFact(name: fact, value: stragglers.ids.isEmpty ? nil : text)
     }
 
     /// Those of an earlier daemon that are still to be sent.
     private func storedStragglers() async throws(LedgerError) -> Stragglers {
         guard let text = try await ledger.fact(named: fact),
-            var stored = try? JSONDecoder().decode(Stragglers.self, from: Data(text.utf8))
+            var stored = try? JSON.decode(Stragglers.self, from: text.utf8)
         else { return Stragglers() }
         for id in stored.ids where try await ledger.outbox(id: id)?.state != .pending { stored.settled(id) }
         return stored

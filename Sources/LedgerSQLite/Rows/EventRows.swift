@@ -1,8 +1,8 @@
 import Delivery
-import FoundationEssentials
 import GRDB
 import Ledger
 import Timeline
+import Tracking
 
 /// Events, and how far each consumer has read them.
 struct EventRows {
@@ -136,7 +136,7 @@ private struct StoredPayload: FactPayloadSource {
     mutating func payload<Payload: Decodable>(_: Payload.Type) -> Payload? {
         guard !text.isEmpty else { return nil }
         do {
-            return try JSONDecoder().decode(Payload.self, from: Data(text.utf8))
+            return try JSON.decode(from: text.utf8)
         } catch {
             fault = "\(error)"
             return nil

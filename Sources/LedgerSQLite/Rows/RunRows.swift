@@ -45,7 +45,7 @@ struct RunRows {
     func insert(_ run: RunRecord, orIgnore: Bool) throws(StoreFailure) -> Int? {
         let ordinal = try ordinals.next(of: run.job)
         let spec = if let spec = run.spec { try JSONText.encode(spec) } else { String?.none }
-        let live = run.live.map { StoredLive($0).text }
+        let live = if let live = run.live { try JSONText.encode(live) } else { String?.none }
         let survivors = try Self.text(of: run.survivors)
         let inserted = try insert.run {
             Self.bind(run, ordinal: ordinal, spec: spec, live: live, survivors: survivors, to: &$0)
@@ -83,7 +83,7 @@ struct RunRows {
     }
 
     func saveLive(_ live: LiveState, of run: String) throws(StoreFailure) {
-        let text = StoredLive(live).text
+        let text = try JSONText.encode(live)
         try saveLive.run {
             $0.put(text)
             $0.put(live.attempt)
@@ -382,7 +382,7 @@ extension RunRows {
         run.process = process(from: &row)
         run.revision = row.int()
         if let spec = row.optionalText() { run.spec = try JSONText.decode(spec) }
-        if let live = row.optionalText() { run.live = try JSONText.decode(live, as: StoredLive.self).live }
+        if let live = row.optionalText() { run.live = try JSONText.decode(live) }
         run.token = row.int()
         run.isForced = row.bool()
         run.endAsked = try row.optionalWord()

@@ -1,5 +1,6 @@
 import API
 import Cron
+import Tracking
 
 /// Why a line of `--stdin` is refused, and how that is written.
 struct CronLineFault: Error {
@@ -31,32 +32,7 @@ struct CronLineFault: Error {
 
     /// Appends the JSON object of a warning or an error.
     static func write(_ remark: CronAnswer.Remark, into output: inout [UInt8]) {
-        output += "{\"kind\":".utf8
-        quote(remark.kind, into: &output)
-        if let field = remark.field {
-            output += ",\"field\":".utf8
-            quote(field, into: &output)
-        }
-        output += ",\"start\":\(remark.start),\"end\":\(remark.end),\"message\":".utf8
-        quote(remark.message, into: &output)
-        if let fix = remark.fix {
-            output += ",\"fix\":".utf8
-            quote(fix, into: &output)
-        }
-        output.append(UInt8(ascii: "}"))
-    }
-
-    private static func quote(_ text: String, into output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                output += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
-            default: output.append(byte)
-            }
-        }
-        output.append(UInt8(ascii: "\""))
+        // It holds no number but whole ones.
+        output += (try? JSON.encode(remark)) ?? []
     }
 }

@@ -1,8 +1,8 @@
 import CronBench
-import FoundationEssentials
 import Glibc
 import Host
 import Timeline
+import Tracking
 
 /// A home with jobs in it, and the daemon that is killed over and over.
 ///
@@ -281,6 +281,6 @@ final class ChaosHome {
 
     private func status() throws -> Status? {
         let (code, text) = try run("status", "--json")
-        return code == 0 ? try? JSONDecoder().decode(Status.self, from: Data(text.utf8)) : nil
+        return code == 0 ? try? JSON.decode(Status.self, from: text.utf8) : nil
     }
 }

@@ -262,7 +262,7 @@ final class WebhookBook: Sendable {
     /// Receives a request; see ``BareReceiver``.
     func take(_ request: ArraySlice<UInt8>) -> BareReceiver.Reply {
         guard let (id, body) = Self.parts(of: request),
-            let read = try? JSONDecoder().decode(Body.self, from: Data(body))
+            let read = try? JSON.decode(Body.self, from: body)
         else {
             state.withLock { $0.unreadable += 1 }
             return .status("400 Bad Request")

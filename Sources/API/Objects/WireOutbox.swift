@@ -11,7 +11,7 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
     /// `pending`, `waiting`, `sending`, `delivered`, `dead`, `held`, `suppressed`, `superseded`, `expired`, `discarded`.
     package var state: String
     /// How often it was attempted.
-    package var attempts: Int
+    package var attempts = 0
     /// When it is tried next; absent when that is not known, as long as its channel is given up or missing.
     package var nextAt: Timestamp?
     /// What it waits for: `retry` (its next attempt), `earlier` (an entry of the same item or run),
@@ -42,7 +42,6 @@ package struct WireOutboxEntry: Hashable, Sendable, Codable {
         self.type = type
         self.reason = reason
         self.state = state
-        self.attempts = 0
         self.createdAt = createdAt
     }
 }

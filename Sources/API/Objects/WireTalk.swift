@@ -1,0 +1,85 @@
+/// Something said in a thread of a bot.
+package struct WireMessage: Hashable, Sendable, Codable {
+    /// What identifies it.
+    package var id: String
+    /// Whose thread it is in.
+    package var bot: String
+    /// The thread of the bot.
+    package var thread: String
+    /// Who said it: `bot` or `user`.
+    package var from: String
+    /// A line above what was said.
+    package var title: String?
+    /// What was said, as it was said: it may hold anything.
+    package var text: String
+    /// When it was said.
+    package var at: Timestamp
+    /// Whether the person has read it.
+    package var read = false
+    /// Whether the person keeps it.
+    package var pinned = false
+    /// The run that said it.
+    package var run: String?
+
+    /// A message that nobody has read.
+    package init(id: String, bot: String, thread: String, from: String, text: String, at: Timestamp) {
+        self.id = id
+        self.bot = bot
+        self.thread = thread
+        self.from = from
+        self.text = text
+        self.at = at
+    }
+}
+
+/// What a person sees as one thing: a thread of a bot, or a job.
+package struct WireItem: Hashable, Sendable, Codable {
+    /// What identifies it, such as `job:backup`.
+    package var key: String
+    /// `thread` or `job`.
+    package var kind: String
+    /// Whose it is.
+    package var bot: String?
+    /// Of a thread: its name.
+    package var thread: String?
+    /// Of a job: its name.
+    package var job: String?
+    /// How many messages nobody has read, or how many failures in a row.
+    package var count = 0
+    /// The newest three messages, oldest first.
+    package var last: [WireMessage] = []
+    /// `low`, `normal` or `critical`.
+    package var urgency: String
+    /// Why it rang last.
+    package var reason: String?
+    /// Rises by one with every version.
+    package var revision: Int64
+
+    /// An item with nothing said in it.
+    package init(key: String, kind: String, urgency: String, revision: Int64) {
+        self.key = key
+        self.kind = kind
+        self.urgency = urgency
+        self.revision = revision
+    }
+}
+
+/// Somebody who speaks.
+package struct WireBot: Hashable, Sendable, Codable {
+    /// What identifies it.
+    package var name: String
+    /// Its backend: `command`.
+    package var kind: String
+    /// How many jobs belong to it.
+    package var jobs: Int
+    /// How many of its messages nobody has read.
+    package var unread: Int
+
+    /// A bot with nothing to say yet.
+    package init(name: String, kind: String, jobs: Int = 0, unread: Int = 0) {
+        self.name = name
+        self.kind = kind
+        self.jobs = jobs
+        self.unread = unread
+    }
+}

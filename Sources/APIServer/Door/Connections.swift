@@ -1,0 +1,233 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import Synchronization
+
+/// Counts the connections of a door, streams apart from the rest.
+///
+/// A connection is counted as one of a request from its start to its end, except while a stream is written to it.
+final class ConnectionCount: Sendable {
+    enum Place: Hashable, Sendable {
+        /// It is served.
+        case request
+        /// There are too many: it is refused.
+        case refusal
+        /// There are too many that are refused, too: it is closed at once.
+        case none
+    }
+
+    private struct State {
+        var requests = 0
+        var streams = 0
+        var refusals = 0
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        /// Connections that are set up, and that no task serves yet.
+        var unserved = 0
+        /// Finished when there are none of these.
+        var waiting: AsyncStream<Never>.Continuation?
+    }
+
+    private let limits: ConnectionLimits
+    private let state = Mutex(State())
+
+    init(_ limits: ConnectionLimits) {
+        self.limits = limits
+    }
+
+    /// Counts a new connection.
+    func open(_ channel: any Channel) -> Place {
+        state.withLock { state in
+            state.channels[ObjectIdentifier(channel)] = channel
+            if state.requests < limits.requests {
+                state.requests += 1
+                return .request
+            }
+            guard state.refusals < limits.refusals else { return .none }
+            state.refusals += 1
+            return .refusal
+        }
+    }
+
+    /// Counts the end of a connection.
+    func close(_ place: Place, _ channel: any Channel) {
+        state.withLock { state in
+            state.channels[ObjectIdentifier(channel)] = nil
+            switch place {
+            case .request: state.requests -= 1
+            case .refusal: state.refusals -= 1
+            case .none: break
+            }
+        }
+    }
+
+    /// Closes every connection.
+    func closeAll() {
+        let channels = state.withLock { Array($0.channels.values) }
+        for channel in channels { channel.close(promise: nil) }
+    }
+
+    /// A connection waits for a task that serves it.
+    func setUp() {
+        state.withLock { $0.unserved += 1 }
+    }
+
+    /// A task serves a connection that waited for it.
+    func serve() {
+        state.withLock { state in
+            state.unserved -= 1
+            if state.unserved == 0 { state.waiting?.finish() }
+        }
+    }
+
+    /// Waits until every connection has its task.
+    func allAreServed() async {
+        let (end, ending) = AsyncStream.makeStream(of: Never.self)
+        state.withLock { state in
+            if state.unserved == 0 { ending.finish() } else { state.waiting = ending }
+        }
+        for await _ in end {}
+    }
+
+    /// Counts a connection as a stream until ``StreamPlace/end()``; nil: there are too many.
+    func beginStream() -> StreamPlace? {
+        state.withLock { state in
+            guard state.streams < limits.streams else { return nil }
+            state.streams += 1
+            state.requests -= 1
+            return StreamPlace(in: self)
+        }
+    }
+
+    /// Counts a connection as one of a request again.
+    fileprivate func endStream() {
+        state.withLock { state in
+            state.streams -= 1
+            state.requests += 1
+        }
+    }
+}
+
+/// The place of one stream in the count of its door.
+final class StreamPlace: Sendable {
+    private let count: ConnectionCount
+    private let isTaken = Mutex(true)
+
+    fileprivate init(in count: ConnectionCount) {
+        self.count = count
+    }
+
+    /// Gives the place back, once: at the end of the stream or of its connection.
+    func end() {
+        let isFirst = isTaken.withLock { isTaken in
+            defer { isTaken = false }
+            return isTaken
+        }
+        if isFirst { count.endStream() }
+    }
+}
+
+/// How many connections of each kind a door holds at once.
+package struct ConnectionLimits: Hashable, Sendable {
+    /// Connections whose next request is awaited, read or answered.
+    package var requests = 256
+    /// Connections whose answer is a stream, such as one that follows events.
+    package var streams = 2048
+    /// Connections that are refused, and are closed within a second.
+    package var refusals = 64
+
+    /// The usual limits.
+    package init() {}
+
+    /// As many as fit into `descriptors`, at most the usual ones.
+    package init(within descriptors: Int) {
+        requests = max(16, min(requests, descriptors / 2))
+        refusals = min(refusals, requests / 4)
+        streams = max(8, min(streams, descriptors - requests - refusals))
+    }
+
+    var all: Int { requests + streams + refusals }
+}
+
+/// How long a door waits for the other side.
+package struct ConnectionPatience: Hashable, Sendable {
+    /// For the whole head of a request, from the start of the connection or the end of the answer before.
+    package var head: Duration = .seconds(10)
+    /// For the rest of a request.
+    package var body: Duration = .seconds(30)
+    /// For a whole answer to be read; a stream may be read as slowly as its reader likes.
+    package var answer: Duration = .seconds(60)
+    /// For the end of a connection that is refused: who still writes a request then reads the refusal.
+    package var refusal: Duration = .seconds(1)
+
+    /// The usual times.
+    package init() {}
+}
+
+/// A connection of a door: served over HTTP/1.1, or refused where there are too many.
+struct CountedConnection: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
+
+    let http: HTTP1Channel
+    let count: ConnectionCount
+    let patience: Duration
+    /// The whole answer to a connection that is one too many.
+    let refusal: [UInt8]
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let place = count.open(channel)
+        channel.closeFuture.whenComplete { [count] _ in count.close(place, channel) }
+        if place != .request {
+            let handler = RefusingHandler(refusal, patience: place == .refusal ? patience : .zero)
+            do {
+                try channel.pipeline.syncOperations.addHandler(handler)
+            } catch {
+                return channel.eventLoop.makeFailedFuture(error)
+            }
+        }
+        return http.setup(channel: channel, logger: logger).map { [count] value in
+            count.setUp()
+            return value
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        count.serve()
+        await http.handle(value: value, logger: logger)
+    }
+}
+
+/// Answers a connection at its start, whatever it is about to ask, and closes it.
+///
+/// It stays open until something was asked, or `patience` has passed: who writes to a connection that is closed already
+/// may never read the answer.
+private final class RefusingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let answer: [UInt8]
+    private let patience: Duration
+
+    init(_ answer: [UInt8], patience: Duration) {
+        self.answer = answer
+        self.patience = patience
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer)), promise: nil)
+        context.fireChannelActive()
+        guard patience > .zero else { return context.close(promise: nil) }
+        context.channel.close(after: patience)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.close(promise: nil)
+    }
+}
+
+extension Channel {
+    /// Closes the connection after `patience`, unless what is returned is cancelled before.
+    @discardableResult
+    func close(after patience: Duration) -> Scheduled<Void> {
+        eventLoop.scheduleTask(in: TimeAmount(patience)) { self.close(promise: nil) }
+    }
+}
