@@ -45,7 +45,7 @@ let stations: [Target] = [
     effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
-    effect("API", ["Timeline", "Tracking"]),
+    effect("API", ["Timeline", "Tracking", "Ledger"]),
     effect(
         "APIServer",
         [
@@ -67,7 +67,8 @@ let programs: [Target] = [
     program(
         "belfry",
         [
-            "Timeline", "Cron", "Tracking", "Performing", "TerminalView", "API", "APIClient", "Host",
+            "Timeline", "Cron", "Tracking", "Performing", "Ledger", "TerminalView", "API", "APIClient",
+            "Host",
             "WardenProtocol", .argumentParser,
         ]),
     program(
@@ -120,9 +121,8 @@ let suites: [Target] = [
         "APITests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "API", "APIClient", "APIServer", "TestSupport", "belfry",
-            "belfry-warden",
-            .logging, .lifecycle,
+            "WardenProtocol", "Engine", "Host", "Settings", "API", "APIClient", "APIServer", "TestSupport",
+            "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(
         "EndToEndTests",

@@ -14,6 +14,8 @@ package struct ConfigurationReader {
     package var nearestZone: (String) -> String? = { _ in nil }
     /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
     package var leavesOut = false
+    /// What a job may hold.
+    package var fields = JobFields.standard
     /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.
     package var doubts: (JobSpec) -> [(key: String, message: String, hint: String?)] = { _ in [] }
     /// Names of jobs that a running daemon has from elsewhere than its files.

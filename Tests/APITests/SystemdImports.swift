@@ -1,5 +1,6 @@
 import API
 import Host
+import Ledger
 import TestSupport
 import Testing
 
@@ -59,7 +60,7 @@ import Testing
             let shown = try await house.belfry("job", "show", "backup", "--json")
             let job = try WireCoding.decode(WireJob.self, from: shown.output.utf8)
             #expect(job.origin == "import" && job.cwd == "/srv" && job.schedule.text == "30 2 * * 1-5")
-            #expect(job.policies.catchUp.mode == "latest")
+            #expect(job.policies["catchUp.mode"] == .text("latest"))
         }
     }
 

@@ -1,6 +1,7 @@
 import API
 import Cron
 import Host
+import Ledger
 import Timeline
 
 /// A job that an import would add, or the reason why it would not.
@@ -33,6 +34,8 @@ struct ImportedJob {
     /// What is different from the original, or was left out.
     var notes: [String] = []
     var refusal: String?
+    /// Whether the daemon has it now.
+    var isAdded = false
     var times: [Time] = []
 
     /// What the daemon is asked for.
@@ -40,16 +43,16 @@ struct ImportedJob {
         var draft = JobDraft()
         draft.name = name
         draft.origin = "import"
-        draft.bot = bot
+        draft.fields["bot"] = bot.map { .text($0) }
         if case .cron(let expression, let zone) = schedule {
             draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
         }
         if schedule == .startup { draft.schedule = WireSchedule(kind: "startup", text: "") }
-        draft.command = command
-        draft.shell = shell
-        draft.cwd = directory
-        draft.env = environment.isEmpty ? nil : environment
-        draft.catchUp = catchUp
+        draft.fields["command"] = command.map { .texts($0) }
+        draft.fields["shell"] = shell.map { .text($0) }
+        draft.fields["cwd"] = directory.map { .text($0) }
+        if !environment.isEmpty { draft.fields["env"] = .map(environment.mapValues { .text($0) }) }
+        draft.fields["catchUp"] = catchUp.map { .text($0) }
         return draft
     }
 
@@ -99,51 +102,41 @@ struct ImportedJob {
     }
 }
 
-extension ImportedJob {
-    /// The job in JSON.
-    struct Shown: Encodable {
-        /// A time in JSON.
-        struct Time: Encodable {
-            var at: String
-            var belfry: Bool
-            var original: Int?
-            var differs: Bool
-            var note: String?
-        }
+extension ImportedJob: Encodable {
+    private enum Key: String, CodingKey {
+        case name, place, original, expression, zone, words, command, shell, cwd, env, notes, refused, added
+        case next
+    }
 
-        var name: String
-        var place: String
-        var original: String
-        var expression: String?
-        var zone: String
-        var words: String?
-        var command: [String]?
-        var shell: String?
-        var cwd: String?
-        var env: [String: String]
-        var notes: [String]
-        var refused: String?
-        var added = false
-        var next: [Time]
+    private struct Line: Encodable {
+        var at: String
+        var belfry: Bool
+        var original: Int?
+        var differs: Bool
+        var note: String?
+    }
 
-        init(_ job: ImportedJob) {
-            name = job.name
-            place = job.place
-            original = job.original
-            if case .cron(let expression, _) = job.schedule { self.expression = expression.text }
-            zone = job.zone.name
-            words = job.schedule?.words(in: job.zone)
-            command = job.command
-            shell = job.shell
-            cwd = job.directory
-            env = job.environment
-            notes = job.notes
-            refused = job.refusal
-            next = job.times.map { time in
-                Time(
-                    at: time.moment.iso8601(in: job.zone), belfry: time.isOurs, original: time.original,
-                    differs: time.differs, note: time.note)
-            }
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        for (key, text) in [Key.name: name, .place: place, .original: original, .zone: zone.name] {
+            try members.encode(text, forKey: key)
         }
+        if case .cron(let expression, _) = schedule {
+            try members.encode(expression.text, forKey: .expression)
+        }
+        try members.encodeIfPresent(schedule?.words(in: zone), forKey: .words)
+        try members.encodeIfPresent(command, forKey: .command)
+        try members.encodeIfPresent(shell, forKey: .shell)
+        try members.encodeIfPresent(directory, forKey: .cwd)
+        try members.encode(environment, forKey: .env)
+        try members.encode(notes, forKey: .notes)
+        try members.encodeIfPresent(refusal, forKey: .refused)
+        try members.encode(isAdded, forKey: .added)
+        let lines = times.map { time in
+            Line(
+                at: time.moment.iso8601(in: zone), belfry: time.isOurs, original: time.original,
+                differs: time.differs, note: time.note)
+        }
+        try members.encode(lines, forKey: .next)
     }
 }
