@@ -69,7 +69,7 @@ extension ConfigurationReader {
         var spec = begun
         switch kind {
         case "every", "after":
-            guard let interval = interval(value) else { return nil }
+            guard let interval = value.value(.interval)?.duration else { return nil }
             spec.kind = kind == "every" ? .every : .after
             spec.text = interval.text
         case "at":
@@ -137,9 +137,13 @@ extension ConfigurationReader {
     }
 
     private func checked(_ schedule: Schedule, _ spec: ScheduleSpec, _ field: Field) -> ScheduleSpec? {
-        if case .every(let interval, _) = schedule, interval < ScheduleSpec.shortestInterval {
-            field.fault("an interval is at least 1s")
-            return nil
+        if case .every(let interval, _) = schedule {
+            do throws(JobFault) {
+                _ = try JobForm.interval.read(interval.text)
+            } catch {
+                field.fault(error)
+                return nil
+            }
         }
         var read = ScheduleSpec(schedule, zone: zone(spec.zone) ?? .utc, readAt: Self.never)
         (read.gap, read.fold) = (spec.gap, spec.fold)
@@ -167,15 +171,6 @@ extension ConfigurationReader {
                 hint: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
             return nil
         }
-    }
-
-    private func interval(_ field: Field) -> Duration? {
-        guard let interval = field.positiveDuration() else { return nil }
-        guard interval >= ScheduleSpec.shortestInterval else {
-            field.fault("an interval is at least 1s")
-            return nil
-        }
-        return interval
     }
 }
 

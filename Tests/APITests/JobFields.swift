@@ -85,5 +85,7 @@ import Timeline
         try JobFields.standard.apply(
             draft(#"{"timeoutMs":0,"spreadMs":0,"concurrency":{"key":"","max":1}}"#), to: &spec)
         #expect(spec.timeout == nil && spec.spread == nil && spec.concurrency == nil)
+        let policies = JobFields.standard.policies(of: spec)
+        #expect(policies["concurrency"] == nil && policies["limits"] == nil && policies["timeoutMs"] == nil)
     }
 }

@@ -25,11 +25,17 @@ extension JobSpec {
         do {
             try JobFields.standard.apply(draft.fields, to: &self)
         } catch {
-            let hint = (error.advice ?? error.hint).map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
-            let code: ErrorCode =
-                error.key == "bot"
-                ? .badName : error.message == JobFault.wrongKind.message ? .badJSON : .badValue
-            throw APIError(code, "\(error.key): \(error.message)", hint: hint)
+            throw APIError(error)
         }
+    }
+}
+
+extension APIError {
+    /// The refusal of a field.
+    init(_ fault: JobFault) {
+        let hint = (fault.advice ?? fault.hint).map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+        let code: ErrorCode =
+            fault.key == "bot" ? .badName : fault.message == JobFault.wrongKind.message ? .badJSON : .badValue
+        self.init(code, (fault.key.isEmpty ? "" : "\(fault.key): ") + fault.message, hint: hint)
     }
 }

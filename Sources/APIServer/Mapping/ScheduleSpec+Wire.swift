@@ -60,9 +60,9 @@ extension ScheduleSpec {
             if firstDayIsNamed { nameFirstDay(made: reading.now, in: rules) }
             phrase = wire.text
         case "every":
-            self.init(kind: .every, text: try Self.interval(wire.text).text, zone: rules.name)
+            self.init(kind: .every, text: try Self.interval(wire.text), zone: rules.name)
             anchor = wire.from?.moment
-        case "after": self.init(kind: .after, text: try Self.interval(wire.text).text, zone: rules.name)
+        case "after": self.init(kind: .after, text: try Self.interval(wire.text), zone: rules.name)
         case "at":
             do {
                 let moment = try Moment(iso8601: wire.text, in: rules)
@@ -92,27 +92,16 @@ extension ScheduleSpec {
         } catch {
             throw APIError(.badSchedule, "the schedule is refused:\n\(error.drawing)")
         }
-        if case .every(let interval, _) = schedule { _ = try checked(interval) }
+        if case .every(let every, _) = schedule { _ = try interval(every.text) }
         return ScheduleSpec(schedule, zone: rules, readAt: now)
     }
 
-    private static func interval(_ text: String) throws(APIError) -> Duration {
+    /// The text of an interval, as it is stored.
+    private static func interval(_ text: String) throws(APIError) -> String {
         do {
-            return try checked(try Duration(text: text))
-        } catch let error as APIError {
-            throw error
-        } catch let error as TimelineError where error.problem == .outOfRange {
-            throw APIError(.badValue, "\"\(text)\" is not an interval: \(error.message)")
+            return try JobForm.interval.read(text).duration?.text ?? text
         } catch {
-            throw APIError(
-                .badValue, "\"\(text)\" is not a duration", hint: "Write one such as 90s, 15m, 2h or 7d.")
+            throw APIError(error)
         }
-    }
-
-    private static func checked(_ interval: Duration) throws(APIError) -> Duration {
-        guard interval >= shortestInterval, interval <= longestWait else {
-            throw APIError(.badValue, "an interval is at least 1s and at most 100 years")
-        }
-        return interval
     }
 }

@@ -55,7 +55,7 @@ extension JobField {
         case .choice(let choices): words = choices
         case .words: type = "array"
         case .variables: type = "object"
-        case .text, .botName, .path, .mask, .input: break
+        case .text, .interval, .botName, .path, .mask, .input: break
         }
         return .object([
             "type": .string(type), "description": .string(doc),

@@ -31,14 +31,14 @@ package struct JobField: Sendable {
     /// A field, called in the API as in a file, but without `retry.`, and with `Ms` where it is a duration.
     package init(
         _ key: String, _ form: JobForm, _ place: JobPlace, _ doc: String, option: String? = nil,
-        draft: String? = nil, isDrafted: Bool = true, isPolicy: Bool = true, isRemovable: Bool = false,
+        draft: String? = nil, isRemovable: Bool = false,
         check: @escaping @Sendable (JobSpec) -> JobFault? = { _ in nil },
         shown: (@Sendable (JobValue) -> String?)? = nil
     ) {
         let path = key.hasPrefix("retry.") ? String(key.dropFirst("retry.".count)) : key
         let name = form.isDuration ? path + "Ms" : path
         (self.key, self.form, self.doc, self.option) = (key, form, doc, option)
-        (policy, self.draft) = (isPolicy ? name : nil, isDrafted ? draft ?? name : nil)
+        (policy, self.draft) = (name, draft ?? name)
         (self.isRemovable, self.check, get, set) = (isRemovable, check, place.get, place.set)
         self.shown = shown ?? { policies in policies[name].map { "\(path) \(form.words($0))" } }
     }

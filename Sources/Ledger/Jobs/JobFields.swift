@@ -11,7 +11,8 @@ package struct JobFields: Sendable {
 
     package init(_ rows: [JobField]) { self.rows = rows }
 
-    package static let standard = JobFields(work + turns + process)
+    package static let standard = JobFields(
+        basics.map { $0.without(\.policy) } + slots + turns + process.map { $0.without(\.draft) })
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
@@ -19,20 +20,23 @@ package struct JobFields: Sendable {
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
     ]
 
-    // MARK: What it does, when, and how often
+    // MARK: What it does; no policies
 
-    private static let work: [JobField] = [
+    private static let basics: [JobField] = [
         JobField(
-            "bot", .botName, .at(\.bot), "The bot that the job belongs to.", option: "bot", isPolicy: false),
+            "bot", .botName, .at(\.bot), "The bot that the job belongs to.", option: "bot"),
         JobField(
-            "command", .words, .at(\.command), "The program and its arguments; not together with shell.",
-            isPolicy: false),
+            "command", .words, .at(\.command), "The program and its arguments; not together with shell."),
         JobField(
-            "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell", isPolicy: false
-        ),
+            "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
         JobField(
-            "env", .variables, .environment, "Variables added to the environment.", isPolicy: false),
-        JobField("cwd", .path, .at(\.directory), "The folder it starts in.", isPolicy: false),
+            "env", .variables, .environment, "Variables added to the environment."),
+        JobField("cwd", .path, .at(\.directory), "The folder it starts in."),
+    ]
+
+    // MARK: What happens to slots
+
+    private static let slots: [JobField] = [
         JobField(
             "overlap", .choice(OverlapPolicy.allCases.map(\.rawValue)), .word(\.overlap),
             "What to do when the previous run is still active: skip, queue-one, queue-all, replace or allow.",
@@ -129,17 +133,17 @@ package struct JobFields: Sendable {
             }),
     ]
 
-    // MARK: What its processes are given
+    // MARK: What its processes are given; only files set it
 
     private static let process: [JobField] =
         [
             JobField(
-                "user", .text(), .at(\.rules.user), "The user it runs as.", isDrafted: false,
+                "user", .text(), .at(\.rules.user), "The user it runs as.",
                 shown: { $0["user"]?.text.map { "as \($0)" } }),
-            JobField("umask", .mask, .umask, "Its file mode mask, in octal.", isDrafted: false),
-            JobField("nice", .number(-20...19), .at(\.rules.nice), "Its nice level.", isDrafted: false),
+            JobField("umask", .mask, .umask, "Its file mode mask, in octal."),
+            JobField("nice", .number(-20...19), .at(\.rules.nice), "Its nice level."),
             JobField(
-                "stdin", .input, .input, "What it reads: a text or a file.", isDrafted: false,
+                "stdin", .input, .input, "What it reads: a text or a file.",
                 shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
         ]
         + JobLimit.allCases.map { limit in
@@ -152,7 +156,7 @@ package struct JobFields: Sendable {
             let name = limit.rawValue
             return JobField(
                 "limits.\(name)", form, .limit(limit), "The most \(name) it may use.",
-                isDrafted: false,
+
                 shown: { $0["limits.\(name)"].map { "at most \(name) \(form.words($0))" } })
         }
 }
@@ -196,13 +200,21 @@ extension JobFields {
     /// The policies of a job, as the API shows them.
     package func policies(of spec: JobSpec) -> JobValue {
         rows.reduce(into: JobValue.map([:])) { policies, row in
-            if let name = row.policy { policies[name] = row.get(spec)?.inJSON }
+            if let name = row.policy, let value = row.get(spec) { policies[name] = value.inJSON }
         }
     }
 
     /// The policies in one line.
     package func summary(_ policies: JobValue) -> String {
         rows.compactMap { $0.policy == nil ? nil : $0.shown(policies) }.joined(separator: ", ")
+    }
+}
+
+extension JobField {
+    fileprivate func without(_ name: WritableKeyPath<JobField, String?>) -> JobField {
+        var field = self
+        field[keyPath: name] = nil
+        return field
     }
 }
 

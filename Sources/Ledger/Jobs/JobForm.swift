@@ -6,6 +6,8 @@ package enum JobForm: Hashable, Sendable {
     case number(ClosedRange<Int>)
     /// At most 100 years, and longer than nothing unless it may be zero.
     case duration(orZero: Bool = false)
+    /// What `every` and `after` count: a second or more.
+    case interval
     /// At most so many bytes.
     case text(longest: Int = .max)
     case choice([String])
@@ -30,7 +32,7 @@ package enum JobForm: Hashable, Sendable {
     /// Reads a text that is not empty.
     package func read(_ text: String) throws(JobFault) -> JobValue {
         guard !text.isEmpty else { throw JobFault("can't be empty") }
-        guard !text.utf8.contains(0) else { throw JobFault("a text holds no zero byte") }
+        try Self.checkBytes(text)
         switch self {
         case .flag: return .flag(try Self.choose(text, of: ["true", "false"]) == "true")
         case .choice(let words): return .text(try Self.choose(text, of: words))
@@ -41,6 +43,10 @@ package enum JobForm: Hashable, Sendable {
             }
             return .number(number)
         case .duration: return try check(try Self.duration(text))
+        case .interval:
+            let interval = try Self.duration(text)
+            guard interval >= .seconds(1) else { throw JobFault("an interval is at least 1s") }
+            return .duration(interval)
         case .seconds:
             let time = try Self.duration(text)
             _ = try check(time)
@@ -73,13 +79,13 @@ package enum JobForm: Hashable, Sendable {
         case (.words, .texts(let words)):
             guard let program = words.first else { throw JobFault("a command has at least one word") }
             _ = try JobForm.text().read(program)
-            if words.contains(where: { $0.utf8.contains(0) }) { throw JobFault("a text holds no zero byte") }
+            for word in words { try Self.checkBytes(word) }
             return value
         case (.variables, .map(let members)):
             for (name, value) in members {
                 guard let text = value.text else { throw .wrongKind }
                 try Self.checkVariable(name)
-                if text.utf8.contains(0) { throw JobFault("a text holds no zero byte") }
+                try Self.checkBytes(text)
             }
             return value
         default: throw .wrongKind
@@ -104,6 +110,11 @@ package enum JobForm: Hashable, Sendable {
         }
         guard duration <= ScheduleSpec.longestWait else { throw JobFault("is longer than 100 years") }
         return .duration(duration)
+    }
+
+    /// The system's calls would end a text with a zero byte early.
+    private static func checkBytes(_ text: String) throws(JobFault) {
+        if text.utf8.contains(0) { throw JobFault("a text holds no zero byte") }
     }
 
     private static func duration(_ text: String) throws(JobFault) -> Duration {

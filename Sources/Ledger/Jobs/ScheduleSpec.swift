@@ -130,10 +130,6 @@ extension ScheduleSpec {
         }
     }
 
-    /// The shortest interval of `every` and `after`.
-    ///
-    /// What is asked for more often is a program that waits by itself.
-    package static let shortestInterval: Duration = .seconds(1)
     /// The longest interval, and the longest of other waits that a person may ask for: sums with moments must
     /// not overflow.
     package static let longestWait: Duration = .seconds(100 * 366 * 86_400)

@@ -31,9 +31,6 @@ extension Field {
     /// A duration such as `90s`, `15m`, `1h30m`.
     func duration() -> Duration? { value(.duration(orZero: true))?.duration }
 
-    /// A duration above zero.
-    func positiveDuration() -> Duration? { value(.duration())?.duration }
-
     /// A whole number within limits.
     func number(in limits: ClosedRange<Int>) -> Int? { value(.number(limits))?.number }
 
