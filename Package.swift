@@ -11,7 +11,6 @@ let pureTargets: [Target] = [
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline"]),
-    pure("API", ["Timeline", "Tracking"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -45,6 +44,7 @@ let stations: [Target] = [
     effect("Host", ["Timeline", "CLinux"]),
     effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
+    effect("API", ["Timeline", "Tracking", "Ledger"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
     effect(
         "APIServer",
@@ -67,7 +67,8 @@ let programs: [Target] = [
     program(
         "belfry",
         [
-            "Timeline", "Cron", "Tracking", "Performing", "TerminalView", "API", "APIClient", "Host",
+            "Timeline", "Cron", "Tracking", "Performing", "Ledger", "TerminalView", "API", "APIClient",
+            "Host",
             "WardenProtocol", .argumentParser,
         ]),
     program(
@@ -120,9 +121,8 @@ let suites: [Target] = [
         "APITests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "API", "APIClient", "APIServer", "TestSupport", "belfry",
-            "belfry-warden",
-            .logging, .lifecycle,
+            "WardenProtocol", "Engine", "Host", "Settings", "API", "APIClient", "APIServer", "TestSupport",
+            "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(
         "EndToEndTests",

@@ -73,7 +73,7 @@ extension ConfigurationReader {
         var spec = begun
         switch kind {
         case "every", "after":
-            guard let interval = interval(value) else { return nil }
+            guard let interval = value.value(.interval)?.duration else { return nil }
             spec.kind = kind == "every" ? .every : .after
             spec.text = interval.text
         case "at":
@@ -141,9 +141,13 @@ extension ConfigurationReader {
     }
 
     private func checked(_ schedule: Schedule, _ spec: ScheduleSpec, _ field: Field) -> ScheduleSpec? {
-        if case .every(let interval, _) = schedule, interval < ScheduleSpec.shortestInterval {
-            field.fault("an interval is at least 1s")
-            return nil
+        if case .every(let interval, _) = schedule {
+            do throws(JobFault) {
+                _ = try JobForm.interval.read(interval.text)
+            } catch {
+                field.fault(error)
+                return nil
+            }
         }
         var read = ScheduleSpec(schedule, zone: zone(spec.zone) ?? .utc, readAt: Self.never)
         (read.gap, read.fold) = (spec.gap, spec.fold)
@@ -172,41 +176,62 @@ extension ConfigurationReader {
             return nil
         }
     }
+}
 
-    private func interval(_ field: Field) -> Duration? {
-        guard let interval = wait(field) else { return nil }
-        guard interval >= ScheduleSpec.shortestInterval else {
-            field.fault("an interval is at least 1s")
+extension ConfigurationReader {
+    /// `every: 2w` beside `weekday:` and `time:`: days or weeks of the calendar.
+    ///
+    /// - Parameters:
+    ///   - every: how many days or weeks.
+    ///   - fields: the other keys of the schedule.
+    ///   - begun: the spec with its zone, gap and fold.
+    ///   - hasOddKey: whether an unknown key was reported, which may be the one that is missing.
+    /// - Returns: the schedule, or nil after every fault was reported.
+    func calendar(
+        _ every: Field, _ fields: [String: Field], _ begun: ScheduleSpec, hasOddKey: Bool
+    ) -> ScheduleSpec? {
+        let before = every.faults.problems.count
+        let days = every.part({ CalendarRule.days(in: $0) }, CalendarRule.sizeFault)
+        let weekday = fields["weekday"]?.part({ CalendarRule.weekday(named: $0) }) {
+            (
+                "\"\($0)\" is not a day of the week",
+                Field.meant($0.lowercased(), of: CalendarRule.weekdayNames(like: $0))
+            )
+        }
+        let time = fields["time"]?.part({ CalendarRule.secondOfDay(in: $0) }) {
+            ("\"\($0)\" is not a time of day", "write two digits each, such as 08:00 or 17:30")
+        }
+        let first = fields["from"]?.part({ CalendarRule.date(in: $0) }, CalendarRule.dateFault)
+        if fields["time"] == nil, !hasOddKey {
+            fields["weekday"]?.fault("the time of day is missing", hint: "add time: \"17:00\"")
+        }
+        guard every.faults.problems.count == before, let days, let time else { return nil }
+        let rule = CalendarRule(days: days, weekday: weekday, secondOfDay: time, first: first)
+        if let problem = rule.problem {
+            switch problem {
+            case .daysAreNoWeeks:
+                fields["weekday"]?.fault(problem.message, hint: "write every: 2w, or leave weekday: out")
+            case .weekdayIsMissing:
+                if !hasOddKey { every.fault(problem.message, hint: "add weekday: fri") }
+            case .firstDayIsAnother: fields["from"]?.fault(problem.message, hint: problem.fix)
+            }
             return nil
         }
-        return interval
+        var spec = begun
+        (spec.kind, spec.text) = (.calendar, rule.text)
+        return spec
     }
+}
 
-    // MARK: Slots that are late, or are to be
-
-    /// A duration above zero that sums with moments can bear.
-    func wait(_ field: Field) -> Duration? {
-        guard let duration = field.positiveDuration() else { return nil }
-        guard duration <= ScheduleSpec.longestWait else {
-            field.fault("is longer than 100 years")
-            return nil
-        }
-        return duration
-    }
-
-    func readCatchUp(_ field: Field, into policy: inout CatchUpPolicy) {
-        guard field.isMap || field.isEmpty else {
-            field.fault("a map is expected", hint: "write catchUp: { mode: none }")
-            return
-        }
-        guard let fields = field.record(keys: ["mode", "within", "burst"]) else { return }
-        let modes = CatchUpPolicy.Mode.allCases.map(\.rawValue)
-        if let word = fields["mode"]?.choice(of: modes), let mode = CatchUpPolicy.Mode(rawValue: word) {
-            policy.mode = mode
-        }
-        if let within = fields["within"].flatMap(wait) { policy.within = within }
-        guard let field = fields["burst"] else { return }
-        guard policy.mode == .all else { return field.fault("has no meaning but for mode: all") }
-        if let burst = field.number(in: 1...CatchUpPolicy.greatestBurst) { policy.burst = burst }
+extension Field {
+    /// What `read` makes of the text; where it makes nothing, `problem` says why, and what to write.
+    fileprivate func part<Part>(
+        _ read: (String) -> Part?, _ problem: (String) -> (message: String, fix: String)
+    ) -> Part? {
+        guard let text = word() else { return nil }
+        if let part = read(text) { return part }
+        let found = problem(text)
+        fault(found.message, hint: found.fix)
+        return nil
     }
 }

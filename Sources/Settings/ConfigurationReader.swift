@@ -19,6 +19,8 @@ package struct ConfigurationReader {
     package var leavesOut = false
     /// The kinds of channel there are.
     package var forms = ChannelForms.all
+    /// What a job may hold.
+    package var fields = JobFields.standard
     /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.
     package var doubts: (JobSpec) -> [(key: String, message: String, hint: String?)] = { _ in [] }
     /// Names of jobs that a running daemon has from elsewhere than its files.

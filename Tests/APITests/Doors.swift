@@ -3,6 +3,7 @@ import APIClient
 import APIServer
 import Glibc
 import Host
+import Ledger
 import Logging
 import Synchronization
 import TestSupport
@@ -51,7 +52,7 @@ private struct Mirror: APIHandler {
                 #expect(status == Samples.status)
                 var draft = JobDraft()
                 draft.name = "backup"
-                draft.command = ["/bin/true", "ü"]
+                draft.fields["command"] = .texts(["/bin/true", "ü"])
                 let mirrored = try client.bytes(Endpoints.addJob(body: draft))
                 #expect(try WireCoding.decode(JobDraft.self, from: mirrored) == draft)
                 var query = RunsQuery()
@@ -90,7 +91,7 @@ private struct Mirror: APIHandler {
             try await blocking {
                 #expect(throws: APIError.self) {
                     var draft = JobDraft()
-                    draft.shell = String(repeating: " ", count: APIListener.bodyLimit)
+                    draft.fields["shell"] = .text(String(repeating: " ", count: APIListener.bodyLimit))
                     return try client.bytes(Endpoints.addJob(body: draft))
                 }
             }

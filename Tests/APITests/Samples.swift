@@ -1,4 +1,5 @@
 import API
+import Ledger
 import Timeline
 import Tracking
 
@@ -59,15 +60,23 @@ enum Samples {
 
     static var live: WireLive { WireLive(liveState, at: noon.moment) }
 
+    static var policies: JobValue {
+        var spec = JobSpec(
+            name: "backup", action: .shell("true"),
+            schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+        spec.timeout = .seconds(7200)
+        spec.concurrency = ConcurrencyKey(key: "disk", max: 2)
+        (spec.rules.umask, spec.rules.input, spec.rules.limits) = (0o27, .file("/etc/hosts"), [.cpu: 60])
+        return JobFields.standard.policies(of: spec)
+    }
+
     static var job: WireJob {
         var job = WireJob(
             name: "backup", origin: "file", bot: "ops", kind: "command",
             schedule: WireSchedule(
                 kind: "cron", text: "30 2 * * *", zone: "Europe/Berlin", words: "at 02:30"),
             revision: 3,
-            policies: WirePolicies(
-                overlap: "skip", catchUp: WireCatchUp(mode: "latest", withinMs: 86_400_000),
-                timeoutMs: 7_200_000, graceMs: 10_000, attempts: 1))
+            policies: policies)
         job.at = "/etc/belfry/belfry.yaml:12"
         job.paused = .since(noon, note: "holiday")
         job.nextAt = noon

@@ -1,3 +1,5 @@
+package import Ledger
+
 /// A job: what to do, when, and by which rules.
 package struct WireJob: Hashable, Sendable, Codable {
     /// What identifies it.
@@ -20,8 +22,9 @@ package struct WireJob: Hashable, Sendable, Codable {
     package var nextAt: Timestamp?
     /// Its newest run; absent before the first.
     package var lastRun: WireRun?
-    /// The rules it runs by.
-    package var policies: WirePolicies
+    /// The rules it runs by, by the names that ``JobField/policy`` gives; and `spreadOffsetMs`, how much of the spread
+    /// this job always waits, by its name.
+    package var policies: JobValue
     /// The program and its arguments, of a `command`.
     package var command: [String]?
     /// The text for `/bin/sh -c`, of a `shell`.
@@ -36,7 +39,7 @@ package struct WireJob: Hashable, Sendable, Codable {
     /// A job that never ran.
     package init(
         name: String, origin: String, bot: String, kind: String, schedule: WireSchedule, revision: Int,
-        policies: WirePolicies
+        policies: JobValue
     ) {
         self.name = name
         self.origin = origin
@@ -46,5 +49,119 @@ package struct WireJob: Hashable, Sendable, Codable {
         self.paused = .no
         self.revision = revision
         self.policies = policies
+    }
+}
+
+/// When a job runs.
+package struct WireSchedule: Hashable, Sendable, Codable {
+    /// `cron`, `calendar`, `every`, `after`, `at`, `startup` or `manual`; in a draft also `words`, whose text is a
+    /// phrase.
+    package var kind: String
+    /// The schedule as it was written: an expression, `2w fri 17:00 from 2026-11-27`, a duration, a time; empty for
+    /// `manual` and `startup`.
+    package var text: String
+    /// The name of the zone its wall time is read in; absent where wall time plays no part.
+    package var zone: String?
+    /// Where the grid of an `every` begins; in a draft absent: now.
+    package var from: Timestamp?
+    /// The schedule in words; absent where nothing better than the text can be said.
+    package var words: String?
+    /// The phrase that it was read from; absent where it was not.
+    package var phrase: String?
+    /// How the limits of the phrase are understood, such as `17:00 is not included`; absent where it has none.
+    package var note: String?
+
+    /// A schedule of a kind.
+    package init(kind: String, text: String, zone: String? = nil, words: String? = nil) {
+        self.kind = kind
+        self.text = text
+        self.zone = zone
+        self.words = words
+    }
+}
+
+/// Whether a job is paused: `null`, or since when and why.
+package enum WirePause: Hashable, Sendable {
+    /// Its slots run.
+    case no
+    /// Somebody holds it still.
+    case since(Timestamp, note: String?)
+
+    /// Whether somebody holds it still.
+    package var isPaused: Bool { self != .no }
+}
+
+extension WirePause: Codable {
+    private enum Key: String, CodingKey { case since, note }
+
+    /// Reads `null` or an object.
+    package init(from decoder: any Decoder) throws {
+        if try decoder.singleValueContainer().decodeNil() {
+            self = .no
+            return
+        }
+        let container = try decoder.container(keyedBy: Key.self)
+        self = .since(
+            try container.decode(Timestamp.self, forKey: .since),
+            note: try container.decodeIfPresent(String.self, forKey: .note))
+    }
+
+    /// Writes `null` or an object.
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .no:
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        case .since(let since, let note):
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(since, forKey: .since)
+            try container.encodeIfPresent(note, forKey: .note)
+        }
+    }
+}
+
+/// A slot to come, or a local time that has none because the clock skips it.
+package struct WireSlot: Hashable, Sendable, Codable {
+    /// The slot; for skipped times the moment at which the clock jumps.
+    package var at: Timestamp
+    /// Whether nothing runs there.
+    package var isSkipped: Bool
+    /// What a change of the clock does at this line; absent on ordinary days.
+    package var note: String?
+
+    /// A line of a preview.
+    package init(at: Timestamp, isSkipped: Bool = false, note: String? = nil) {
+        self.at = at
+        self.isSkipped = isSkipped
+        self.note = note
+    }
+}
+
+/// The next slots of a job: times, or with `notes` objects.
+package enum WireNextSlots: Hashable, Sendable {
+    /// The slots alone.
+    case times([Timestamp])
+    /// The slots and skipped times, each with what a change of the clock does to it.
+    case slots([WireSlot])
+}
+
+extension WireNextSlots: Codable {
+    /// Reads either array; an empty one is ``times(_:)``.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let times = try? container.decode([Timestamp].self) {
+            self = .times(times)
+        } else {
+            self = .slots(try container.decode([WireSlot].self))
+        }
+    }
+
+    /// Writes the array.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .times(let times): try container.encode(times)
+        case .slots(let slots): try container.encode(slots)
+        }
     }
 }

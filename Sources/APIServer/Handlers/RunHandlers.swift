@@ -47,11 +47,11 @@ extension DaemonHandler {
         }
         var draft = JobDraft()
         draft.name = asked.name ?? CommandName.of(program)
-        draft.bot = asked.bot
-        draft.command = asked.command
-        draft.cwd = asked.cwd
-        draft.env = asked.env
+        draft.fields["bot"] = asked.bot.map { .text($0) }
+        draft.fields["command"] = .texts(asked.command)
+        draft.fields["cwd"] = .text(asked.cwd)
         var spec = try JobSpec(draft, reading)
+        spec.environment = asked.env
         spec.notify = wish
         let loan = ExecLoan(
             environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment,

@@ -71,9 +71,9 @@ extension ScheduleSpec {
             if answer.namesFirstDay { nameFirstDay(made: reading.now, in: answer.zone) }
             phrase = wire.text
         case "every":
-            self.init(kind: .every, text: try Self.interval(wire.text).text, zone: rules.name)
+            self.init(kind: .every, text: try Self.interval(wire.text), zone: rules.name)
             anchor = wire.from?.moment
-        case "after": self.init(kind: .after, text: try Self.interval(wire.text).text, zone: rules.name)
+        case "after": self.init(kind: .after, text: try Self.interval(wire.text), zone: rules.name)
         case "at":
             do {
                 let moment = try Moment(iso8601: wire.text, in: rules)
@@ -98,7 +98,7 @@ extension ScheduleSpec {
         _ rules: ZoneRules, _ now: Moment, _ body: () throws(CronError) -> Schedule
     ) throws(APIError) -> ScheduleSpec {
         let schedule = try refusing(body)
-        if case .every(let interval, _) = schedule { _ = try checked(interval) }
+        if case .every(let interval, _) = schedule { _ = try Self.interval(interval.text) }
         return ScheduleSpec(schedule, zone: rules, readAt: now)
     }
 
@@ -112,23 +112,12 @@ extension ScheduleSpec {
         }
     }
 
-    private static func interval(_ text: String) throws(APIError) -> Duration {
+    /// The text of an interval, as it is stored.
+    private static func interval(_ text: String) throws(APIError) -> String {
         do {
-            return try checked(try Duration(text: text))
-        } catch let error as APIError {
-            throw error
-        } catch let error as TimelineError where error.problem == .outOfRange {
-            throw APIError(.badValue, "\"\(text)\" is not an interval: \(error.message)")
+            return try JobForm.interval.read(text).duration?.text ?? text
         } catch {
-            throw APIError(
-                .badValue, "\"\(text)\" is not a duration", hint: "Write one such as 90s, 15m, 2h or 7d.")
+            throw APIError(error)
         }
-    }
-
-    private static func checked(_ interval: Duration) throws(APIError) -> Duration {
-        guard interval >= shortestInterval, interval <= longestWait else {
-            throw APIError(.badValue, "an interval is at least 1s and at most 100 years")
-        }
-        return interval
     }
 }

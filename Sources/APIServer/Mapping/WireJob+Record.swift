@@ -22,7 +22,10 @@ extension WireJob {
             schedule: WireSchedule(
                 kind: spec.schedule.kind.rawValue, text: text,
                 zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
-            revision: record.revision, policies: WirePolicies(spec))
+            revision: record.revision, policies: JobFields.standard.policies(of: spec))
+        if let spread = spec.spread {
+            policies["spreadOffsetMs"] = JobValue.duration(SlotDelay.spread(spread, of: spec.name)).inJSON
+        }
         schedule.from = anchor
         if let phrase = spec.schedule.phrase {
             schedule.phrase = phrase
@@ -35,47 +38,7 @@ extension WireJob {
             nextAt = Timestamp(entry.next, in: entry.rules)
         }
         self.lastRun = lastRun
-        switch spec.action {
-        case .command(let command): self.command = command
-        case .shell(let text): shell = text
-        }
-        cwd = spec.directory
+        (command, shell, cwd) = (spec.command, spec.shell, spec.directory)
         env = spec.environment.isEmpty ? nil : spec.environment.keys.sorted()
-    }
-}
-
-extension WirePolicies {
-    /// The policies of a job.
-    init(_ spec: JobSpec) {
-        self.init(
-            overlap: spec.overlap.rawValue,
-            catchUp: WireCatchUp(
-                mode: spec.catchUp.mode.rawValue, withinMs: spec.catchUp.within.milliseconds),
-            timeoutMs: spec.timeout?.milliseconds, graceMs: spec.grace.milliseconds,
-            attempts: spec.attempts)
-        onLost = spec.retriesLost
-        backoffMs = spec.backoff.milliseconds
-        leftovers = WireLeftovers(
-            waitMs: spec.leftovers.wait.milliseconds, then: spec.leftovers.then.rawValue)
-        priority = spec.priority
-        concurrency = spec.concurrency.map { WireConcurrency(key: $0.key, max: $0.max) }
-        if spec.catchUp.mode == .all { catchUp.burst = spec.catchUp.burst }
-        if let spread = spec.spread {
-            spreadMs = spread.milliseconds
-            spreadOffsetMs = SlotDelay.spread(spread, of: spec.name).milliseconds
-        }
-        guard let rules = spec.process else { return }
-        user = rules.user
-        umask = rules.umask.map { "0" + String($0, radix: 8) }
-        nice = rules.nice
-        stdin =
-            switch rules.input {
-            case .text: "text"
-            case .file: "file"
-            case nil: nil
-            }
-        limits = rules.limits.map { limits in
-            Dictionary(uniqueKeysWithValues: limits.map { ($0.key.rawValue, $0.value) })
-        }
     }
 }

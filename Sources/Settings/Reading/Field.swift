@@ -1,4 +1,3 @@
-import Timeline
 import Yams
 
 /// A node of a file with the path that leads to it; every way to read one reports its faults with the place.
@@ -102,52 +101,6 @@ struct Field {
         return text
     }
 
-    /// A duration such as `90s`, `15m`, `1h30m`.
-    func duration() -> Duration? {
-        guard let text = word() else { return nil }
-        do {
-            return try Duration(text: text)
-        } catch  where error.problem == .outOfRange {
-            fault("\"\(text)\" is longer than 100 years", bytes: error.range)
-            return nil
-        } catch {
-            fault("\"\(text)\" is not a duration", hint: "write one as 90s, 15m, 2h or 7d")
-            return nil
-        }
-    }
-
-    /// A duration above zero.
-    func positiveDuration() -> Duration? {
-        guard let duration = duration() else { return nil }
-        guard duration > .zero else {
-            fault("must be longer than nothing")
-            return nil
-        }
-        return duration
-    }
-
-    /// A whole number within limits.
-    func number(in limits: ClosedRange<Int>) -> Int? {
-        guard let text = word() else { return nil }
-        guard let number = Int(text), limits.contains(number) else {
-            fault("\"\(text)\" is not a whole number from \(limits.lowerBound) to \(limits.upperBound)")
-            return nil
-        }
-        return number
-    }
-
-    /// One of a few words; those of `later` deserve another sentence than "unknown".
-    func choice(of words: [String], later: [String] = []) -> String? {
-        guard let text = word() else { return nil }
-        if words.contains(text) { return text }
-        if later.contains(text) {
-            fault("\"\(text)\" is not in this version", hint: Self.known(words))
-        } else {
-            fault("\"\(text)\" is not known here", hint: Self.meant(text, of: words))
-        }
-        return nil
-    }
-
     // MARK: Collections
 
     /// The elements of a list, each with its own place; none when nothing stands there.
@@ -161,11 +114,6 @@ struct Field {
         return sequence.enumerated().map {
             Field(node: $1, path: "\(path)[\($0)]", source: source, faults: faults)
         }
-    }
-
-    /// A list of texts, none empty.
-    func words() -> [String]? {
-        list()?.compactMap { $0.word() }
     }
 
     /// The entries of a map, in the order of the file; none when nothing stands there.
@@ -226,5 +174,34 @@ struct Field {
         return known(words)
     }
 
-    private static func known(_ words: [String]) -> String { "known here: \(words.joined(separator: ", "))" }
+    static func known(_ words: [String]) -> String { "known here: \(words.joined(separator: ", "))" }
+}
+
+/// Finds the word that was probably meant.
+enum Spelling {
+    /// The word that is nearest to `word`, at most two edits away, of a short word one; nil: none is.
+    static func nearest(to word: String, among words: [String]) -> String? {
+        words.map { ($0, distance(Array(word), Array($0))) }
+            .filter { $0.1 <= (word.count < 5 ? 1 : 2) && $0.1 < $0.0.count }
+            .min { $0.1 < $1.1 }?.0
+    }
+
+    /// How many letters must be put in, taken out, changed or swapped with a neighbour.
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        var before: [Int] = []
+        var above = Array(0...right.count)
+        for (row, letter) in left.enumerated() {
+            var line = [row + 1]
+            for (column, other) in right.enumerated() {
+                var least = min(
+                    above[column + 1] + 1, line[column] + 1, above[column] + (letter == other ? 0 : 1))
+                if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
+                    least = min(least, before[column - 1] + 1)
+                }
+                line.append(least)
+            }
+            (before, above) = (above, line)
+        }
+        return above[right.count]
+    }
 }

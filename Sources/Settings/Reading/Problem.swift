@@ -64,3 +64,70 @@ extension Problem: CustomStringConvertible {
         return result + rest
     }
 }
+
+/// Everything that is wrong in a configuration; never empty.
+package struct SettingsError: Error, Hashable, Sendable {
+    /// In the order of the files and their lines; of very many the first ``longestList``.
+    package var problems: [Problem]
+
+    /// How many problems are kept: a text of a megabyte can hold very many.
+    package static let longestList = 1000
+
+    /// What is allowed but perhaps not meant, in the parts without a fault.
+    package var warnings: [Problem]
+
+    /// How parts of the files are understood that people read in two ways.
+    package var notes: [Problem]
+
+    package init(problems: [Problem], warnings: [Problem] = [], notes: [Problem] = []) {
+        self.problems = problems
+        self.warnings = warnings
+        self.notes = notes
+    }
+}
+
+extension SettingsError: CustomStringConvertible {
+    /// The first twenty, each with its line and caret, and how many there are besides.
+    package var description: String {
+        let shown = problems.prefix(20).map(\.description)
+        let rest = problems.count - shown.count
+        let more = rest > 0 ? ["and \(rest) more"] : []
+        return (shown + more).joined(separator: "\n")
+    }
+}
+
+/// All that was found to be wrong so far; reading goes on after each fault, so that a person sees them at once.
+final class Faults {
+    private(set) var problems: [Problem] = []
+    var warnings: [Problem] = []
+    var notes: [Problem] = []
+    private var visited = 0
+    private var hidden: [(secret: String, shown: String)] = []
+
+    /// A file of a hundred bytes can name a billion elements, through aliases of aliases.
+    private static let mostElements = 2_000_000
+
+    func add(_ problem: Problem) {
+        guard problems.count < SettingsError.longestList else { return }
+        problems.append(problem)
+    }
+
+    /// Makes sure that `secret` is in no problem or warning, whatever line it stands in.
+    func hide(_ secret: String, shownAs shown: String) {
+        if !secret.isEmpty { hidden.append((secret, shown)) }
+    }
+
+    /// Problems without what is to be hidden.
+    func cleaned(_ problems: [Problem]) -> [Problem] {
+        hidden.isEmpty ? problems : problems.map { $0.hiding(hidden) }
+    }
+
+    /// Counts elements that are about to be read; false, after saying so once, when they are too many.
+    func mayVisit(_ count: Int, of field: Field) -> Bool {
+        guard visited <= Self.mostElements else { return false }
+        visited += count
+        guard visited > Self.mostElements else { return true }
+        field.fault("the file has more than \(Self.mostElements) elements")
+        return false
+    }
+}

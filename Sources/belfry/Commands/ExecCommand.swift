@@ -97,17 +97,17 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ office: DaemonOffice) throws {
-        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives, hasTerminal: pty)
+        let loop = try ExecLoop(office, row: row, printsLives: printsLives, hasTerminal: pty)
         let end = try loop.run()
         // The warden's report is enough unless the daemon's is shown.
-        let known = tellsLives || row != nil ? office.finish() : nil
+        let known = printsLives || row != nil ? office.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
         _ = loop.leaveRest()
         throw Self.exit(end, office, missing: loop.missing)
     }
 
     private func follow(_ office: OwnWarden) throws {
-        let loop = try ExecLoop(office, row: row, tellsLives: tellsLives, hasTerminal: pty)
+        let loop = try ExecLoop(office, row: row, printsLives: printsLives, hasTerminal: pty)
         let end = try loop.run()
         office.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
@@ -159,9 +159,9 @@ struct ExecCommand: ParsableCommand {
         }
     }
 
-    private var tellsLives: Bool { common.json || progress == .json }
+    private var printsLives: Bool { common.json || progress == .json }
 
-    private var row: ExecRow? { tellsLives || pty ? nil : ExecRow(progress, color: common.color) }
+    private var row: ExecRow? { printsLives || pty ? nil : ExecRow(progress, color: common.color) }
 
     private static var umask: UInt32 {
         let mask = Glibc.umask(0o077)

@@ -1,4 +1,7 @@
+import API
+import APIClient
 import ArgumentParser
+import Ledger
 
 struct JobCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,4 +17,136 @@ struct JobCommand: ParsableCommand {
 struct JobArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The job's name.", valueName: "job"), completion: Completions.jobs)
     var name: String
+}
+
+struct JobAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Adds a job.",
+        discussion: """
+            Without a schedule the job runs only when you start it: belfry run NAME.
+
+              belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
+              belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m -- fetch-mail
+              belfry job add disk --every 15m --spread 5m --shell 'df -h / | tail -1'
+              belfry job add report --words "every weekday at 9:30" -- ./report
+              belfry job add sync --every 5m --overlap queue-one --catch-up none -- ./sync
+              belfry job add once --at 2030-01-31T08:00 -- ./party
+              belfry job add poll --after 30s -- ./poll
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job's name: a-z, 0-9, '.', '_' and '-'.")
+    var name: String
+    @OptionGroup var options: JobOptions
+
+    func validate() throws {
+        if options.command.isEmpty && options.fields.values["shell"] == nil {
+            throw ValidationError("nothing to run; give --shell TEXT, or a command after --")
+        }
+        let when = options.when
+        if when.zone != nil, when.cron == nil, when.at == nil, when.words == nil {
+            throw ValidationError("--zone needs --cron, --at or --words")
+        }
+    }
+
+    func run() throws {
+        var draft = try options.draft()
+        draft.name = name
+        if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
+        // A command typed here means the folder it was typed in.
+        draft.fields["cwd"] = .text(FilePath.current)
+        let job = try common.client().ask(Endpoints.addJob(body: draft))
+        try JobText.confirm("Added", job, common)
+    }
+}
+
+struct JobEditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Changes a job made by job add.",
+        discussion: """
+            Options that are not given keep their values. Jobs from a file are changed in
+            the file (exit 5).
+
+              belfry job edit backup --cron "0 3 * * *"
+              belfry job edit backup --concurrency disk=2 --priority 10
+              belfry job edit disk --every 5m --spread 0s
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+    @OptionGroup var options: JobOptions
+
+    func run() throws {
+        let client = try common.client()
+        var draft = try options.draft()
+        if let zone = options.when.zone, draft.schedule == nil {
+            let current = try client.ask(Endpoints.job(job.name))
+            guard ["cron", "calendar"].contains(current.schedule.kind) else {
+                throw APIError(.badValue, "--zone needs --cron: \"\(job.name)\" has no expression")
+            }
+            draft.schedule = WireSchedule(
+                kind: current.schedule.kind, text: current.schedule.text, zone: zone)
+        }
+        guard draft != JobDraft() else {
+            throw APIError(.badRequest, "nothing to change", hint: "See: belfry job edit --help")
+        }
+        try JobText.confirm("Changed", try client.ask(Endpoints.editJob(job.name, body: draft)), common)
+    }
+}
+
+struct JobRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Removes a job made by job add; its runs are kept.",
+        discussion: """
+            Jobs from a file must be removed from the file (exit 5).
+
+              belfry job rm backup
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+
+    func run() throws {
+        try common.client().ask(Endpoints.removeJob(job.name))
+        if !common.json { StandardOutput.print("Removed \(job.name).") }
+    }
+}
+
+struct JobPauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Pauses a job: its slots are skipped until it is resumed.",
+        discussion: """
+            Active runs continue. The job stays paused across restarts, reloads and edits.
+
+              belfry job pause backup --note "until the new disk is in"
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+    @Option(help: ArgumentHelp("The reason, shown with the job.", valueName: "text"))
+    var note: String?
+
+    func run() throws {
+        let job = try common.client().ask(
+            Endpoints.pauseJob(job.name, body: PauseRequest(note: note)))
+        try JobText.confirm("Paused", job, common)
+    }
+}
+
+struct JobResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Resumes a paused job.",
+        discussion: """
+            Slots skipped during the pause are not caught up.
+
+              belfry job resume backup
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+
+    func run() throws {
+        let job = try common.client().ask(Endpoints.resumeJob(job.name))
+        try JobText.confirm("Resumed", job, common)
+    }
 }

@@ -19,18 +19,13 @@ struct OutboxListCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: ArgumentHelp("Only entries in this state, such as dead.", valueName: "state"))
     var state: String?
-    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
-    var limit = 20
-
-    func validate() throws {
-        guard limit > 0 else { throw ValidationError("--limit is a number from 1 up") }
-    }
+    @OptionGroup var listing: ListOptions
 
     func run() throws {
         var query = OutboxQuery()
         query.states = try WireOutboxState.read(
             (state ?? "").split(separator: ",").map(String.init), parameter: "state")
-        query.limit = limit
+        query.limit = listing.limit
         let entries = try common.client().ask(Endpoints.outbox(query: query))
         try common.screen.list(entries, asJSON: common.json) { screen in
             var table = TextTable(

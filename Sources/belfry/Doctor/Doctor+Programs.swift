@@ -68,3 +68,60 @@ extension Doctor {
         return line.dropFirst("Max open files".count).split(separator: " ").first.flatMap { Int($0) }
     }
 }
+
+/// Another program, run to its end for what it prints.
+struct ToolRun {
+    /// Its exit code; nil: it ended otherwise, or did not end in time.
+    let code: Int32?
+    /// What it printed on standard output and standard error, line by line.
+    let lines: [String]
+
+    /// Runs `program`, found in PATH unless it holds a slash; nil when it can't be started.
+    ///
+    /// Killed after 20 s.
+    init?(_ program: String, _ arguments: [String]) {
+        guard let path = Self.find(program), let pipe = try? Descriptor.pipe(nonblockingRead: true),
+            let nothing = try? Descriptor.open("/dev/null", O_RDWR)
+        else { return nil }
+        let child = ChildProgram(
+            path: path, arguments: [program] + arguments, environment: Machine.environment,
+            descriptors: [nothing, pipe.write, pipe.write])
+        guard let pid = try? child.start() else { return nil }
+        let bytes = Self.drain(pipe.read, of: pid)
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        code = status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+        lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static func drain(_ pipe: Descriptor, of pid: Int32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 14)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while bytes.count < 1 << 20 {
+            // Our own copy of the other end is open still: the child's end is seen by asking for the child.
+            let hasEnded = Self.hasEnded(pid)
+            var waiting = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
+            unsafe poll(&waiting, 1, hasEnded ? 0 : 20)
+            switch try? pipe.read(into: &buffer) {
+            case .bytes(let count): bytes += buffer[..<count]
+            case .wouldBlock where !hasEnded && ContinuousClock.now < deadline: continue
+            default:
+                if !hasEnded { kill(pid, SIGKILL) }
+                return bytes
+            }
+        }
+        kill(pid, SIGKILL)
+        return bytes
+    }
+
+    private static func hasEnded(_ pid: Int32) -> Bool {
+        ProcessTable.entry(pid)?.isZombie ?? true
+    }
+
+    private static func find(_ program: String) -> String? {
+        if program.contains("/") { return program }
+        let folders = (Machine.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+        return folders.map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
+    }
+}

@@ -27,7 +27,7 @@ final class ExecLoop {
     private var link: ClientConnection
     private let output: ExecOutput
     private var row: ExecRow?
-    private var tellsLives: Bool
+    private var printsLives: Bool
     /// Ours, while the command has a terminal of its own.
     private let terminal: ExecTerminal?
     private var typing: ExecTyping?
@@ -50,19 +50,19 @@ final class ExecLoop {
     /// - Parameters:
     ///   - office: who has it started.
     ///   - row: where to show how far it is.
-    ///   - tellsLives: print live states, one a line, in place of its output.
+    ///   - printsLives: print live states, one a line, in place of its output.
     ///   - hasTerminal: give it a terminal, of the size of ours.
     /// - Throws: ``APIError`` when it can't be had started.
-    init(_ office: any ExecOffice, row: ExecRow?, tellsLives: Bool, hasTerminal: Bool) throws {
+    init(_ office: any ExecOffice, row: ExecRow?, printsLives: Bool, hasTerminal: Bool) throws {
         self.office = office
         self.row = row
-        self.tellsLives = tellsLives
+        self.printsLives = printsLives
         terminal = hasTerminal ? ExecTerminal() : nil
         typing = hasTerminal ? try ExecTyping() : nil
         Signals.ignoreBrokenPipes()
         signals = try SignalQueue(Self.passed + [SIGTSTP, SIGWINCH])
         poll = try EventPoll()
-        var streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: tellsLives)
+        var streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: printsLives)
         output = try ExecOutput(streams.pumps, on: poll, readsOn: hasTerminal)
         link = try Self.connect(to: office.wardenDirectory)
         let token = UniqueID.v4()
@@ -153,7 +153,7 @@ final class ExecLoop {
     private var patience: Int32? {
         guard end == nil else { return nil }
         if isTypingAtHand, key != nil, typing?.mayRead == true { return 0 }
-        let look = office.nextLook(hasStarted: hasStarted, isShown: row != nil || tellsLives)
+        let look = office.nextLook(hasStarted: hasStarted, isShown: row != nil || printsLives)
         return look.map { Int32(clamping: $0.milliseconds) }
     }
 
@@ -286,7 +286,7 @@ final class ExecLoop {
 
     private func showProgress() {
         guard let live = office.live else { return }
-        if tellsLives {
+        if printsLives {
             guard live != lastTold else { return }
             lastTold = live
             print(live)
@@ -300,7 +300,7 @@ final class ExecLoop {
         do throws(HostError) {
             try StandardOutput.send(Array((text + "\n").utf8))
         } catch {
-            tellsLives = false
+            printsLives = false
             if error.code != EPIPE { fault = (1, error) }
         }
     }

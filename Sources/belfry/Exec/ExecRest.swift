@@ -1,3 +1,5 @@
+import API
+import ArgumentParser
 import Glibc
 import Host
 
@@ -25,5 +27,53 @@ enum ExecRest {
             arguments: ["belfry", command] + streams.keys.sorted().map(String.init),
             environment: Machine.environment, folder: "/", descriptors: [nothing] + targets + sources)
         _ = try program.start()
+    }
+}
+
+/// See ``ExecRest``, which starts it.
+struct ExecRestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: ExecRest.command, abstract: "Copies what processes left behind by belfry exec print.",
+        shouldDisplay: false)
+
+    @Argument(help: "The streams, 1 and 2.")
+    var streams: [Int]
+
+    func validate() throws {
+        let isOpen = streams.allSatisfy {
+            (1...2).contains($0) && Descriptor.isPipe(ExecRest.source($0))
+        }
+        guard isOpen, Set(streams).count == streams.count else {
+            throw ValidationError("belfry exec starts this itself")
+        }
+    }
+
+    func run() throws {
+        Signals.ignoreBrokenPipes()
+        var pumps: [Int: OutputPump] = [:]
+        for number in streams {
+            pumps[number] = OutputPump(Descriptor(owning: ExecRest.source(number)), to: Int32(number))
+        }
+        let poll = try EventPoll()
+        let output = try ExecOutput(pumps, on: poll)
+        var open = Set(streams)
+        while !output.isDone {
+            for ready in try poll.wait() { serve(ready.token, output) }
+            if let fault = output.fault, open.contains(fault.number) {
+                StandardError.print("belfry: \(ExecOutput.sentence(of: fault))")
+            }
+            // Whoever waits for the end of one stream does not wait for the other.
+            for number in open where !output.copies(number) {
+                close(Int32(number))
+                open.remove(number)
+            }
+        }
+    }
+
+    private func serve(_ token: UInt64, _ output: ExecOutput) {
+        for number in streams {
+            if token == ExecOutput.source(number) { _ = output.copy(number) }
+            if token == ExecOutput.room(number) { _ = output.resume(number) }
+        }
     }
 }

@@ -1,5 +1,7 @@
 import Glibc
 import Host
+import Performing
+import WardenProtocol
 
 /// The streams of a command that somebody else starts for us: what is offered to it, and our ends of it.
 struct ExecStreams {
@@ -40,5 +42,83 @@ struct ExecStreams {
             return try Descriptor.open("/dev/null", O_RDONLY)
         }
         return try Descriptor.duplicate(of: STDIN_FILENO)
+    }
+}
+
+/// Standard input on its way to a command's terminal, never further ahead than the warden has room for.
+struct ExecTyping {
+    private let input: Descriptor
+    private var sent = 0
+    private var taken = 0
+    /// Nothing more is to be read.
+    private(set) var isOver = false
+    private var buffer = [UInt8](repeating: 0, count: 1 << 14)
+
+    init() throws(HostError) {
+        input = try Descriptor.duplicate(of: STDIN_FILENO)
+    }
+
+    /// What to wait for.
+    var raw: Int32 { input.raw }
+
+    /// Whether there is room for more.
+    var mayRead: Bool { !isOver && sent - taken + buffer.count <= ProcessOrder.inputWindow }
+
+    /// The command took all up to `end`, or will take nothing any more.
+    mutating func took(_ end: Int, isClosed: Bool) {
+        taken = max(taken, end)
+        if isClosed { isOver = true }
+    }
+
+    /// What standard input holds now, as a command for the warden; nil when it holds nothing.
+    mutating func read(for key: RunKey) -> WardenCommand? {
+        switch (try? input.read(into: &buffer)) ?? .end {
+        case .bytes(let count):
+            defer { sent += count }
+            return .input(key, offset: sent, bytes: Array(buffer[..<count]))
+        case .wouldBlock: return nil
+        case .end:
+            isOver = true
+            return .closeInput(key)
+        }
+    }
+}
+
+/// This process's own terminal while the command behind it has another one: every key goes there as it is.
+final class ExecTerminal {
+    private let saved: termios?
+    private var isRaw = false
+
+    /// Notes how the terminal is set now; changes nothing.
+    init() {
+        var settings = termios()
+        saved = unsafe tcgetattr(STDIN_FILENO, &settings) == 0 ? settings : nil
+    }
+
+    deinit { leaveRaw() }
+
+    /// Lets keys through one by one, Ctrl-C among them; does nothing where standard input is no terminal.
+    func enterRaw() {
+        guard var raw = saved, !isRaw else { return }
+        unsafe cfmakeraw(&raw)
+        isRaw = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0
+    }
+
+    /// Makes the terminal what it was.
+    func leaveRaw() {
+        guard var settings = saved, isRaw else { return }
+        unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+        isRaw = false
+    }
+
+    /// How large it is; 24 rows of 80 where there is none.
+    static var size: Performing.TerminalSize {
+        for descriptor in [STDOUT_FILENO, STDIN_FILENO, STDERR_FILENO] {
+            var size = winsize()
+            guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { continue }
+            let found = Performing.TerminalSize(rows: Int(size.ws_row), columns: Int(size.ws_col))
+            if found.isValid { return found }
+        }
+        return Performing.TerminalSize(rows: 24, columns: 80)
     }
 }

@@ -1,13 +1,14 @@
 import API
 import Cron
 import Host
+import Ledger
 import Timeline
 
 /// Makes jobs of the lines of a crontab.
 struct CrontabImport {
     let file: String
     let start: Moment
-    private var names = CommandNames(taken: ["show", "logs", "cancel", "retry"])
+    private var names = CommandNames(taken: JobName.reserved)
     private let rights: ImportRights
     private let local = Zones.local
 

@@ -24,13 +24,7 @@ struct ImportOptions: ParsableArguments {
 
     /// Where the shown times begin.
     func start() throws(APIError) -> Moment {
-        guard let from else { return .now }
-        do {
-            return try Moment(iso8601: from, in: Zones.local)
-        } catch {
-            throw APIError(
-                .badValue, "--from: \(error.message)", hint: "Write a time such as 2026-03-29T03:00+02:00.")
-        }
+        try from.map { (text) throws(APIError) in try Zones.moment(text, of: "--from") } ?? .now
     }
 
     /// Shows the jobs and, where that was asked for, adds them; `disable` says what to do with the originals.
@@ -44,26 +38,24 @@ struct ImportOptions: ParsableArguments {
             return
         }
         let client = try common.client()
-        var results: [ImportedJob.Shown] = []
-        var added: [ImportedJob] = []
-        for job in jobs {
-            var shown = ImportedJob.Shown(job)
+        var results: [ImportedJob] = []
+        for var job in jobs {
             if job.refusal == nil {
                 do throws(APIError) {
                     _ = try client.ask(Endpoints.addJob(body: job.draft(bot: bot)))
-                    shown.added = true
-                    added.append(job)
+                    job.isAdded = true
                 } catch {
                     // Without a daemon none of the others can be added either.
                     guard error.code.row.exitCode != 3 else { throw error }
-                    shown.refused = error.sentence
+                    job.refusal = error.sentence
                 }
             }
-            results.append(shown)
+            results.append(job)
         }
-        try common.screen.list(results, asJSON: common.json) { screen in
+        let added = results.filter(\.isAdded)
+        try common.screen.list(results.map(ImportedJob.Shown.init), asJSON: common.json) { screen in
             for result in results {
-                let outcome = result.added ? "added" : "not added: \(result.refused ?? "")"
+                let outcome = result.isAdded ? "added" : "not added: \(result.refusal ?? "")"
                 screen.print("\(result.name) (\(result.place)): \(outcome)")
             }
             if !added.isEmpty { screen.print(disable(added)) }

@@ -38,6 +38,8 @@ struct ImportedJob {
     /// What is different from the original, or was left out.
     var notes: [String] = []
     var refusal: String?
+    /// Whether the daemon has it now.
+    var isAdded = false
     var times: [Time] = []
 
     /// What the daemon is asked for.
@@ -45,7 +47,7 @@ struct ImportedJob {
         var draft = JobDraft()
         draft.name = name
         draft.origin = "import"
-        draft.bot = bot
+        draft.fields["bot"] = bot.map { .text($0) }
         switch schedule {
         case .cron(let expression, let zone)?:
             draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
@@ -54,15 +56,15 @@ struct ImportedJob {
         case .startup?: draft.schedule = WireSchedule(kind: "startup", text: "")
         case .calendar?, .at?, .manual?, nil: break
         }
-        draft.command = command
-        draft.shell = shell
-        draft.cwd = directory
-        draft.env = environment.isEmpty ? nil : environment
-        draft.catchUp = catchUp
-        draft.overlap = overlap
-        draft.user = user
-        draft.nice = nice
-        draft.spreadMs = spread.map { $0.microseconds / 1000 }
+        draft.fields["command"] = command.map { .texts($0) }
+        draft.fields["shell"] = shell.map { .text($0) }
+        draft.fields["cwd"] = directory.map { .text($0) }
+        if !environment.isEmpty { draft.fields["env"] = .map(environment.mapValues { .text($0) }) }
+        draft.fields["catchUp"] = catchUp.map { .text($0) }
+        draft.fields["overlap"] = overlap.map { .text($0) }
+        draft.fields["user"] = user.map { .text($0) }
+        draft.fields["nice"] = nice.map { .number($0) }
+        draft.fields["spreadMs"] = spread.map { .number(Int($0.microseconds / 1000)) }
         return draft
     }
 
@@ -159,7 +161,7 @@ extension ImportedJob {
         var overlap: String?
         var notes: [String]
         var refused: String?
-        var added = false
+        var added: Bool
         var next: [Time]
 
         init(_ job: ImportedJob) {
@@ -187,6 +189,7 @@ extension ImportedJob {
             overlap = job.overlap
             notes = job.notes
             refused = job.refusal
+            added = job.isAdded
             next = job.times.map { time in
                 Time(
                     at: time.moment.iso8601(in: job.zone), belfry: time.isOurs, original: time.original,

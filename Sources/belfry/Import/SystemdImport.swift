@@ -1,12 +1,13 @@
 import API
 import Cron
 import Host
+import Ledger
 import Timeline
 
 /// Makes jobs of timer units and the services they start.
 struct SystemdImport {
     let start: Moment
-    private var names = CommandNames(taken: ["show", "logs", "cancel", "retry"])
+    private var names = CommandNames(taken: JobName.reserved)
     private let rights: ImportRights
     private let local = Zones.local
 

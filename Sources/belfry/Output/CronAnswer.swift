@@ -1,5 +1,6 @@
 import API
 import Cron
+import Timeline
 
 /// What `cron next --json` says.
 struct CronAnswer: Encodable {
@@ -52,5 +53,81 @@ struct CronVerdict: Encodable {
         self.warnings = warnings.map { CronAnswer.Remark($0) }
         error = faults.first.map { CronAnswer.Remark($0) }
         errors = faults.count > 1 ? faults.map { CronAnswer.Remark($0) } : nil
+    }
+}
+
+/// What `cron explain --json` says.
+struct CronExplanation: Encodable {
+    let expression: String
+    let zone: String
+    let words: String
+    /// The text with the same meaning in numbers and the fewest fields.
+    let canonical: String
+    let occurrences: [String]
+    let warnings: [CronAnswer.Remark]
+    /// What is true of its dates and easily overlooked.
+    let notes: [String]
+}
+
+/// What `cron words --json` prints: the schedule, or what was not understood.
+struct CronPhraseAnswer: Encodable {
+    let phrase: String
+    var kind: String?
+    /// What `--cron` takes; absent where no expression can say it.
+    var expression: String?
+    /// The schedule as it is kept: `calendar zone=Europe/Berlin 2w fri 17:00 from 2026-11-27`.
+    var schedule: String?
+    var zone: String?
+    var words: String?
+    /// The next three times; absent where no clock decides.
+    var occurrences: [String]?
+    /// How limits such as `between 9 and 17` were understood, and what stands for what the phrase does not name.
+    var note: String?
+    /// What is easily overlooked in the dates, and what to do with several expressions.
+    var remarks: [String]?
+    /// The expressions that together say the phrase, where one cannot; then `expression` is absent.
+    var expressions: [String]?
+    var error: CronAnswer.Remark?
+    var errors: [CronAnswer.Remark]?
+
+    init(_ phrase: String, _ read: PhraseAnswer, after now: Moment) {
+        let schedules = [read.schedule] + read.others
+        let expressions = schedules.compactMap { schedule -> CronExpression? in
+            if case .cron(let expression, _) = schedule { expression } else { nil }
+        }
+        self.phrase = phrase
+        note = read.note
+        kind = read.schedule.kind.rawValue
+        zone = read.zone.name
+        words = schedules.map { Self.words($0, in: read.zone, countedFrom: now) }.joined(separator: "; ")
+        var remarks = expressions.flatMap(\.notes)
+        if read.others.isEmpty {
+            expression = expressions.first?.description
+            schedule = read.schedule.text
+        } else {
+            self.expressions = expressions.map(\.description)
+            remarks.append("no single expression has these times; make a job for each")
+        }
+        if !remarks.isEmpty { self.remarks = remarks }
+        if read.schedule.isClockDriven {
+            let slots = schedules.flatMap {
+                $0.slots(after: now, through: .distantFuture, in: read.zone, limit: 3)
+            }
+            occurrences = slots.sorted().prefix(3).map { $0.iso8601(in: read.zone) }
+        }
+    }
+
+    /// What a schedule means; a grid that begins at `now` is counted from now.
+    static func words(_ schedule: Schedule, in zone: ZoneRules, countedFrom now: Moment) -> String {
+        let words = schedule.words(in: zone)
+        let anchor = now.iso8601(in: zone)
+        guard schedule.kind == .every, words.hasSuffix(anchor) else { return words }
+        return words.dropLast(anchor.count) + "now"
+    }
+
+    init(_ error: CronError) {
+        phrase = error.text
+        self.error = error.faults.first.map { CronAnswer.Remark($0) }
+        errors = error.faults.count > 1 ? error.faults.map { CronAnswer.Remark($0) } : nil
     }
 }

@@ -23,10 +23,7 @@ enum JobText {
 
     /// Prints a job that was added or changed: JSON, or one line with its next slot.
     static func confirm(_ verb: String, _ job: WireJob, _ common: CommonOptions) throws {
-        guard !common.json else {
-            StandardOutput.print(try WireCoding.text(job))
-            return
-        }
+        if common.json { return try StandardOutput.print(json: job) }
         let screen = common.screen
         let next = job.nextAt.map { "next at \(screen.time($0, of: job)), \(screen.distance($0))" }
         let other =

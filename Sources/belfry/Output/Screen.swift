@@ -19,6 +19,12 @@ struct Screen {
 
     func print(_ text: String) { StandardOutput.print(text) }
 
+    /// A line of what is known of one thing; none where `text` is nil.
+    func field(_ name: String, _ text: String?) {
+        guard let text else { return }
+        print(paint(name.padded(to: max(10, name.count + 1)), .dim) + PlainText.oneLine(text))
+    }
+
     /// `text` in a colour, where colours are shown.
     func paint(_ text: String, _ color: TerminalColor) -> String {
         traits.usesColor ? color.sequence + text + TerminalColor.normal.sequence : text

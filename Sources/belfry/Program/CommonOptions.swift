@@ -1,8 +1,9 @@
-import API
+package import API
 import APIClient
-import ArgumentParser
+package import ArgumentParser
 import Host
 import TerminalView
+import Timeline
 
 /// What every command that talks to a daemon takes.
 struct CommonOptions: ParsableArguments {
@@ -51,5 +52,72 @@ struct CommonOptions: ParsableArguments {
     var screen: Screen { Screen(color: color) }
 }
 
+/// What most commands that list things take.
+struct ListOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
+    var limit = 20
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is a number from 1 up") }
+    }
+}
+
 extension TerminalTraits.Wish: ExpressibleByArgument {}
 extension TerminalTraits.Progress: ExpressibleByArgument {}
+
+/// A duration such as `90s`, `15m` or `1h30m`.
+struct DurationArgument: Hashable, Sendable {
+    let duration: Duration
+
+    /// The duration that `text` names.
+    ///
+    /// - Throws: what is wrong with it, as the parser shows it behind the name of the option.
+    @Sendable static func read(_ text: String) throws -> DurationArgument {
+        do throws(TimelineError) {
+            return DurationArgument(duration: try Duration(text: text))
+        } catch {
+            guard error.problem == .outOfRange else {
+                throw ValidationError("it is not a duration; write one such as 90s, 15m, 2h or 7d")
+            }
+            throw ValidationError("\(error)")
+        }
+    }
+
+    var milliseconds: Int64 { duration.milliseconds }
+}
+
+extension RunName: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+
+    package static var defaultCompletionKind: CompletionKind { Completions.runs }
+}
+
+/// What a shell offers for names, asked of the daemon; nothing when none answers at once.
+enum Completions {
+    static let jobs = CompletionKind.custom { _, _, _ in
+        ask(Endpoints.jobs()).map(\.name)
+    }
+
+    static let runs = CompletionKind.custom { _, _, _ in
+        var query = RunsQuery()
+        query.limit = 50
+        return ask(Endpoints.runs(query: query)).compactMap(\.name)
+    }
+
+    static let bots = CompletionKind.custom { _, _, _ in
+        ask(Endpoints.bots()).map(\.name)
+    }
+
+    static let channels = CompletionKind.custom { _, _, _ in
+        ask(Endpoints.channels()).map(\.name)
+    }
+
+    private static func ask<Value: Decodable>(_ call: Call<[Value]>) -> [Value] {
+        for socket in Paths.socketsToTry() {
+            let patience = Duration.milliseconds(500)
+            let client = DaemonClient(socket: socket, patience: patience, longest: patience)
+            if let values = try? client.ask(call) { return values }
+        }
+        return []
+    }
+}

@@ -1,0 +1,281 @@
+import Timeline
+
+/// The fields of a job, once.
+///
+/// To add one: a property with its default in ``JobSpec`` (and a line in its decoder), a row here, and the code that
+/// uses the value. Files, drafts, policies, `job add`, `job show`, help, and the API's description then have it. The
+/// schedule is no row: it has a language of its own.
+package struct JobFields: Sendable {
+    /// In the order of help and of the policies in `job show`.
+    package var rows: [JobField]
+
+    package init(_ rows: [JobField]) { self.rows = rows }
+
+    package static let standard = JobFields(
+        basics.map { $0.without(\.policy) } + slots + turns + account + process.map { $0.without(\.draft) })
+
+    /// The maps of a file that hold fields, each with an example.
+    package static let maps: KeyValuePairs = [
+        "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
+        "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
+    ]
+
+    // MARK: What it does; no policies
+
+    private static let basics: [JobField] = [
+        JobField(
+            "bot", .botName, .at(\.bot), "The bot that the job belongs to.", option: "bot"),
+        JobField(
+            "command", .words, .at(\.command), "The program and its arguments; not together with shell."),
+        JobField(
+            "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
+        JobField(
+            "env", .variables, .environment, "Variables added to the environment."),
+        JobField("cwd", .path, .at(\.directory), "The folder it starts in."),
+    ]
+
+    // MARK: What happens to slots
+
+    private static let slots: [JobField] = [
+        JobField(
+            "overlap", .choice(OverlapPolicy.allCases.map(\.rawValue)), .word(\.overlap),
+            "What to do when the previous run is still active: skip, queue-one, queue-all, replace or allow.",
+            option: "overlap"),
+        JobField(
+            "catchUp.mode", .choice(CatchUpPolicy.Mode.allCases.map(\.rawValue)), .word(\.catchUp.mode),
+            "Which slots missed while the daemon was down run later: none, latest or all.",
+            option: "catch-up", draft: "catchUp",
+            shown: { policies in
+                guard let mode = policies["catchUp.mode"]?.text, mode != "none" else { return "no catch-up" }
+                return "catch up \(mode)"
+                    + (policies.duration("catchUp.withinMs").map { " within \($0)" } ?? "")
+            }),
+        JobField(
+            "catchUp.within", .duration(), .at(\.catchUp.within),
+            "Catch up on slots no older than this.", option: "within", draft: "withinMs",
+            shown: { _ in nil }),
+        JobField(
+            // What one job may catch up always fits into one transaction.
+            "catchUp.burst", .number(1...5000), .burst,
+            "With catch-up all, catch up on at most this many slots (default: 1000).", option: "burst",
+            draft: "burst",
+            check: { spec in
+                guard spec.catchUp.mode != .all else { return nil }
+                return JobFault("has no meaning but for mode: all", advice: "add --catch-up all")
+            }, shown: { $0["catchUp.burst"]?.number.map { "at most \($0)" } }),
+        JobField(
+            "spread", .duration(), .at(\.spread),
+            "Delay the start by up to this long, always the same for one job (0s: no delay).",
+            option: "spread", isRemovable: true,
+            shown: { policies in
+                policies.duration("spreadMs").map {
+                    "spread \($0) (this job: \(policies.duration("spreadOffsetMs") ?? "0s"))"
+                }
+            }),
+    ]
+
+    // MARK: How long, how often again, and beside which others
+
+    private static let turns: [JobField] = [
+        JobField(
+            "timeout", .duration(), .at(\.timeout), "End a run that takes longer than this (0s: never).",
+            option: "timeout", isRemovable: true,
+            shown: { policies in policies.duration("timeoutMs").map { "timeout \($0)" } ?? "no timeout" }),
+        JobField(
+            "grace", .duration(orZero: true), .at(\.grace), "The time between TERM and KILL."),
+        JobField(
+            "retry.attempts", .number(1...100), .at(\.attempts),
+            "How many times a run is tried, including the first.", option: "attempts",
+            shown: { policies in
+                policies["attempts"]?.number.map { "\($0) attempt\($0 == 1 ? "" : "s")" }
+            }),
+        JobField(
+            "retry.backoff", .duration(), .at(\.backoff),
+            "The longest wait before the second attempt; it doubles for each later one.", option: "backoff",
+            shown: { $0.hasRetry ? $0.duration("backoffMs").map { "backoff \($0)" } : nil }),
+        JobField(
+            "retry.onLost", .flag, .at(\.retriesLost),
+            "Also retry a run whose outcome is unknown, as after a crash of the machine.",
+            option: "retry-lost",
+            check: { spec in
+                guard spec.retriesLost, spec.attempts == 1 else { return nil }
+                return JobFault(
+                    "one attempt is never repeated", hint: "write attempts: 2, or more",
+                    advice: "add --attempts 2, or more")
+            }, shown: { $0["onLost"] == .flag(true) ? "also when lost" : nil }),
+        JobField(
+            "leftovers.then", .choice(LeftoverPolicy.Step.allCases.map(\.rawValue)), .word(\.leftovers.then),
+            "What to do with processes that an earlier attempt left running: end or fail.",
+            option: "leftovers",
+            shown: { policies in
+                guard policies.hasRetry, let wait = policies.duration("leftovers.waitMs") else { return nil }
+                return policies["leftovers.then"]?.text == "fail"
+                    ? "fails after \(wait) if processes are left" : "ends left processes after \(wait)"
+            }),
+        JobField(
+            "leftovers.wait", .duration(orZero: true), .at(\.leftovers.wait),
+            "Wait this long for such processes first.", option: "leftovers-wait", shown: { _ in nil }),
+        JobField(
+            "priority", .number(-100...100), .at(\.priority),
+            "Priority among waiting runs, -100 to 100; higher first.", option: "priority",
+            shown: { $0["priority"]?.number.flatMap { $0 == 0 ? nil : "priority \($0)" } }),
+        JobField(
+            "concurrency.key", .text(longest: 100), .concurrencyKey,
+            "Run at most max (default: 1) jobs with this key at a time; an empty key removes it.",
+            option: "concurrency", isRemovable: true, shown: { _ in nil }),
+        JobField(
+            "concurrency.max", .number(1...1_000_000), .concurrencyMax,
+            "How many runs with the key are active at a time.",
+            shown: { policies in
+                policies["concurrency.max"]?.number.map {
+                    "at most \($0) of key \(policies["concurrency.key"]?.text ?? "")"
+                }
+            }),
+    ]
+
+    // MARK: What its processes are given
+
+    private static let account: [JobField] = [
+        JobField(
+            "user", .text(), .at(\.rules.user), "The user it runs as.",
+            shown: { $0["user"]?.text.map { "as \($0)" } }),
+        JobField("nice", .number(-20...19), .at(\.rules.nice), "Its nice level."),
+    ]
+
+    /// Only files set these.
+    private static let process: [JobField] =
+        [
+            JobField("umask", .mask, .umask, "Its file mode mask, in octal."),
+            JobField(
+                "stdin", .input, .input, "What it reads: a text or a file.",
+                shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
+        ]
+        + JobLimit.allCases.map { limit in
+            let form: JobForm =
+                switch limit.unit {
+                case .bytes: .size
+                case .seconds: .seconds
+                case .pieces: .number(1...1 << 30)
+                }
+            let name = limit.rawValue
+            return JobField(
+                "limits.\(name)", form, .limit(limit), "The most \(name) it may use.",
+
+                shown: { $0["limits.\(name)"].map { "at most \(name) \(form.words($0))" } })
+        }
+}
+
+extension JobFields {
+    /// The names that a job has in a file, those of parts of maps left out.
+    package var keys: [String] {
+        var keys = ["schedule"]
+        for row in rows {
+            let head = String(row.key.prefix { $0 != "." })
+            if keys.last != head { keys.append(head) }
+        }
+        return keys
+    }
+
+    /// The names in a map of a file.
+    package func keys(of map: String) -> [String] {
+        rows.filter { $0.key.hasPrefix(map + ".") }.map { String($0.key.dropFirst(map.count + 1)) }
+    }
+
+    /// Changes in `spec` what a draft holds.
+    package func apply(_ draft: JobValue, to spec: inout JobSpec) throws(JobFault) {
+        var given: [JobField] = []
+        for row in rows {
+            guard let value = row.draft.flatMap({ draft[$0] }) else { continue }
+            do {
+                row.set(&spec, try row.read(draft: value))
+            } catch {
+                throw error.of(row)
+            }
+            given.append(row)
+        }
+        for row in given { if let fault = row.check(spec) { throw fault.of(row) } }
+        if draft["concurrency"] != nil, draft["concurrency.key"] == nil {
+            var fault = JobFault("no key", advice: "give it a key and a max")
+            fault.key = "concurrency"
+            throw fault
+        }
+    }
+
+    /// The policies of a job, as the API shows them.
+    package func policies(of spec: JobSpec) -> JobValue {
+        rows.reduce(into: JobValue.map([:])) { policies, row in
+            if let name = row.policy, let value = row.get(spec) { policies[name] = value.inJSON }
+        }
+    }
+
+    /// The policies in one line.
+    package func summary(_ policies: JobValue) -> String {
+        rows.compactMap { $0.policy == nil ? nil : $0.shown(policies) }.joined(separator: ", ")
+    }
+}
+
+extension JobField {
+    fileprivate func without(_ name: WritableKeyPath<JobField, String?>) -> JobField {
+        var field = self
+        field[keyPath: name] = nil
+        return field
+    }
+}
+
+extension JobFault {
+    fileprivate func of(_ field: JobField) -> JobFault {
+        var fault = self
+        fault.key = field.key
+        return fault
+    }
+}
+
+extension JobValue {
+    fileprivate var hasRetry: Bool { (self["attempts"]?.number ?? 1) > 1 }
+
+    /// A member that counts milliseconds, in words.
+    fileprivate func duration(_ name: String) -> String? { self[name].map(JobForm.duration().words) }
+}
+
+// What a key path can't name.
+extension JobPlace {
+    fileprivate static let environment = JobPlace(
+        get: { .map($0.environment.mapValues { .text($0) }) },
+        set: { if case .map(let members) = $1 { $0.environment = members.compactMapValues(\.text) } })
+
+    /// Only `all` has a burst.
+    fileprivate static let burst = JobPlace(
+        get: { $0.catchUp.mode == .all ? .number($0.catchUp.burst) : nil },
+        set: { if let burst = $1?.number { $0.catchUp.burst = burst } })
+
+    fileprivate static let concurrencyKey = JobPlace(
+        get: { ($0.concurrency?.key).map { .text($0) } },
+        set: { $0.concurrency = ($1?.text).map { ConcurrencyKey(key: $0) } })
+
+    /// Of no meaning without a key.
+    fileprivate static let concurrencyMax = JobPlace(
+        get: { ($0.concurrency?.max).map { .number($0) } },
+        set: { if let max = $1?.number { $0.concurrency?.max = max } })
+
+    fileprivate static let umask = JobPlace(
+        get: { $0.rules.umask.map { .text("0" + String($0, radix: 8)) } },
+        set: { $0.rules.umask = $1?.number })
+
+    fileprivate static func limit(_ limit: JobLimit) -> JobPlace {
+        JobPlace(
+            get: { ($0.rules.limits?[limit]).map { .number($0) } },
+            set: {
+                if let most = $1?.number {
+                    $0.rules.limits = ($0.rules.limits ?? [:]).merging([limit: most]) { $1 }
+                }
+            })
+    }
+
+    /// The API shows its kind alone.
+    fileprivate static let input = JobPlace(
+        get: { $0.rules.input.map { .text($0.kind) } },
+        set: { spec, value in
+            if let text = value?["text"]?.text { spec.rules.input = .text(text) }
+            if let path = value?["file"]?.text { spec.rules.input = .file(path) }
+        })
+}

@@ -1,0 +1,147 @@
+package import Delivery
+
+/// What to do, when, and by which rules: the part of a job that a person writes.
+///
+/// A run keeps the revision of the spec it was decided under and executes exactly that.
+package struct JobSpec: Hashable, Sendable, Codable {
+    /// Matches `[a-z0-9][a-z0-9._-]{0,62}` and is no reserved word; see ``JobName``.
+    package var name: String
+    /// The bot it belongs to.
+    package var bot: String
+    package var action: JobAction
+    package var schedule: ScheduleSpec
+    /// Added to the job's environment.
+    package var environment: [String: String] = [:]
+    /// The folder it starts in; nil: the daemon user's home.
+    package var directory: String?
+    package var overlap: OverlapPolicy = .skip
+    package var catchUp: CatchUpPolicy = .standard
+    /// Its runs start up to this long after their slots, always as long for one name; nil: at once.
+    package var spread: Duration?
+    /// Ends the run after this long; nil: never.
+    package var timeout: Duration?
+    /// From TERM to KILL.
+    package var grace: Duration = .seconds(10)
+    /// How often a run is tried, the first time included.
+    ///
+    /// 1 or more.
+    package var attempts = 1
+    /// Whether a run is also tried again when its outcome is unknown.
+    package var retriesLost = false
+    /// The longest wait before the second attempt; doubled for each one after it.
+    package var backoff: Duration = .seconds(10)
+    /// What the next attempt does about processes that those before it left running.
+    package var leftovers: LeftoverPolicy = .standard
+    /// Of the runs that wait those with a higher number come first.
+    package var priority = 0
+    /// What else runs that bear the same key let it wait for; nil: nothing.
+    package var concurrency: ConcurrencyKey?
+    /// When a wrapped command notifies its user; nil: by the routes.
+    package var notify: NotifyWish?
+    /// What its processes are given; nil: nothing of their own.
+    package var process: ProcessRules?
+
+    /// A job with every rule as it is by default.
+    package init(name: String, bot: String = "belfry", action: JobAction, schedule: ScheduleSpec) {
+        self.name = name
+        self.bot = bot
+        self.action = action
+        self.schedule = schedule
+    }
+
+    /// The program with its arguments, where it runs one.
+    package var command: [String]? {
+        get { if case .command(let words) = action { words } else { nil } }
+        set { if let newValue { action = .command(newValue) } }
+    }
+
+    /// The text for a shell, where it runs one.
+    package var shell: String? {
+        get { if case .shell(let text) = action { text } else { nil } }
+        set { if let newValue { action = .shell(newValue) } }
+    }
+
+    /// ``process``, to be changed in place.
+    package var rules: ProcessRules {
+        get { process ?? ProcessRules() }
+        set { process = newValue == ProcessRules() ? nil : newValue }
+    }
+
+    /// Whether both were written alike; when their schedules became active plays no part.
+    package func isWritten(as other: JobSpec) -> Bool {
+        var (one, two) = (self, other)
+        (one.schedule.made, two.schedule.made) = (nil, nil)
+        return one == two
+    }
+}
+
+extension JobSpec {
+    /// Reads what any version of Belfry stored: a rule that it did not know is by default.
+    package init(from decoder: any Decoder) throws {
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            name: try stored.decode(String.self, forKey: .name),
+            bot: try stored.decode(String.self, forKey: .bot),
+            action: try stored.decode(JobAction.self, forKey: .action),
+            schedule: try stored.decode(ScheduleSpec.self, forKey: .schedule))
+        func read<Value: Decodable>(_ value: inout Value, _ key: CodingKeys) throws {
+            value = try stored.decodeIfPresent(Value.self, forKey: key) ?? value
+        }
+        try read(&environment, .environment)
+        try read(&directory, .directory)
+        try read(&process, .process)
+        try read(&overlap, .overlap)
+        try read(&catchUp, .catchUp)
+        spread = try stored.decodeIfPresent(Duration.self, forKey: .spread)
+        try read(&timeout, .timeout)
+        try read(&grace, .grace)
+        try read(&attempts, .attempts)
+        try read(&retriesLost, .retriesLost)
+        try read(&backoff, .backoff)
+        try read(&leftovers, .leftovers)
+        try read(&priority, .priority)
+        try read(&concurrency, .concurrency)
+        try read(&notify, .notify)
+    }
+}
+
+/// What a job does.
+package enum JobAction: Hashable, Sendable, Codable {
+    /// Runs a program with its arguments, no shell between. At least one element.
+    case command([String])
+    /// Runs a text by `/bin/sh -c`.
+    case shell(String)
+
+    /// Its name in the API: `command` or `shell`.
+    package var kind: String {
+        switch self {
+        case .command: "command"
+        case .shell: "shell"
+        }
+    }
+}
+
+/// The rule for names of jobs and bots.
+package enum JobName {
+    /// Subcommands of `belfry run`; no job may have such a name.
+    package static let reserved: Set<String> = ["show", "logs", "cancel", "retry"]
+
+    /// What is wrong with `name`, as the end of a sentence; nil when it is a good name.
+    ///
+    /// A good one is 1 to 63 bytes of `a-z 0-9 . _ -`, begins with a letter or digit, and is not reserved.
+    package static func fault(in name: String) -> String? {
+        let bytes = Array(name.utf8)
+        guard let first = bytes.first else { return "a name can't be empty" }
+        guard bytes.count <= 63 else { return "a name has at most 63 characters" }
+        guard isLetterOrDigit(first) else { return "a name begins with a-z or 0-9" }
+        for byte in bytes where !isLetterOrDigit(byte) && byte != 0x2E && byte != 0x5F && byte != 0x2D {
+            return "a name holds only a-z, 0-9, '.', '_' and '-'"
+        }
+        if reserved.contains(name) { return "\"\(name)\" is a word of the run command" }
+        return nil
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
+    }
+}

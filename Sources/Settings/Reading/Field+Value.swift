@@ -1,0 +1,69 @@
+import Ledger
+import Timeline
+
+extension Field {
+    /// What stands here, as a value of `form`; nil after every fault in it was reported.
+    func value(_ form: JobForm) -> JobValue? {
+        switch form {
+        case .words:
+            guard let elements = list() else { return nil }
+            if elements.isEmpty { fault("a command has at least one word") }
+            return .texts(elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() })
+        case .variables: return variables()
+        case .input: return input()
+        default:
+            guard let text = text() else { return nil }
+            do throws(JobFault) {
+                return try form.read(text)
+            } catch {
+                fault(error)
+                return nil
+            }
+        }
+    }
+
+    /// Reports a fault of the table of fields.
+    func fault(_ fault: JobFault) {
+        let near = fault.words.isEmpty ? nil : Self.meant(scalar ?? "", of: fault.words)
+        self.fault(fault.message, hint: fault.hint ?? near, bytes: fault.bytes)
+    }
+
+    /// A duration such as `90s`, `15m`, `1h30m`.
+    func duration() -> Duration? { value(.duration(orZero: true))?.duration }
+
+    /// A whole number within limits.
+    func number(in limits: ClosedRange<Int>) -> Int? { value(.number(limits))?.number }
+
+    /// One of a few words; those of `later` deserve another sentence than "unknown".
+    func choice(of words: [String], later: [String] = []) -> String? {
+        guard let text = word() else { return nil }
+        guard later.contains(text) else { return value(.choice(words))?.text }
+        fault("\"\(text)\" is not in this version", hint: Self.known(words))
+        return nil
+    }
+
+    private func variables() -> JobValue {
+        var variables: [String: JobValue] = [:]
+        for (key, value) in entries() ?? [] {
+            guard let name = key.text(), let text = value.text() else { continue }
+            do { try JobForm.checkVariable(name) } catch { key.fault(error) }
+            variables[name] = .text(text)
+        }
+        return .map(variables)
+    }
+
+    private func input() -> JobValue? {
+        if scalar != nil {
+            _ = choice(of: ["none"])
+            return nil
+        }
+        guard let fields = record(keys: ["text", "file"]) else { return nil }
+        switch (fields["text"], fields["file"]) {
+        case (let text?, nil): return text.text().map { .map(["text": .text($0)]) }
+        case (nil, let file?): return file.value(.path).map { .map(["file": $0]) }
+        default:
+            fault("a text or a file is expected", hint: "write stdin: { file: /path }")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import Ledger
+import TerminalView
+import Timeline
+
+struct JobListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the jobs.",
+        discussion: """
+              belfry job list
+              belfry job list --json | jq -r '.[] | select(.paused) | .name'
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let jobs = try common.client().ask(Endpoints.jobs())
+        try common.screen.list(jobs, asJSON: common.json) { screen in
+            screen.print(
+                JobText.table(jobs, screen), empty: "No jobs. Add one: belfry job add NAME --cron EXPR -- CMD"
+            )
+        }
+    }
+}
+
+struct JobShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a job.",
+        discussion: """
+              belfry job show backup
+              belfry job show backup --json | jq .policies
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+
+    func run() throws {
+        let job = try common.client().ask(Endpoints.job(job.name))
+        if common.json { return try StandardOutput.print(json: job) }
+        let screen = common.screen
+        screen.field("job", job.name)
+        screen.field("bot", job.bot)
+        screen.field("does", JobText.action(job))
+        screen.field("in", job.cwd)
+        screen.field("env", job.env?.joined(separator: " "))
+        screen.field("schedule", JobText.schedule(job.schedule))
+        screen.field("phrase", job.schedule.phrase)
+        screen.field("", job.schedule.words)
+        screen.field("note", job.schedule.note)
+        if case .since(let since, let note) = job.paused {
+            screen.field("paused", "since \(screen.time(since))" + (note.map { ": \($0)" } ?? ""))
+        }
+        screen.field("next", job.nextAt.map { "\(screen.time($0, of: job)), \(screen.distance($0))" })
+        screen.field(
+            "last",
+            job.lastRun.map {
+                "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt, of: job))"
+            })
+        screen.field("policies", JobFields.standard.summary(job.policies))
+        screen.field("origin", job.at ?? (job.origin == "import" ? "belfry import" : "belfry job add"))
+        screen.field("revision", "\(job.revision)")
+    }
+}
+
+struct JobNextCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "next", abstract: "Shows when a job runs next.",
+        discussion: """
+            Times are in the schedule's zone, with offsets. Times that a clock change moves, repeats or skips are \
+            marked.
+
+              belfry job next backup -n 10
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+    @Option(name: .customShort("n"), help: ArgumentHelp("How many slots to show.", valueName: "count"))
+    var count = 5
+
+    func validate() throws {
+        guard count > 0 else { throw ValidationError("-n is a number from 1 up") }
+    }
+
+    func run() throws {
+        let client = try common.client()
+        var query = NextSlotsQuery()
+        query.count = count
+        query.notes = !common.json
+        let answer = try client.ask(Endpoints.nextSlots(job.name, query: query))
+        if common.json { return try StandardOutput.print(json: answer) }
+        let slots = if case .slots(let slots) = answer { slots } else { [WireSlot]() }
+        let screen = common.screen
+        let job = try client.ask(Endpoints.job(job.name))
+        let zone = job.schedule.zone.flatMap(Zones.rules) ?? screen.zone
+        for slot in slots {
+            let distance = slot.isSkipped ? "" : screen.distance(slot.at)
+            let line = [distance, slot.note].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ")
+            screen.print("\(slot.at.moment.iso8601(in: zone))  \(screen.paint(line, .dim))")
+        }
+        if slots.isEmpty {
+            let words = job.schedule.words.map { " (\($0))" } ?? ""
+            screen.print(screen.paint("No slot to come\(words).", .dim))
+        }
+        if job.paused.isPaused { screen.print(screen.paint("It is paused: none of them runs.", .dim)) }
+        if let offset = job.policies["spreadOffsetMs"]?.number, !slots.isEmpty {
+            let text = Duration.milliseconds(offset).text
+            screen.print(screen.paint("Each starts \(text) later, this job's part of its spread.", .dim))
+        }
+    }
+}
+
+struct JobHistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Shows what happened to a job's slots, newest first.",
+        discussion: """
+            Slots that did not run are listed with the reason; consecutive ones share a row.
+
+              belfry job history backup --at 03:00      why it ran or did not run
+              belfry job history backup --at 2026-03-29T03:00
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var job: JobArgument
+    @OptionGroup var listing: ListOptions
+    @Option(
+        help: ArgumentHelp(
+            "Show only the slot at this time; a time of day means its most recent occurrence.",
+            valueName: "time"))
+    var at: String?
+
+    func run() throws {
+        var query = HistoryQuery()
+        query.limit = listing.limit
+        query.at = try at.map(Self.moment)
+        let runs = try common.client().ask(Endpoints.history(job.name, query: query))
+        try common.screen.list(runs, asJSON: common.json) { screen in
+            screen.print(
+                RunText.table(runs, screen),
+                empty: at == nil ? "Nothing yet." : "It had no slot then. See: belfry job next \(job.name)")
+        }
+    }
+
+    /// A time, or the last moment at which the clocks here showed a time of day.
+    private static func moment(_ text: String) throws(APIError) -> Moment {
+        let (zone, now) = (Zones.local, Moment.now)
+        func read(_ text: String) throws(APIError) -> Moment {
+            try Zones.moment(text, of: "--at", in: zone, example: "2026-03-29T03:00 or 03:00")
+        }
+        guard text.count <= 8, text.contains(":") else { return try read(text) }
+        for daysBack in 0...1 {
+            let moment = try read(
+                "\((now - .seconds(86_400 * daysBack)).iso8601(in: zone).prefix(10))T\(text)")
+            if moment <= now { return moment }
+        }
+        return now
+    }
+}

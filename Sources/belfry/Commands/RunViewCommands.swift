@@ -1,0 +1,96 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+struct RunsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "runs", abstract: "Lists runs, newest first.",
+        discussion: """
+              belfry runs --state failed --since 24h
+              belfry runs backup --limit 100 --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "Only runs of this job.", completion: Completions.jobs)
+    var job: String?
+    @Option(
+        help: ArgumentHelp("Only runs in this state.", valueName: "state"),
+        completion: .list(RunState.allCases.map(\.rawValue)))
+    var state: [String] = []
+    @OptionGroup var listing: ListOptions
+    @Option(
+        help: ArgumentHelp("Only runs since this time, or within a duration such as 24h.", valueName: "time")
+    )
+    var since: String?
+
+    func run() throws {
+        var query = RunsQuery()
+        query.job = job
+        query.states = try RunState.read(state, parameter: "state")
+        query.limit = listing.limit
+        if let since {
+            let back = try? Duration(text: since)
+            query.since =
+                try back.map { Moment.now - $0 }
+                ?? Zones.moment(
+                    since, of: "--since", example: "2026-03-29T03:00 or a duration such as 24h")
+        }
+        let runs = try common.client().ask(Endpoints.runs(query: query))
+        try common.screen.list(runs, asJSON: common.json) { screen in
+            screen.print(RunText.table(runs, screen), empty: "No runs.")
+        }
+    }
+}
+
+struct RunShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a run and its attempts.",
+        discussion: """
+              belfry run show backup#12
+              belfry run show backup#12 --json | jq .live.timeRemaining
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var target: RunArgument
+
+    func run() throws {
+        let run = try common.client().ask(Endpoints.run(target.name))
+        if common.json { return try StandardOutput.print(json: run) }
+        let screen = common.screen
+        screen.field("run", run.name)
+        screen.print(
+            screen.paint("state     ", .dim) + screen.paint(RunText.state(run), StateMark(run.state).color))
+        screen.field("why", RunText.why(run))
+        screen.field("bot", run.bot)
+        screen.field("kind", run.kind)
+        screen.field("slot", run.slot.map(screen.time))
+        screen.field("not until", run.notBefore.map(screen.time))
+        screen.field("queued", run.queuedAt.map(screen.time))
+        screen.field("started", run.startedAt.map(screen.time))
+        screen.field("ended", run.endedAt.map(screen.time))
+        screen.field("took", run.startedAt == nil ? nil : RunText.took(run, screen))
+        screen.field("late", run.latenessMs.map { "\($0) ms" })
+        screen.field("waited", run.queueDelayMs.map { "\($0) ms" })
+        if let live = run.live, !run.state.isEnded {
+            let part = live.progress.map { "\(Int($0 * 100))%" }
+            let parts = [part, live.phase, live.message].compactMap { $0 }
+            screen.field("progress", parts.isEmpty ? nil : parts.joined(separator: "  "))
+        }
+        screen.field("cpu", run.cpuMs.map { "\($0) ms" })
+        screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
+        screen.field("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
+        screen.field(
+            "left",
+            run.survivors.map { left in
+                left.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ") + " still ran at its end"
+            })
+        for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
+            let times = "\(screen.time(attempt.startedAt)) - \(screen.time(attempt.endedAt))"
+            screen.field("attempt \(attempt.n)", "\(RunText.state(attempt)), \(times)")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import TerminalView
+
+struct NotifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notify", abstract: "Sends a notification.",
+        discussion: """
+            Use - to read the text from standard input.
+
+              belfry notify "The tape is full" --bot ops --urgency critical
+              make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The text; - reads it from standard input.")
+    var text: String
+    @Option(help: ArgumentHelp("The title.", valueName: "text"))
+    var title: String?
+    @Option(help: ArgumentHelp("The bot that sends it.", valueName: "bot"), completion: Completions.bots)
+    var bot: String?
+    @Option(help: ArgumentHelp("The bot's thread that it belongs to.", valueName: "thread"))
+    var thread: String?
+    @Option(
+        help: ArgumentHelp("The urgency: low, normal or critical.", valueName: "urgency"),
+        completion: .list(["low", "normal", "critical"]))
+    var urgency: String?
+    @Option(help: ArgumentHelp("The name of an icon.", valueName: "name"))
+    var icon: String?
+    @Option(help: ArgumentHelp("The name of a sound, or none.", valueName: "name"))
+    var sound: String?
+    @Option(help: ArgumentHelp("A category such as im.received.", valueName: "name"))
+    var category: String?
+    @Option(help: ArgumentHelp("Replace the notification sent earlier with this key.", valueName: "key"))
+    var replace: String?
+    @Option(
+        help: ArgumentHelp("Withdraw it after this time.", valueName: "duration"),
+        transform: DurationArgument.read)
+    var expire: DurationArgument?
+
+    func run() throws {
+        var request = NotifyRequest(text: text == "-" ? try StandardInput.text(limit: 64 * 1024) : text)
+        request.title = title
+        request.bot = bot
+        request.thread = thread
+        request.urgency = urgency
+        request.icon = icon
+        request.sound = sound
+        request.category = category
+        request.replace = replace
+        request.expireMs = expire?.milliseconds
+        let message: WireMessage = try common.client().ask(Endpoints.notify(body: request))
+        if common.json { StandardOutput.print(try WireCoding.text(message)) }
+    }
+}
+
+struct MessagesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messages", abstract: "Lists messages, newest first.",
+        discussion: """
+              belfry messages ops --limit 5
+              belfry messages --search tape
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "Only messages of this bot.", completion: Completions.bots)
+    var bot: String?
+    @Option(help: ArgumentHelp("Only messages that contain this text.", valueName: "text"))
+    var search: String?
+    @OptionGroup var listing: ListOptions
+
+    func run() throws {
+        var query = MessagesQuery()
+        query.bot = bot
+        query.search = search
+        query.limit = listing.limit
+        let messages = try common.client().ask(Endpoints.messages(query: query))
+        try common.screen.list(messages, asJSON: common.json) { screen in
+            var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
+            for message in messages {
+                let text = PlainText.preview(message.text)
+                table.add([
+                    "\(screen.time(message.at))", "\(message.bot)", "\(message.thread)",
+                    TextTable.Cell(text, message.read ? .dim : .normal), TextTable.Cell(message.id, .dim),
+                ])
+            }
+            screen.print(table, empty: "No messages.")
+        }
+    }
+}
+
+struct ReadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read", abstract: "Marks a message and earlier ones in its thread as read.",
+        discussion: """
+              belfry read "$(belfry messages ops --limit 1 --json | jq -r '.[0].id')"
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The message's id; see: belfry messages.")
+    var id: String
+
+    func run() throws {
+        _ = try common.client().ask(Endpoints.read(id))
+        if !common.json { StandardOutput.print("Read.") }
+    }
+}
+
+struct BotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bot", abstract: "Lists and shows bots.",
+        subcommands: [BotListCommand.self, BotShowCommand.self])
+}
+
+struct BotListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the bots.",
+        discussion: """
+              belfry bot list
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let bots = try common.client().ask(Endpoints.bots())
+        try common.screen.list(bots, asJSON: common.json) { screen in
+            var table = TextTable(["BOT", "KIND", "JOBS", "UNREAD"], rightAligned: [2, 3])
+            for bot in bots {
+                let unread = TextTable.Cell("\(bot.unread)", bot.unread > 0 ? .yellow : .normal)
+                table.add(["\(bot.name)", "\(bot.kind)", "\(bot.jobs)", unread])
+            }
+            screen.print(table, empty: "No bots.")
+        }
+    }
+}
+
+struct BotShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a bot.",
+        discussion: """
+              belfry bot show ops
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var name: String
+
+    func run() throws {
+        let bot = try common.client().ask(Endpoints.bot(name))
+        if common.json { return try StandardOutput.print(json: bot) }
+        let screen = common.screen
+        for (name, text) in [
+            ("bot", bot.name), ("kind", bot.kind), ("jobs", "\(bot.jobs)"), ("unread", "\(bot.unread)"),
+        ] {
+            screen.print(screen.paint(name.padded(to: 10), .dim) + PlainText.oneLine(text))
+        }
+    }
+}

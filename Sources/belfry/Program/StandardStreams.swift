@@ -1,0 +1,105 @@
+import API
+import Glibc
+import Host
+
+/// The process's standard output, written at once: what is printed can be read the moment it is known.
+///
+/// Output is never lost in silence: where it can't be written the process ends with 1 and the reason.
+enum StandardOutput {
+    /// Writes `text` and a line end.
+    static func print(_ text: String) { write(Array((text + "\n").utf8)) }
+
+    /// Writes the JSON of `value`, one line.
+    static func print(json value: some Encodable) throws(APIError) { print(try WireCoding.text(value)) }
+
+    /// Writes `bytes` as they are; a reader that closed its end of a pipe ends the process quietly.
+    static func write(_ bytes: [UInt8]) {
+        do throws(HostError) {
+            try send(bytes)
+        } catch {
+            Entry.end(unwritten: error)
+        }
+    }
+
+    /// As ``write(_:)``, for a caller that has more to do before the process ends.
+    static func send(_ bytes: [UInt8]) throws(HostError) {
+        try Descriptor.writeAll(bytes[...], to: STDOUT_FILENO)
+    }
+
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+}
+
+/// The process's standard error; what can't be written there can't be reported anywhere.
+enum StandardError {
+    /// Writes `text` and a line end.
+    static func print(_ text: String) { write(Array((text + "\n").utf8)) }
+
+    /// Writes `bytes` as they are.
+    static func write(_ bytes: [UInt8]) { try? Descriptor.writeAll(bytes[...], to: STDERR_FILENO) }
+
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}
+
+/// The process's standard input.
+enum StandardInput {
+    /// All of it as text, broken UTF-8 replaced, line ends at the end dropped.
+    ///
+    /// - Throws: ``APIError`` with ``ErrorCode/tooLarge`` when there are more than `limit` bytes.
+    static func text(limit: Int) throws(APIError) -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else {
+                throw APIError(
+                    .tooLarge, "standard input holds more than \(limit / 1024) KiB",
+                    hint: "Pipe it through: tail -c \(limit)")
+            }
+        }
+        while bytes.last == 0x0A || bytes.last == 0x0D { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Standard input in blocks of whole lines, each as soon as it is there.
+struct LineInput {
+    private var rest: [UInt8] = []
+    private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    private var isAtEnd = false
+    private let limit: Int
+
+    /// Lines of at most `limit` bytes.
+    init(limit: Int) { self.limit = limit }
+
+    /// The next whole lines; nil at the end.
+    ///
+    /// - Throws: ``APIError`` with ``ErrorCode/tooLarge`` for a line of more than the limit.
+    mutating func nextBlock() throws(APIError) -> ArraySlice<UInt8>? {
+        while !isAtEnd {
+            let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else {
+                isAtEnd = true
+                break
+            }
+            guard let end = buffer[..<count].lastIndex(of: UInt8(ascii: "\n")) else {
+                rest += buffer[..<count]
+                try check()
+                continue
+            }
+            let block = rest + buffer[...end]
+            rest = Array(buffer[(end + 1)..<count])
+            return block[...]
+        }
+        defer { rest = [] }
+        return rest.isEmpty ? nil : rest[...]
+    }
+
+    private func check() throws(APIError) {
+        guard rest.count > limit else { return }
+        throw APIError(.tooLarge, "a line of standard input holds more than \(limit / 1024) KiB")
+    }
+}
