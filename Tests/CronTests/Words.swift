@@ -51,7 +51,7 @@ import Testing
         ("15 30 2 * * *", "At 02:30:15 every day"),
         ("30 * * * * *", "At second 30 of every minute"),
         ("CRON_TZ=Asia/Tokyo 30 2 * * *", "At 02:30 every day, Asia/Tokyo time"),
-    ]) func `say what it means`(text: String, words: String) throws {
+    ]) func `show what it means`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
     }
 
@@ -78,7 +78,7 @@ import Testing
         ("0 0 1,2,15 * +1,5", "At 00:00 on the Mondays and Fridays among days 1, 2 and 15 of the month"),
         ("0 0 31 2 MON", "At 00:00 on day 31 OR on Monday in February"),
         ("0 0 30 2 *", "Never: no date matches on 30 February"),
-    ]) func `say OR and AND and never`(text: String, words: String) throws {
+    ]) func `contain OR and AND and never`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
     }
 }
