@@ -36,7 +36,7 @@ private actor Greeter: Keeper {
     func ring() { loop.bell.ring() }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `a keeper in a few lines` {
+@Suite(.timeLimit(.minutes(5))) struct `a keeper in a few lines` {
     private let folder: TemporaryFolder
     private let ledger: SQLiteLedger
     private let clock = ManualClock(now: at("10:00:00"))
@@ -107,7 +107,7 @@ private actor Greeter: Keeper {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `an inbox` {
+@Suite(.timeLimit(.minutes(5))) struct `an inbox` {
     @Test func `is taken whole, in order, and lets its producer go on`() async {
         let inbox = Inbox<Int>(limit: 2)
         inbox.put(1)

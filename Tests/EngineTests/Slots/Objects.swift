@@ -112,7 +112,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `the count of runs` {
+@Suite(.timeLimit(.minutes(5))) struct `the count of runs` {
     private func run(_ id: String) -> RunRecord {
         RunRecord(
             id: id, job: "job", bot: "belfry", kind: .manual, cause: "key:\(id)", queuedAt: at("10:00:00"),

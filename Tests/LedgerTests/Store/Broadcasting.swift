@@ -1,7 +1,7 @@
 import Ledger
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a broadcast` {
+@Suite(.timeLimit(.minutes(5))) struct `a broadcast` {
     @Test func `reaches every listener from its beginning on`() async {
         let numbers = Broadcast<Int>()
         var (early, first) = (
