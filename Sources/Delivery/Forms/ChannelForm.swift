@@ -1,4 +1,5 @@
 package import Timeline
+package import Tracking
 
 /// A kind of channel, described by one file: its settings, what it sends, and what answers mean.
 ///

@@ -82,7 +82,7 @@ private let start = Moment(microseconds: 1_774_746_000_250_000)
                 .append(
                     NewEvent(.runFailed(Fact.End(Fact.Run(run), reason: .exitCode)), at: tower.clock.now)),
             ])
-            try await tower.told()
+            try await tower.settled()
             let entry = try #require(try await tower.entries(of: "hook").first)
             let said = try #require(JSON(parsing: entry.body[...])?["data"]?["run"])
             let stored = try #require(try await tower.ledger.run(id: run.id))
