@@ -1,5 +1,6 @@
 import API
 import Host
+import Ledger
 import TestSupport
 import Testing
 
@@ -159,7 +160,7 @@ struct ImportListing: Decodable {
             #expect(job.origin == "import")
             let backup = try await house.belfry("job", "show", "backup", "--json")
             let policies = try WireCoding.decode(WireJob.self, from: backup.output.utf8).policies
-            #expect(policies.catchUp.mode == "none" && policies.overlap == "allow")
+            #expect(policies["catchUp.mode"] == .text("none") && policies["overlap"] == .text("allow"))
             // A second import adds nothing twice.
             let again = try await house.belfry("import", "crontab", path, "--apply", "--json")
             let results = try WireCoding.decode([ImportListing].self, from: again.output.utf8)

@@ -92,7 +92,7 @@ import Testing
             let daily = try await job("poll-2")
             #expect(daily.schedule.kind == "every" && daily.schedule.text == "1d")
             #expect(
-                daily.policies.nice == 7 && daily.policies.user == nil
+                daily.policies["nice"] == .number(7) && daily.policies["user"] == nil
                     && daily.command == ["/bin/poll", "--now"])
             let rest = try await job("rest")
             #expect(rest.schedule.kind == "after" && rest.schedule.text == "1h30m")
@@ -112,7 +112,7 @@ import Testing
             let applied = try await house.belfry("import", "systemd", house.folder.path, "--apply")
             #expect(applied.status == 0, "\(applied)")
             let shown = try await house.belfry("job", "show", "mine", "--json")
-            #expect(try WireCoding.decode(WireJob.self, from: shown.output.utf8).policies.user == "nobody")
+            #expect(try WireCoding.decode(WireJob.self, from: shown.output.utf8).policies["user"] == .text("nobody"))
         }
     }
 

@@ -1,6 +1,6 @@
 package import API
-package import Delivery
 package import Ledger
+package import Tracking
 
 extension JobDraft: SchemaDescribed {
     /// An object with every field that a draft may hold.

@@ -1,6 +1,7 @@
 import API
 import Cron
 import Host
+import Ledger
 import Timeline
 
 /// A job that an import would add, or the reason why it would not.
