@@ -32,6 +32,10 @@ package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, Outbo
     /// it last asked, once. Ends when the ledger is closed.
     func commits() -> AsyncStream<Set<Station>>
 
+    /// Calls `notify` with the stations that each commit from now on touches, on the thread that commits: `notify` must
+    /// be short and must not wait. Ends when the ledger is closed.
+    func observeCommits(_ notify: @escaping @Sendable (Set<Station>) -> Void) -> Observation
+
     /// The state of the store now.
     var condition: StoreCondition { get }
 

@@ -15,7 +15,7 @@ import Timeline
 ///     let ledger: any Ledger
 ///     var loop: KeeperLoop
 ///
-///     func wakers() -> [Waker] { [.each(ledger.commits()) { $0.contains(.talk) }] }
+///     func wakers() -> [Waker] { [commitsThatTouch(.talk)] }
 ///
 ///     func serve() async throws(LedgerError) -> KeeperLoop.Next {
 ///         try await ledger.commit([.setFact(name: "greeted", value: "\(loop.clock.now)")])
@@ -44,6 +44,12 @@ extension Keeper {
     func wakers() -> [Waker] { [] }
 
     nonisolated func mayPass(_ error: LedgerError) -> Bool { error.mayPass }
+
+    /// Rings when a commit touches the station, on the thread that commits: nobody else is woken on the way.
+    func commitsThatTouch(_ station: Station) -> Waker {
+        let bell = loop.bell
+        return .observing(ledger.observeCommits { if $0.contains(station) { bell.ring() } })
+    }
 
     nonisolated var retriesWhenSound: Waker {
         Waker { [weak self, conditions = ledger.conditions()] _ in
@@ -140,6 +146,11 @@ struct Waker: Sendable {
 
     init(_ run: @escaping @Sendable (Bell) async throws -> Void) {
         self.run = run
+    }
+
+    /// Lives as long as what is observed, whose observer rings.
+    static func observing(_ observation: Observation) -> Waker {
+        Waker { _ in await observation.waitForEnd() }
     }
 
     /// Rings for each element that matters.

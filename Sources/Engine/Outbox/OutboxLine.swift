@@ -56,7 +56,7 @@ actor OutboxLine: Keeper {
                 group.cancelAll()
             }
         }
-        return [.each(ledger.commits()) { $0.contains(.outbox) }, .each(inHand.taps()), sender]
+        return [commitsThatTouch(.outbox), .each(inHand.taps()), sender]
     }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {

@@ -52,7 +52,7 @@ actor SurfaceLine: Keeper {
         [
             Waker { [channel] _ in try await channel.run() },
             .each(of: channel.signals, into: signals),
-            .each(ledger.commits()) { $0.contains(.outbox) },
+            commitsThatTouch(.outbox),
         ]
     }
 

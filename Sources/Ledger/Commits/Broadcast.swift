@@ -27,14 +27,26 @@ package final class Broadcast<Value: Sendable>: Sendable {
     /// Ends with ``end()``, and when its reader is cancelled.
     package func listen(first: Value? = nil) -> AsyncStream<Value> {
         let listener = Listener(first, merge: merge)
-        let isEnded = state.withLock { state in
-            if !state.isEnded { state.listeners.append(WeakListener(listener: listener)) }
-            return state.isEnded
-        }
-        if isEnded { listener.end() }
+        add(listener)
         return AsyncStream {
             await withTaskCancellationHandler {
                 await listener.next()
+            } onCancel: {
+                listener.end()
+            }
+        }
+    }
+
+    /// Calls `notify` with each value published from now on, in order, on the thread that publishes it: `notify` must be
+    /// short and must not wait.
+    ///
+    /// A reader of ``listen(first:)`` is a task that has to be woken; this is for what only passes the news on.
+    package func observe(_ notify: @escaping @Sendable (Value) -> Void) -> Observation {
+        let listener = Listener(nil, merge: merge, notify: notify)
+        add(listener)
+        return Observation {
+            await withTaskCancellationHandler {
+                _ = await listener.next()
             } onCancel: {
                 listener.end()
             }
@@ -51,12 +63,26 @@ package final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners() { listener.end() }
     }
 
+    private func add(_ listener: Listener<Value>) {
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.listeners.append(WeakListener(listener: listener)) }
+            return state.isEnded
+        }
+        if isEnded { listener.end() }
+    }
+
     private func listeners() -> [Listener<Value>] {
         state.withLock { state in
             state.listeners.removeAll { $0.listener == nil }
             return state.listeners.compactMap(\.listener)
         }
     }
+}
+
+/// Values are passed on as long as it lives.
+package struct Observation: Sendable {
+    /// Returns when nothing is published any more, or when the task is cancelled; then nothing is passed on either.
+    package let waitForEnd: @Sendable () async -> Void
 }
 
 /// Held weakly: a stream that nobody iterates any more ends the listener with itself.
@@ -74,13 +100,23 @@ private final class Listener<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
     private let merge: @Sendable (inout Value, Value) -> Void
+    /// Gets what is published; nil: the reader does.
+    private let notify: (@Sendable (Value) -> Void)?
 
-    init(_ first: Value?, merge: @escaping @Sendable (inout Value, Value) -> Void) {
+    init(
+        _ first: Value?, merge: @escaping @Sendable (inout Value, Value) -> Void,
+        notify: (@Sendable (Value) -> Void)? = nil
+    ) {
         state = Mutex(State(unread: first))
         self.merge = merge
+        self.notify = notify
     }
 
     func publish(_ value: Value) {
+        if let notify {
+            if !state.withLock(\.isEnded) { notify(value) }
+            return
+        }
         let reader = state.withLock { state -> CheckedContinuation<Value?, Never>? in
             if let reader = state.reader {
                 state.reader = nil

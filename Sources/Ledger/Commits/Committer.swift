@@ -22,6 +22,10 @@ extension CommittingLedger {
 
     package func commits() -> AsyncStream<Set<Station>> { committer.feed.listen() }
 
+    package func observeCommits(_ notify: @escaping @Sendable (Set<Station>) -> Void) -> Observation {
+        committer.feed.observe(notify)
+    }
+
     package var condition: StoreCondition { committer.health.condition }
 
     package func conditions() -> AsyncStream<StoreCondition> { committer.health.listen() }

@@ -23,7 +23,7 @@ private actor Greeter: Keeper {
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "greetings can't be recorded")
     }
 
-    func wakers() -> [Waker] { [.each(ledger.commits()) { $0.contains(.talk) }] }
+    func wakers() -> [Waker] { [commitsThatTouch(.talk)] }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         if let failure { throw failure }

@@ -1,4 +1,5 @@
 import Ledger
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `a broadcast` {
@@ -57,5 +58,31 @@ import Testing
         let waiting = Task { [stream = numbers.listen()] in for await _ in stream {} }
         waiting.cancel()
         await waiting.value
+    }
+
+    @Test func `passes every value on to an observer, in order, before it is published to the end`() async {
+        let numbers = Broadcast<Int>()
+        let seen = Mutex<[Int]>([])
+        numbers.publish(0)
+        let observation = numbers.observe { number in seen.withLock { $0.append(number) } }
+        for number in 1...3 {
+            numbers.publish(number)
+            #expect(seen.withLock { $0.last } == number)
+        }
+        numbers.end()
+        await observation.waitForEnd()
+        #expect(seen.withLock(\.self) == [1, 2, 3])
+    }
+
+    @Test func `passes nothing on once the observer is cancelled`() async {
+        let numbers = Broadcast<Int>()
+        let seen = Mutex<[Int]>([])
+        let observation = numbers.observe { number in seen.withLock { $0.append(number) } }
+        numbers.publish(1)
+        let waiting = Task { await observation.waitForEnd() }
+        waiting.cancel()
+        await waiting.value
+        numbers.publish(2)
+        #expect(seen.withLock(\.self) == [1])
     }
 }

@@ -1,4 +1,5 @@
 import Ledger
+import Synchronization
 import TestSupport
 import Testing
 import Timeline
@@ -69,5 +70,17 @@ import Timeline
             waiting.cancel()
             #expect(await waiting.value)
         }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `reaches an observer, too, until the ledger is closed`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try backend.open(in: folder)
+        let seen = Mutex<[Set<Station>]>([])
+        let observation = ledger.observeCommits { stations in seen.withLock { $0.append(stations) } }
+        try await ledger.commit([.event()])
+        await ledger.close()
+        await observation.waitForEnd()
+        #expect(seen.withLock(\.self) == [[.events]])
     }
 }
