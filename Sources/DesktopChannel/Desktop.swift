@@ -229,6 +229,8 @@ package actor Desktop: LevelChannel {
     }
 
     private func receive(_ signal: DBusSignal, on connection: DBusConnection) async throws(DBusError) {
+        // One that owes an answer still says what a person does with what it shows.
+        let server = server ?? overdue?.server
         switch ServerSignal(signal, from: server?.owner) {
         case .ownerChanged(let owner): try await adopt(owner, on: connection)
         case .closed(let number, let reason):

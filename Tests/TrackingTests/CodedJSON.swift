@@ -130,6 +130,20 @@ private struct Shapes: Codable, Equatable {
         }
     }
 
+    /// With a search for each name this would take minutes.
+    @Test(.timeLimit(.minutes(1)))
+    func `is read in a time that grows with its length alone, however many names it has`() throws {
+        let numbers = Dictionary(uniqueKeysWithValues: (0..<100_000).map { ("name \($0)", $0) })
+        #expect(try JSON.decode([String: Int].self, from: JSON.encode(numbers)) == numbers)
+    }
+
+    @Test(arguments: [1, 100])
+    func `of an object that has a name twice is the last of them`(others: Int) throws {
+        let rest = (0..<others).map { ",\"other \($0)\":0" }.joined()
+        let read = try JSON.decode([String: Int].self, from: "{\"a\":1\(rest),\"a\":2}".utf8)
+        #expect(read["a"] == 2 && read.count == others + 1)
+    }
+
     @Test func `of random bytes is a value or an error, whatever is asked for`() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededGenerator(seed: seed)

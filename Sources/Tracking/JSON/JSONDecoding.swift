@@ -74,13 +74,35 @@ private struct JSONSource: Decoder, SingleValueDecodingContainer {
 }
 
 private struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let members: [JSON.Member]
+    private let members: [JSON.Member]
+    /// Where each name stands last; nil where there are so few that looking through them is faster.
+    private let places: [String: Int]?
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { members.compactMap { Key(stringValue: $0.name) } }
+
+    init(members: [JSON.Member]) {
+        self.members = members
+        guard members.count > 32 else {
+            places = nil
+            return
+        }
+        places = Dictionary(members.indices.lazy.map { (members[$0].name, $0) }) { $1 }
+    }
+
+    /// Each name once.
+    var allKeys: [Key] {
+        members.indices.compactMap { place in
+            let name = members[place].name
+            return self.place(of: name) == place ? Key(stringValue: name) : nil
+        }
+    }
+
+    private func place(of name: String) -> Int? {
+        if let places { return places[name] }
+        return members.lastIndex { $0.name == name }
+    }
 
     private func find(_ key: any CodingKey) -> JSON? {
-        let name = key.stringValue
-        return members.last { $0.name == name }?.value
+        place(of: key.stringValue).map { members[$0].value }
     }
 
     private func source(_ key: any CodingKey) throws -> JSONSource {

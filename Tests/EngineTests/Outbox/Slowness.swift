@@ -193,6 +193,21 @@ import Tracking
         }
     }
 
+    @Test func `a dismissal counts also while the server owes an answer`() async throws {
+        try await tower { tower, server in
+            let first = try await showFirst(tower, server)
+            try await server.hold()
+            try await tower.say("slow", thread: "other", urgency: .critical)
+            #expect(try await server.next()?.body == "slow")
+            try await tower.channel("desk", is: .away)
+            try server.close(first.id, reason: 2)
+            try await tower.until { try await surface(tower)?.dismissed == true }
+            #expect(try await surface(tower)?.remote == nil)
+            try server.release()
+            try await tower.until { try await tower.ledger.unread() == ["ops": 1] }
+        }
+    }
+
     @Test func `progress that was put away while a newer tick was on its way stays away`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
