@@ -88,4 +88,55 @@ import Timeline
         let policies = JobFields.standard.policies(of: spec)
         #expect(policies["concurrency"] == nil && policies["limits"] == nil && policies["timeoutMs"] == nil)
     }
+
+    @Test(arguments: [
+        (#"{"leftovers":"fail"}"#, "leftovers"), (#"{"concurrency":[1]}"#, "concurrency"),
+        (#"{"timeoutMs":""}"#, "timeoutMs"), (#"{"env":{"A":1}}"#, "env.A"), (#"{"catchUp":"ALL"}"#, "catchUp"),
+        (#"{"attempts":0}"#, "attempts"),
+    ])
+    func `of a draft is refused by the name that the draft has for it`(json: String, name: String) throws {
+        var spec = spec()
+        let fault = #expect(throws: JobFault.self) {
+            try JobFields.standard.apply(draft(json), to: &spec)
+        }
+        #expect(fault?.key == name)
+        #expect(spec == self.spec())
+    }
+
+    @Test func `keeps what a draft does not name, also beside it in its map`() throws {
+        var spec = spec()
+        try JobFields.standard.apply(draft(#"{"concurrency":{"key":"disk","max":7}}"#), to: &spec)
+        try JobFields.standard.apply(draft(#"{"concurrency":{"key":"net"}}"#), to: &spec)
+        #expect(spec.concurrency == ConcurrencyKey(key: "net", max: 7))
+        try JobFields.standard.apply(draft(#"{"concurrency":{"max":2}}"#), to: &spec)
+        #expect(spec.concurrency == ConcurrencyKey(key: "net", max: 2))
+    }
+
+    @Test func `that needs another goes with it`() throws {
+        var spec = spec()
+        try JobFields.standard.apply(draft(#"{"attempts":2,"onLost":true}"#), to: &spec)
+        try JobFields.standard.apply(draft(#"{"attempts":1}"#), to: &spec)
+        #expect(!spec.retriesLost)
+    }
+
+    @Test func `names a user until a draft takes it back`() throws {
+        var spec = spec()
+        try JobFields.standard.apply(draft(#"{"user":"nobody"}"#), to: &spec)
+        #expect(spec.rules.user == "nobody")
+        try JobFields.standard.apply(draft(#"{"user":""}"#), to: &spec)
+        #expect(spec.rules.user == nil)
+    }
+
+    @Test func `counts whole milliseconds wherever it is read`() throws {
+        #expect(throws: SettingsError.self) { try read("timeout: 500us") }
+        #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--timeout", "500us"]) }
+        #expect(try read("timeout: 500ms")?.timeout == .milliseconds(500))
+    }
+
+    @Test func `of a key and a number is split at the number`() throws {
+        func read(_ text: String) throws -> JobValue { try JobFieldOptions.parse(["--concurrency", text]).values }
+        #expect(try read("disk=3") == .map(["concurrency": .map(["key": .text("disk"), "max": .number(3)])]))
+        #expect(try read("a=b") == .map(["concurrency": .map(["key": .text("a=b")])]))
+        #expect(throws: (any Error).self) { try read("=2") }
+    }
 }

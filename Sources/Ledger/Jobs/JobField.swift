@@ -52,7 +52,7 @@ package struct JobField: Sendable {
 
     /// Reads what a draft holds; nil: its value is to be removed.
     package func read(draft value: JobValue) throws(JobFault) -> JobValue? {
-        if isRemovable, value == .number(0) || value == .text("") { return nil }
+        if isRemovable, value == (form.isDuration ? .number(0) : .text("")) { return nil }
         return try form.read(json: value)
     }
 }

@@ -84,7 +84,7 @@ package struct JobFields: Sendable {
         JobField(
             "grace", .duration(orZero: true), .at(\.grace), "The time between TERM and KILL."),
         JobField(
-            "retry.attempts", .number(1...100), .at(\.attempts),
+            "retry.attempts", .number(1...100), .attempts,
             "How many times a run is tried, including the first.", option: "attempts",
             shown: { policies in
                 policies["attempts"]?.number.map { "\($0) attempt\($0 == 1 ? "" : "s")" }
@@ -137,7 +137,7 @@ package struct JobFields: Sendable {
 
     private static let account: [JobField] = [
         JobField(
-            "user", .text(), .at(\.rules.user), "The user it runs as.",
+            "user", .text(), .at(\.rules.user), "The user it runs as.", isRemovable: true,
             shown: { $0["user"]?.text.map { "as \($0)" } }),
         JobField("nice", .number(-20...19), .at(\.rules.nice), "Its nice level."),
     ]
@@ -183,6 +183,7 @@ extension JobFields {
 
     /// Changes in `spec` what a draft holds.
     package func apply(_ draft: JobValue, to spec: inout JobSpec) throws(JobFault) {
+        try checkMaps(of: draft)
         var given: [JobField] = []
         for row in rows {
             guard let value = row.draft.flatMap({ draft[$0] }) else { continue }
@@ -194,10 +195,20 @@ extension JobFields {
             given.append(row)
         }
         for row in given { if let fault = row.check(spec) { throw fault.of(row) } }
-        if draft["concurrency"] != nil, draft["concurrency.key"] == nil {
-            var fault = JobFault("no key", advice: "give it a key and a max")
-            fault.key = "concurrency"
-            throw fault
+        if draft["concurrency"] != nil, draft["concurrency.key"] == nil, spec.concurrency == nil {
+            throw JobFault("no key", advice: "give it a key and a max").under("concurrency")
+        }
+    }
+
+    /// Refuses a member of a draft that is no map although its parts are fields.
+    private func checkMaps(of draft: JobValue) throws(JobFault) {
+        for row in rows {
+            guard let name = row.draft, let dot = name.firstIndex(of: ".") else { continue }
+            let map = String(name[..<dot])
+            switch draft[map] {
+            case nil, .map: continue
+            default: throw JobFault.wrongKind.under(map)
+            }
         }
     }
 
@@ -223,9 +234,15 @@ extension JobField {
 }
 
 extension JobFault {
+    /// Of a field of a draft, or of a part of it that the fault names.
     fileprivate func of(_ field: JobField) -> JobFault {
+        let name = field.draft ?? field.key
+        return under(key.isEmpty ? name : "\(name).\(key)")
+    }
+
+    fileprivate func under(_ key: String) -> JobFault {
         var fault = self
-        fault.key = field.key
+        fault.key = key
         return fault
     }
 }
@@ -248,9 +265,21 @@ extension JobPlace {
         get: { $0.catchUp.mode == .all ? .number($0.catchUp.burst) : nil },
         set: { if let burst = $1?.number { $0.catchUp.burst = burst } })
 
+    /// One attempt is never repeated, also when it is lost.
+    fileprivate static let attempts = JobPlace(
+        get: { .number($0.attempts) },
+        set: { spec, value in
+            spec.attempts = value?.number ?? spec.attempts
+            if spec.attempts == 1 { spec.retriesLost = false }
+        })
+
+    /// Another key has the same max, where there was one.
     fileprivate static let concurrencyKey = JobPlace(
         get: { ($0.concurrency?.key).map { .text($0) } },
-        set: { $0.concurrency = ($1?.text).map { ConcurrencyKey(key: $0) } })
+        set: { spec, value in
+            let max = spec.concurrency?.max ?? 1
+            spec.concurrency = (value?.text).map { ConcurrencyKey(key: $0, max: max) }
+        })
 
     /// Of no meaning without a key.
     fileprivate static let concurrencyMax = JobPlace(

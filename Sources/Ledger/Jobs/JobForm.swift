@@ -83,8 +83,12 @@ package enum JobForm: Hashable, Sendable {
             return value
         case (.variables, .map(let members)):
             for (name, value) in members {
-                guard let text = value.text else { throw .wrongKind }
                 try Self.checkVariable(name)
+                guard let text = value.text else {
+                    var fault = JobFault.wrongKind
+                    fault.key = name
+                    throw fault
+                }
                 try Self.checkBytes(text)
             }
             return value
@@ -109,6 +113,8 @@ package enum JobForm: Hashable, Sendable {
             throw JobFault("must be longer than nothing")
         }
         guard duration <= ScheduleSpec.longestWait else { throw JobFault("is longer than 100 years") }
+        // The API counts milliseconds: less would be lost there.
+        guard duration.microseconds % 1000 == 0 else { throw JobFault("must be whole milliseconds") }
         return .duration(duration)
     }
 

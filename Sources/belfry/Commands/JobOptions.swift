@@ -85,13 +85,20 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
     }
 
     private static func read(_ text: String, _ row: JobField) throws -> JobValue {
+        // A key may have the sign as well: only a number behind it is a max.
         if row.key == "concurrency.key", let sign = text.lastIndex(of: "="),
+            text[sign...].dropFirst().allSatisfy(\.isNumber),
             let max = table.rows.first(where: { $0.key == "concurrency.max" })
         {
-            let key = try read(String(text[..<sign]), row)
-            return .map([row.key: key, max.key: try read(String(text[sign...].dropFirst()), max)])
+            guard sign > text.startIndex else { throw ValidationError("there is no key before the =") }
+            let key = try readWhole(String(text[..<sign]), row)
+            return .map([row.key: key, max.key: try readWhole(String(text[sign...].dropFirst()), max)])
         }
-        if row.isRemovable, text.isEmpty { return .text("") }
+        return try readWhole(text, row)
+    }
+
+    private static func readWhole(_ text: String, _ row: JobField) throws -> JobValue {
+        if row.isRemovable, text.isEmpty { return row.form.isDuration ? .number(0) : .text("") }
         if row.form.isDuration {
             let duration = try DurationArgument.read(text).duration
             if row.isRemovable, duration == .zero { return .number(0) }
