@@ -2,6 +2,7 @@ import Curl
 import Engine
 import Host
 import Ledger
+import LedgerSQLite
 import Logging
 import Settings
 import Timeline

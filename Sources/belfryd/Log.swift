@@ -30,7 +30,7 @@ struct LogLines: LogHandler {
         var details = metadata.merging(event.metadata ?? [:]) { $1 }
         if let error = event.error { details["error"] = "\(error)" }
         let pairs = details.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.word(of: $0.value))" }
-        let time = Moment(seconds: SystemClock.now.seconds).iso8601
+        let time = Moment(seconds: Moment.now.seconds).iso8601
         StandardError.write("\(time) \(event.level) \(event.message)\(pairs.joined())\n")
     }
 
