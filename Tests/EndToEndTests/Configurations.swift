@@ -29,7 +29,7 @@ import Testing
             "25 is outside 0-23", at: "2:21", "^^",
             "jobs:\n  a: { schedule: \"0 25 * * *\", command: [\"true\"] }"),
         Fault("Mars/Olympus", at: "1:7", "^^^^^^^^^^^^", "zone: Mars/Olympus"),
-        Fault("a second time", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
+        Fault("is given twice", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
         Fault(
             "no route covers failures", at: "3:5", "^",
             "channels: { desk: { kind: desktop } }\nroutes:\n  - { when: [message], to: [desk] }"),
