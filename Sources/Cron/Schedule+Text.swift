@@ -160,7 +160,7 @@ extension Schedule {
             let place = start + error.range.lowerBound..<start + error.range.upperBound
             throw CronError(text: text, CronFault(.badInterval, at: place, error.message, fix: error.fix))
         }
-        throw CronError(text: text, CronFault(.badInterval, at: range, "an interval of zero never ends"))
+        throw CronError(text: text, CronFault(.badInterval, at: range, "an interval must be at least 1s"))
     }
 
     private static func readMoment(

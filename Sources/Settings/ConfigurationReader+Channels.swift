@@ -143,7 +143,7 @@ extension ConfigurationReader {
         if let text = field.scalar {
             field.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
             field.fault(
-                "a secret never stands in this file",
+                "do not write a secret in this file",
                 hint: "write secret: { file: /path }, { credential: NAME } or { env: NAME }")
             return nil
         }

@@ -10,7 +10,7 @@ extension ConfigurationReader {
     func readJob(_ key: Field, _ value: Field, zone: String, bots: Set<String>) -> Configuration.Job? {
         guard let name = key.text() else { return nil }
         let before = value.faults.problems.count
-        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is no job's name: \(fault)") }
+        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is not a valid job name: \(fault)") }
         let keys = fields.keys
         guard var found = value.record(keys: keys, later: Self.laterJobKeys) else { return nil }
         // A misspelt key was reported as unknown; it is not reported as missing, too.
@@ -73,7 +73,7 @@ extension ConfigurationReader {
     /// A bot, or nil after every fault in it was reported.
     func readBot(_ key: Field, _ value: Field) -> Configuration.Bot? {
         guard let name = key.text() else { return nil }
-        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is no bot's name: \(fault)") }
+        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is not a valid bot name: \(fault)") }
         var bot = Configuration.Bot(name: name, policy: ThreadPolicy(), soundName: nil, place: key.place)
         guard let fields = value.record(keys: ["backend", "notifications"]) else { return nil }
         if let backend = fields["backend"]?.record(keys: ["kind"]), let kind = backend["kind"] {

@@ -69,7 +69,7 @@ extension ConfigurationReader {
         for name in ordered where !fields.contains(where: { $0.route.to.contains(name) }) {
             last.field.warn(
                 "no route leads to the channel \"\(name)\"; it never rings",
-                hint: "name it in the to: of a route, or take the channel away")
+                hint: "name it in the to: of a route, or remove the channel")
         }
         return routing
     }

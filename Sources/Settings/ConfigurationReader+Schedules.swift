@@ -21,7 +21,7 @@ extension ConfigurationReader {
         }
         guard !field.isList else {
             field.fault(
-                "a list stands where a text or a map is expected",
+                "expected text or a map, found a list",
                 hint: "write schedule: \"30 2 * * *\", or schedule: { every: 15m }")
             return nil
         }

@@ -1,4 +1,4 @@
-/// Where a run is in its life; also what became of a slot that never got a run.
+/// Where a run is in its life; also the end of a slot that never got a run.
 ///
 /// The raw values are the words of the command line, the API and the ledger.
 public enum RunState: String, Hashable, Sendable, Codable, CaseIterable {

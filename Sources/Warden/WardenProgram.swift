@@ -39,7 +39,7 @@ package enum WardenProgram {
         } catch {
             var text = "\(error)"
             if case .notOurs(let path) = error, PrivateFolder.otherOwner(of: path) != nil {
-                text += ": daemon and warden must be of one user"
+                text += ": daemon and warden must run as the same user"
             }
             show("belfry-warden: \(text)\n", to: 2)
             try? ready?.writeAll(Array("\(text)\n".utf8)[...])

@@ -77,7 +77,7 @@ package struct HTTPSender: EdgeChannel {
     ) throws(DeliveryError) -> CurlRequest {
         // The guard was made for one host: a form never leads to another.
         guard request.url == service.reach.url.text || target.isSameHost(request.url) else {
-            throw .giveUp(.unsendable, detail: "the request leads away from \(target.shown)")
+            throw .giveUp(.unsendable, detail: "the request is for another host than \(target.shown)")
         }
         var headers = request.headers.map { CurlHeader($0.name, $0.value) }
         headers.append(CurlHeader("User-Agent", userAgent))

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Host
-import Logging
 
 /// The daemon's command line.
 struct Belfryd: AsyncParsableCommand {
@@ -64,7 +63,7 @@ struct Printing: ParsableArguments {
 struct Checking: ParsableArguments {
     @Flag(
         help: """
-            Check the configuration and exit: 0 if it is good, 2 if it is refused. With backup, check the copy.
+            Check the configuration and exit: 0 if it is valid, 2 if it is refused. With backup, check the copy.
             """)
     var check = false
 }
@@ -87,20 +86,6 @@ struct Places: ParsableArguments {
         Paths(
             system ? .system : .user,
             overrides: Paths.Overrides(config: config, state: state, socket: socket))
-    }
-}
-
-/// The daemon's log: lines on standard error, as a service manager collects them.
-enum Log {
-    /// A logger of at least `level`; an unknown level is refused.
-    static func make(level: String) throws(Failure) -> Logger {
-        guard let level = Logger.Level(rawValue: level) else {
-            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Failure("belfryd: \"\(level)\" is no log level; use one of \(levels)", code: 2)
-        }
-        var logger = Logger(label: "belfryd") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = level
-        return logger
     }
 }
 

@@ -141,11 +141,11 @@ private func draw(_ permission: Circuit.Permission) -> String {
 
     @Test func `reports that entries refused for good are dead, and that the rest waits`() {
         let waits = CircuitNews.failing.words(of: "hook", "503", reason: .serverError)
-        #expect(waits == "Channel \"hook\" fails: 503. What is for it waits; see: belfry outbox")
+        #expect(waits == "Channel \"hook\" fails: 503. Entries for it wait; see: belfry outbox")
         for reason in [DeliveryReason.rejected, .redirected, .unsendable] {
             let refused = CircuitNews.failing.words(of: "hook", "404", reason: reason)
             #expect(refused.contains("Rejected entries are dead; see: belfry outbox --state dead"))
-            #expect(!refused.contains("What is for it waits"))
+            #expect(!refused.contains("Entries for it wait"))
         }
     }
 

@@ -24,12 +24,12 @@ import Testing
     private static let job = "schedule: manual, command: [\"true\"]"
     private static let faults = [
         Fault("did you mean \"timeout\"", at: "2:45", "^^^^^^", "jobs:\n  a: { \(job), timout: 2h }"),
-        Fault("a list stands where a map is expected", at: "2:6", "^", "jobs:\n  a: [1, 2]"),
+        Fault("expected a map, found a list", at: "2:6", "^", "jobs:\n  a: [1, 2]"),
         Fault(
             "25 is outside 0-23", at: "2:21", "^^",
             "jobs:\n  a: { schedule: \"0 25 * * *\", command: [\"true\"] }"),
         Fault("Mars/Olympus", at: "1:7", "^^^^^^^^^^^^", "zone: Mars/Olympus"),
-        Fault("a second time", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
+        Fault("is given twice", at: "3:3", "^", "jobs:\n  a: { \(job) }\n  a: { \(job) }"),
         Fault(
             "no route covers failures", at: "3:5", "^",
             "channels: { desk: { kind: desktop } }\nroutes:\n  - { when: [message], to: [desk] }"),

@@ -46,7 +46,8 @@ import Testing
         try #require(try await Shell.run("chown -R 65534 \(home) && chown -R 0 \(warden)") == 0)
 
         try await belfry.start(through: ["setpriv", "--reuid=65534", "--clear-groups", "--"])
-        let why = "\(warden) belongs to user root, and not to nobody: daemon and warden must be of one user"
+        let owner = "\(warden) belongs to user root, and not to nobody"
+        let why = "\(owner): daemon and warden must run as the same user"
         let problem = try #require(
             try await belfry.json("status")["problems"].list.first { $0["kind"].text == "noWarden" })
         #expect(problem["message"].text?.hasSuffix(why) == true)

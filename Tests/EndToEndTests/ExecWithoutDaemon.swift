@@ -120,7 +120,7 @@ import Testing
             (
                 "0190aaaa-0000-7000-8000-000000000004",
                 #"{"form":1,"id":"0190aaaa-0000-7000-8000-000000000005","job":"x","command":["true"],"cwd":"/","state":"completed","startedAt":"2026-01-01T00:00:00Z","watcher":{"pid":1,"startTime":1,"boot":"x"}}"#,
-                "it says that it is the run"
+                "it names the run"
             ),
             (
                 "0190aaaa-0000-7000-8000-000000000006",

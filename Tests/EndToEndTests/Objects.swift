@@ -10,7 +10,7 @@ import Testing
             jobs:
               job: { schedule: "0 0 * * *", command: ["true"] }
             """)
-        try await belfry.logged("a channel is away")
+        try await belfry.logged("channel unavailable")
         let status = try await belfry.json("status")
         let keys: Set = [
             "version", "pid", "since", "config", "state", "warden", "jobs", "running", "queued", "nextAt",

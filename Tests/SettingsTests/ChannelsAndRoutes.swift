@@ -83,11 +83,11 @@ import Testing
 
     @Test func `is refused with a secret in the text, which is not repeated`() {
         let shown = refusal("channels:\n  hook: { kind: webhook, url: https://e.org/, secret: whsec_abc }")
-        #expect(shown.contains("channels.hook.secret: a secret never stands in this file"))
+        #expect(shown.contains("channels.hook.secret: do not write a secret in this file"))
         #expect(!shown.contains("whsec_abc"))
         #expect(marked(shown) == "*********")
         let open = refusal("channels:\n  hook: { kind: webhook, url: https://me:pass@e.org/, knid: 1 }")
-        #expect(open.contains("a name or password in the address would lie open here"))
+        #expect(open.contains("a name or password in the address would be readable here"))
         #expect(open.contains("unknown key \"knid\""))
         #expect(!open.contains("pass@"))
     }
@@ -108,7 +108,7 @@ import Testing
         ("{ kind: webhook, url: https://e.org/, allow: [a/b] }", "\"a/b\" is not a host"),
         ("{ kind: webhook, url: https://e.org/, secret: {} }", "a secret comes from one place"),
         ("{ kind: desktop, url: https://e.org/ }", "unknown key \"url\""),
-        ("desktop", "a text stands where a map is expected"),
+        ("desktop", "expected a map, found text"),
     ])
     func `is refused when it makes no sense`(form: String, reason: String) {
         let shown = refusal("channels:\n  hook: \(form)")
@@ -237,9 +237,9 @@ import Testing
         ("{ when: [faild], to: [desk] }", "did you mean \"failed\"?"),
         ("{ when: [late, failed], to: [desk] }", "\"late\" is not in this version"),
         ("{ when: [failed] }", "a route needs when: and to:"),
-        ("{ when: failed, to: [desk] }", "a text stands where a list is expected"),
+        ("{ when: failed, to: [desk] }", "expected a list, found text"),
         ("{ when: [failed], to: [] }", "the route names no channel"),
-        ("failed", "a text stands where a map is expected"),
+        ("failed", "expected a map, found text"),
     ])
     func `are refused when one makes no sense`(route: String, reason: String) {
         let shown = refusal(channels + "routes:\n  - { when: [failed], to: [desk] }\n  - \(route)")

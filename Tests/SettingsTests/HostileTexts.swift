@@ -113,7 +113,7 @@ import Testing
     @Test func `that names a billion elements as a key is refused before it is parsed`() {
         for key in ["? *x9\n: 1", "*x9 : 1", "[*x9]: 1", "{ [*x9] }", "z: {?[*x9] }"] {
             let text = bomb { "x\($0): &x\($0) [\($1)]" } + key
-            #expect(refusal(text).contains("aliases and a key that is no plain text"), "\(key)")
+            #expect(refusal(text).contains("aliases and a key that is not plain text"), "\(key)")
         }
     }
 

@@ -118,7 +118,7 @@ import Testing
                 """)
         #expect(
             refusal("jobs:\n  backup: \(job)\n  # and\n  other: \(job)\n  \"backup\": \(job)\n") == """
-                belfry.yaml:5:3: "backup" stands here a second time; the first is at belfry.yaml:2; \
+                belfry.yaml:5:3: "backup" is given twice; the first is at belfry.yaml:2; \
                 give one another name, or remove it
                     "backup": { schedule: manual, shell: date }
                     ^^^^^^
@@ -127,7 +127,7 @@ import Testing
 
     @Test func `is refused when a tag hides that its name stands twice`() {
         let job = "{ schedule: manual, shell: date }"
-        #expect(refusal("jobs:\n  7: \(job)\n  !!int 7: \(job)").contains("\"7\" stands here a second time"))
+        #expect(refusal("jobs:\n  7: \(job)\n  !!int 7: \(job)").contains("\"7\" is given twice"))
     }
 
     @Test(arguments: [
@@ -234,10 +234,10 @@ import Testing
         ("limits: { memory: much }", "\"much\" is not a size; write one as 4096, 512K, 200M or 2G"),
         ("limits: { memory: 9999999T }", "is not a size"), ("limits: { cpu: 0s }", "longer than nothing"),
         ("limits: { files: 0 }", "whole number from 1"), ("limits: { disk: 1 }", "unknown key \"disk\""),
-        ("cwd: here", "must be an absolute path"), ("command: ls", "a text stands where a list is expected"),
-        ("command: [a, [b]]", "jobs.a.command[1]: a list stands where a text is expected"),
+        ("cwd: here", "must be an absolute path"), ("command: ls", "expected a list, found text"),
+        ("command: [a, [b]]", "jobs.a.command[1]: expected text, found a list"),
         ("command: [a, \"b\\0c\"]", "a text holds no zero byte"),
-        ("env: [A=1]", "a list stands where a map is expected"),
+        ("env: [A=1]", "expected a map, found a list"),
         ("env: { A=B: 1 }", "\"A=B\" is no name of an environment variable"),
         ("overlap: skp", "\"skp\" is not known here; did you mean \"skip\"?"),
         ("overlap: queueone", "did you mean \"queue-one\"?"),

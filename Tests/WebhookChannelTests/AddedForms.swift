@@ -84,7 +84,7 @@ import WebhookChannel
             let sender = try HTTPSender(name: "s", form: form, userAgent: "Belfry/1.0", curl: curl)
             await #expect(
                 throws: DeliveryError.giveUp(
-                    .unsendable, detail: "the request leads away from https://example.org")
+                    .unsendable, detail: "the request is for another host than https://example.org")
             ) { try await sender.deliver(parcel, at: now) }
         }
     }

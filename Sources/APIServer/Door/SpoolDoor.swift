@@ -37,7 +37,7 @@ package actor SpoolDoor {
             case false?: break
             }
         }
-        if taken > 0 { logger.notice("took in runs of belfry exec", metadata: ["count": "\(taken)"]) }
+        if taken > 0 { logger.notice("recorded runs of belfry exec", metadata: ["count": "\(taken)"]) }
         return waiting
     }
 

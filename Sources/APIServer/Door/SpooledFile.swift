@@ -33,7 +33,7 @@ struct SpooledFile {
         guard run.form == SpooledRun.form else {
             throw SpoolRefusal("it is of form \(run.form), not \(SpooledRun.form)")
         }
-        guard run.id == id else { throw SpoolRefusal("it says that it is the run \"\(run.id.prefix(64))\"") }
+        guard run.id == id else { throw SpoolRefusal("it names the run \"\(run.id.prefix(64))\"") }
         for name in [run.job, run.bot ?? "belfry"] {
             if let fault = JobName.fault(in: name) {
                 throw SpoolRefusal("the name \"\(name.prefix(64))\": \(fault)")

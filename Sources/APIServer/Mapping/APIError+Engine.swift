@@ -29,7 +29,7 @@ extension APIError {
         case .busy(let job, let runs):
             self.init(
                 .overlap, "\"\(job)\" has a run that has not ended (\(runs.joined(separator: ", ")))",
-                hint: "Run it all the same with --force.")
+                hint: "Run it anyway with --force.")
         case .ended(let run, let state): self.init(.runEnded, "\(run) has ended (\(state))")
         case .notEnded(let run):
             self.init(.runNotEnded, "\(run) has not ended", hint: "End it first: belfry run cancel \(run)")

@@ -144,7 +144,7 @@ extension CronParser {
             var next = place + 1
             while next < end, bytes[next] & 0xC0 == 0x80 { next += 1 }
             fail(
-                .unexpected, at: place..<next, "this character does not part fields",
+                .unexpected, at: place..<next, "this character does not separate fields",
                 fix: "write a space in its place")
             return true
         }

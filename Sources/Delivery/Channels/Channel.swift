@@ -23,7 +23,7 @@ package protocol EdgeChannel: Channel {
     ///
     /// `now` goes into the signature and is another one on each attempt.
     /// - Returns: that it was accepted, with the status.
-    /// - Throws: what became of it otherwise; see ``DeliveryError``.
+    /// - Throws: how the attempt failed; see ``DeliveryError``.
     func deliver(_ parcel: Parcel, at now: Moment) async throws(DeliveryError) -> Receipt
 }
 

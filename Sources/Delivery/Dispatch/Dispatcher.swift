@@ -43,7 +43,7 @@ package protocol DispatchStage: Sendable {
     /// Its place in the order.
     var name: StageName { get }
 
-    /// What becomes of `dispatch`.
+    /// The verdict on `dispatch`.
     func review(
         _ dispatch: Dispatch, of matter: Matter, for channel: DispatchRules.Channel, by rules: DispatchRules,
         at now: Moment
@@ -56,7 +56,7 @@ package enum StageDecision: Hashable, Sendable {
     case pass
     /// It goes on in this form.
     case change(Dispatch)
-    /// It is kept back until that moment.
+    /// It is held until that moment.
     case hold(until: Moment, DispatchReason)
     /// It is not sent.
     case suppress(DispatchReason)

@@ -3,11 +3,11 @@ package import Timeline
 
 /// What was decided about one matter for one channel, and by which stage.
 package struct Verdict: Hashable, Sendable {
-    /// What becomes of it there.
+    /// The decision for that channel.
     package enum Action: Hashable, Sendable {
         /// It is sent, or shown, now.
         case send(Dispatch)
-        /// It is kept back until that moment.
+        /// It is held until that moment.
         case hold(Dispatch, until: Moment, DispatchReason)
         /// It is not sent.
         case suppress(DispatchReason)
@@ -44,7 +44,7 @@ package struct Dispatch: Hashable, Sendable {
     }
 }
 
-/// Why something was kept back or not sent: shown to people, stored, and the metric label.
+/// Why something was held or not sent: shown to people, stored, and the metric label.
 package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     /// No route names it.
     case noRoute

@@ -30,7 +30,7 @@ extension Fact {
             self.error = error
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             self.init(
                 columns.channel ?? "", reason: columns.reason.flatMap(DeliveryReason.init),
@@ -82,7 +82,7 @@ extension Fact {
             self.channel = channel
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Difference?) {
             job = columns.job
             channel = columns.channel
@@ -132,7 +132,7 @@ extension Fact {
             self.message = message
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             job = columns.job
             bot = columns.bot
@@ -165,7 +165,7 @@ extension Fact {
             backSeconds = duration.microseconds / 1_000_000
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             backSeconds = payload?.backSeconds
         }

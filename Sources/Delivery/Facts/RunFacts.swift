@@ -46,7 +46,7 @@ extension Fact {
             self.kind = kind
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Never?) {
             self.init(Run(columns), kind: columns.reason.flatMap(BlockedKind.init))
         }
@@ -77,7 +77,7 @@ extension Fact {
             self.message = message?.isEmpty == true ? nil : message
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             self.init(
                 Run(columns), reason: columns.reason.flatMap(RunReason.init), message: payload?.message)
@@ -108,7 +108,7 @@ extension Fact {
             outageSeconds = outage.microseconds / 1_000_000
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             run = Run(columns)
             outageSeconds = payload?.outageSeconds
@@ -178,7 +178,7 @@ extension Fact {
             self.span = span
         }
 
-        /// What a row says of them.
+        /// The content of their row.
         package init(_ columns: FactColumns, _ payload: Span?) {
             self.init(
                 job: columns.job ?? "", bot: columns.bot ?? "belfry",

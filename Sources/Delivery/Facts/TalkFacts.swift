@@ -19,7 +19,7 @@ extension Fact {
             self.run = run
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Never?) {
             self.init(columns.subject ?? "", bot: columns.bot ?? "belfry", run: columns.run)
         }
@@ -49,7 +49,7 @@ extension Fact {
             self.through = through
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             self.init(
                 columns.subject ?? "", bot: columns.bot ?? "belfry", through: payload?.through.moment)
@@ -71,7 +71,7 @@ extension Fact {
             self.item = item
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Never?) {
             item = columns.subject ?? ""
         }
@@ -102,7 +102,7 @@ extension Fact {
             self.revision = revision
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             self.init(columns.subject ?? "", on: columns.channel, revision: payload?.revision)
         }
@@ -129,7 +129,7 @@ extension Fact {
             self.key = key
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Never?) {
             self.init(columns.subject ?? "", on: columns.channel, key: columns.reason)
         }
@@ -154,7 +154,7 @@ extension Fact {
             self.run = run
         }
 
-        /// What a row says of it.
+        /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Never?) {
             self.init(columns.subject ?? "", bot: columns.bot, run: columns.run)
         }

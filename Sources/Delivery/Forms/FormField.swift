@@ -177,7 +177,7 @@ extension FormError: CustomStringConvertible {
         case .missing(let key): "\(key) is missing"
         case .unfit(_, let reason): reason
         case .unknownScheme: "the address must begin with https:// (or http://, for hosts under `allow:`)"
-        case .secretInURL: "a name or password in the address would lie open here; use `secret:`"
+        case .secretInURL: "a name or password in the address would be readable here; use `secret:`"
         case .badHost: "this is not a host"
         case .badPort: "the port must be a number from 1 to 65535"
         case .badTarget: "the address may hold no blank, control character or fragment"

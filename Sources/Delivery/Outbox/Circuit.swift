@@ -233,9 +233,9 @@ package struct CircuitPolicy: Hashable, Codable, Sendable {
 
 /// A change of a circuit that people are notified of, on another channel.
 package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
-    /// It opened: what is for it waits.
+    /// It opened: entries for it wait.
     case failing
-    /// It was given up: what is for it waits.
+    /// It was given up: entries for it wait.
     case disabled
     /// It works again: what waited goes out now.
     case restored
@@ -257,18 +257,18 @@ package enum CircuitNews: String, Hashable, Codable, Sendable, CaseIterable {
     ) -> String {
         let why = error.isEmpty ? "" : ": \(error)"
         switch self {
-        case .failing where isLevel: return "Channel \"\(channel)\" fails\(why). What it should show waits."
+        case .failing where isLevel: return "Channel \"\(channel)\" fails\(why). Its notices are held."
         case .disabled where isLevel:
-            return "Channel \"\(channel)\" was given up\(why). What it should show waits until "
+            return "Channel \"\(channel)\" was given up\(why). Its notices are held until "
                 + "belfry channel test \(channel) reaches it."
         case .restored where isLevel:
             return "Channel \"\(channel)\" works again; what waited is shown now."
         case .failing where reason?.isFinal == true:
             return "Channel \"\(channel)\" rejects deliveries\(why). Rejected entries are dead; "
                 + "see: belfry outbox --state dead. New ones wait."
-        case .failing: return "Channel \"\(channel)\" fails\(why). What is for it waits; see: belfry outbox"
+        case .failing: return "Channel \"\(channel)\" fails\(why). Entries for it wait; see: belfry outbox"
         case .disabled:
-            return "Channel \"\(channel)\" was given up\(why). What is for it waits until "
+            return "Channel \"\(channel)\" was given up\(why). Entries for it wait until "
                 + "belfry channel test \(channel) reaches it."
         case .restored: return "Channel \"\(channel)\" works again; what waited for it is sent now."
         }

@@ -4,7 +4,7 @@ package import Timeline
 ///
 /// Decides only; the ledger's guard makes sure that nobody else decided meanwhile.
 package struct OutboxEntry: Hashable, Codable, Sendable {
-    /// What became of it so far.
+    /// Its state so far.
     package private(set) var state: OutboxState
     /// How many attempts counted.
     ///
@@ -45,7 +45,7 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
     ///   - now: when.
     ///   - policy: how often and when to try again.
     ///   - random: where in the jitter's range to land, 0..<1.
-    /// - Returns: what became of it; the entry has changed accordingly.
+    /// - Returns: how it ended; the entry has changed accordingly.
     package mutating func attempted(
         _ result: Result<Receipt, DeliveryError>, at now: Moment, policy: RetryPolicy, random: Double
     ) -> OutboxOutcome {
@@ -104,7 +104,7 @@ package struct OutboxEntry: Hashable, Codable, Sendable {
     }
 }
 
-/// What became of an outbox entry.
+/// The state of an outbox entry.
 ///
 /// `sending` is not among them: it is shown by whoever holds the connection, and never stored.
 package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {

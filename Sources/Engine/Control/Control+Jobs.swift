@@ -77,7 +77,7 @@ extension Control {
     private func check(_ spec: JobSpec, changing old: JobSpec?) throws(EngineError) {
         let (schedule, _) = try spec.schedule.read(seed: spec.name, zones: zones)
         if case .at(let moment) = schedule, moment <= clock.now, old?.schedule != spec.schedule {
-            throw .invalid("\(spec.schedule.text) is over: the job would never run")
+            throw .invalid("\(spec.schedule.text) is in the past: the job would never run; give a later time")
         }
     }
 

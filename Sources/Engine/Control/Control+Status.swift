@@ -72,7 +72,7 @@ extension Control {
                 EngineProblem(
                     kind: "draining",
                     message: "no run is started any more; the daemon ends when those under way have ended",
-                    hint: "a second SIGTERM ends it now; the runs go on in the warden"))
+                    hint: "a second SIGTERM ends it now; the runs continue in the warden"))
         }
         status.problems += try await problemsOfMissingChannels()
         // What fails before what may.
@@ -88,7 +88,7 @@ extension Control {
                 EngineProblem(
                     kind: "diskFull",
                     message: "the ledger's disk is full; no run begins before there is room",
-                    hint: "free some space; what is missed is caught up then")
+                    hint: "free some space; missed slots are then caught up")
             ]
         case .refusing(let error):
             [

@@ -98,7 +98,7 @@ package actor HouseKeeper: Keeper {
     private func report(_ trouble: String?) async throws(LedgerError) {
         if trouble == nil, troubledSince != nil {
             troubledSince = nil
-            logger.notice("the ledger takes everything again")
+            logger.notice("the ledger accepts writes again")
         }
         guard trouble != reported else { return }
         let fact: Fact = trouble == nil ? .ledgerRestored : .ledgerFull
@@ -134,7 +134,7 @@ package actor HouseKeeper: Keeper {
         history.advance(to: clock.now, sinceBoot: clock.sinceBoot)
         if clock.now - history.now > RetentionClock.longestStep {
             logger.warning(
-                "the clock is far ahead of what is known; history stays meanwhile",
+                "clock far ahead of the last known time; pruning suspended",
                 metadata: ["now": "\(clock.now.iso8601)", "known": "\(history.now.iso8601)"])
         }
         let known = String(history.now.microseconds)

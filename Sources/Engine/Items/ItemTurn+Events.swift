@@ -183,7 +183,7 @@ extension ItemTurn {
         let shown = dispatch(record)
         let text =
             record.event.type == .ledgerFull
-            ? "The disk is full. No job starts before there is room; what is missed is caught up then."
+            ? "The disk is full. No job starts before there is room; missed slots are then caught up."
             : "There is room on the disk again; jobs start as planned."
         // Also when it was full a moment ago: that there is room is what the reader waits for.
         say(text, in: .ledger, on: shown, by: record, ringAgainAfter: .zero)

@@ -39,7 +39,7 @@ actor OutboxLine: Keeper {
         self.health = health
         var logger = logger
         logger[metadataKey: "channel"] = "\(channel.name)"
-        loop = KeeperLoop(clock: clock, logger: logger, complaint: "the outbox can't be kept")
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "the outbox can't be recorded")
     }
 
     func run() async throws {
@@ -200,7 +200,7 @@ actor OutboxLine: Keeper {
         guard health.note(state, of: channel.name, error: error, at: clock.now), state != .working else {
             return
         }
-        logger.warning("a channel fails", metadata: ["reason": "\(error ?? state.rawValue)"])
+        logger.warning("channel failing", metadata: ["reason": "\(error ?? state.rawValue)"])
     }
 
     /// The fact that holds who fails although the channel works.

@@ -149,7 +149,7 @@ final class PerformerLink {
             logger.error(
                 "the \(kind.name) does not answer; runs wait", metadata: ["\(kind.name).pid": process])
         } else {
-            logger.notice("the \(kind.name) owes no answer", metadata: ["\(kind.name).pid": process])
+            logger.notice("the \(kind.name) answers again", metadata: ["\(kind.name).pid": process])
         }
     }
 

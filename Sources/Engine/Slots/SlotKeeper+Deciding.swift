@@ -163,7 +163,7 @@ extension SlotKeeper {
             .setFact(name: Self.trustedFact, value: nil),
         ])
         logger.notice(
-            "the clock was set; slots go on from before it was wrong",
+            "clock corrected; slots resume from before the error",
             metadata: ["era": "\(next.watermark.era)", "slot.at": "\(trusted.iso8601)"])
         progress = next
         book.restart(after: trusted)

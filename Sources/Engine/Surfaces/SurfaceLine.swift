@@ -78,7 +78,7 @@ actor SurfaceLine: Keeper {
             generation = nil
             if health.note(.away, of: channel.name, error: reason, at: clock.now) {
                 logger.notice(
-                    "a channel is away; what it should show waits", metadata: ["reason": "\(reason)"])
+                    "channel unavailable; its notices wait", metadata: ["reason": "\(reason)"])
             }
         case .closed(let remote, let reason, let revision):
             guard let surface = try await surface(remote) else { return }
@@ -187,7 +187,7 @@ actor SurfaceLine: Keeper {
         guard health.note(state, of: channel.name, error: error, at: reading.now), state != .working else {
             return
         }
-        logger.warning("a channel fails", metadata: ["reason": "\(error ?? state.rawValue)"])
+        logger.warning("channel failing", metadata: ["reason": "\(error ?? state.rawValue)"])
     }
 
     // MARK: What it should show
@@ -238,7 +238,7 @@ actor SurfaceLine: Keeper {
             return moment
         case .giveUp:
             logger.warning(
-                "a surface is refused for good",
+                "notice rejected permanently",
                 metadata: ["item": "\(surface.item)", "reason": "\(error.sentence)"])
             let refusal = changes.refused(surface, revision: revision, error)
             guard surface.refused == 0 else {

@@ -3,7 +3,7 @@ package import Timeline
 
 /// What was decided about an event, or about the item that took it in, for one channel.
 package struct VerdictRecord: Hashable, Sendable {
-    /// What became of it.
+    /// The decision.
     package enum Action: String, Hashable, Sendable, Codable {
         case send, hold, suppress
     }

@@ -52,7 +52,7 @@ struct Document {
         let place = second(name, after: first)
         return source.problem(
             line: place ?? first.line, column: first.column, width: name.count,
-            "\"\(name)\" stands here a second time"
+            "\"\(name)\" is given twice"
                 + (place == nil ? "" : "; the first is at \(source.name):\(first.line)"),
             hint: "give one another name, or remove it")
     }
@@ -104,7 +104,7 @@ enum AliasGuard {
         }
         return source.problem(
             line: key.line + 1, column: key.column + 1,
-            "aliases and a key that is no plain text don't go together in one file",
+            "aliases and a key that is not plain text can't be used in one file",
             hint: "write the key out")
     }
 

@@ -68,7 +68,7 @@ struct Field {
 
     private var kind: String {
         switch node {
-        case .scalar: isEmpty ? "nothing" : "a text"
+        case .scalar: isEmpty ? "nothing" : "text"
         case .mapping: "a map"
         case .sequence: "a list"
         case .alias: "an alias"
@@ -80,7 +80,7 @@ struct Field {
     /// The scalar as it was written; nil after reporting that it is none.
     func text() -> String? {
         guard let text = node.scalar?.string else {
-            fault("\(kind) stands where a text is expected")
+            fault("expected text, found \(kind)")
             return nil
         }
         // The system's calls would end such a text early.
@@ -107,7 +107,7 @@ struct Field {
     func list() -> [Field]? {
         if isEmpty { return [] }
         guard let sequence = node.sequence else {
-            fault("\(kind) stands where a list is expected", hint: "write it as [a, b]")
+            fault("expected a list, found \(kind)", hint: "write it as [a, b]")
             return nil
         }
         guard faults.mayVisit(sequence.count, of: self) else { return nil }
@@ -120,7 +120,7 @@ struct Field {
     func entries() -> [(key: Field, value: Field)]? {
         if isEmpty { return [] }
         guard let mapping = node.mapping else {
-            fault("\(kind) stands where a map is expected", hint: "write it as key: value, one a line")
+            fault("expected a map, found \(kind)", hint: "write it as key: value, one a line")
             return nil
         }
         guard faults.mayVisit(mapping.count, of: self) else { return nil }
@@ -133,7 +133,7 @@ struct Field {
             }
             // The parser refuses equal keys, but takes those of different tags for different ones.
             guard names.insert(name).inserted else {
-                keyField.fault("\"\(name)\" stands here a second time")
+                keyField.fault("\"\(name)\" is given twice")
                 return nil
             }
             let inner = path.isEmpty ? name : "\(path).\(name)"

@@ -39,7 +39,7 @@ struct ChannelTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Sends a test notice over a channel and shows whether it arrived.",
         discussion: """
-            Exits 0 when it was delivered, 1 when it failed, 6 when nothing is known after a while.
+            Exits 0 when it was delivered, 1 when it failed, 6 if the result is not known in time.
 
               belfry channel test desk
             """)

@@ -111,7 +111,7 @@ struct CronExplainCommand: ParsableCommand {
         StandardOutput.print(event.words(in: zone))
         for time in times { StandardOutput.print("  \(time)") }
         if !times.isEmpty {
-            StandardOutput.print("note: here from now on; a job counts from when it is made")
+            StandardOutput.print("note: this preview starts now; a job counts from its creation")
         }
     }
 }

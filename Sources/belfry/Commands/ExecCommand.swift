@@ -15,7 +15,7 @@ struct ExecCommand: ParsableCommand {
             The command runs in this folder with this environment. Input, output, signals and the exit code pass \
             through unchanged. Its output goes to pipes unless --pty gives it a terminal.
 
-            Without a daemon, or if it does not answer within 5 s, the command runs all the same and the next \
+            Without a daemon, or if it does not answer within 5 s, the command still runs and the next \
             daemon adds the run to its history. Restarting the daemon does not disturb a running command.
 
             belfry exec returns when the command ends. Output that background processes of the command print \
@@ -42,7 +42,7 @@ struct ExecCommand: ParsableCommand {
     var bot: String?
     @Option(
         help: ArgumentHelp(
-            "When to notify: always, failure or never (default: as the routes say).",
+            "When to notify: always, failure or never (default: decided by the routes).",
             valueName: "when"), completion: .list(["always", "failure", "never"]))
     var notify: String?
     @Option(
@@ -51,7 +51,9 @@ struct ExecCommand: ParsableCommand {
             valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
     @Flag(
-        help: "Give the command a terminal: for editors, shells, and programs that print more nicely on one."
+        help: """
+            Give the command a terminal: for editors, shells, and programs that format their output for a terminal.
+            """
     )
     var pty = false
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")

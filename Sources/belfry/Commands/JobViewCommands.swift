@@ -102,7 +102,7 @@ struct JobNextCommand: ParsableCommand {
         }
         if slots.isEmpty {
             let words = job.schedule.words.map { " (\($0))" } ?? ""
-            screen.print(screen.paint("No slot to come\(words).", .dim))
+            screen.print(screen.paint("No upcoming slot\(words).", .dim))
         }
         if job.paused.isPaused { screen.print(screen.paint("It is paused: none of them runs.", .dim)) }
         if let offset = job.policies["spreadOffsetMs"]?.number, !slots.isEmpty {

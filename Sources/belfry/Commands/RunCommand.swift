@@ -111,7 +111,7 @@ struct RunLogsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Prints the output of a run, byte for byte.",
         discussion: """
-            Of a long output the beginning and the end are kept. Each attempt has its own log: without \
+            Long output is truncated in the middle. Each attempt has its own log: without \
             --attempt the newest one is printed, and -f continues with later attempts.
 
               belfry run logs backup#12 | tail

@@ -79,7 +79,7 @@ struct StatusCommand: ParsableCommand {
         if let at = status.nextAt, let job = status.nextJob {
             add("next", "\(PlainText.oneLine(job)) at \(screen.time(at)), \(screen.distance(at))")
         } else {
-            add("next", "no slot to come")
+            add("next", "no upcoming slot")
         }
         if let tzdata = status.tzdata { add("zones", "tzdata \(PlainText.oneLine(tzdata))") }
         let dead = "\(status.outbox.dead) dead"

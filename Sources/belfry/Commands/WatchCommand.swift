@@ -10,7 +10,7 @@ struct WatchCommand: ParsableCommand {
         discussion: """
             Shows one row for each run on a terminal, plain lines elsewhere; with --json one live state per line. \
             For a single run it also shows the end and exits as run --follow does. On a terminal q quits: with 0, \
-            or with 130 when the run it was to wait for has not ended.
+            or with 130 if the watched run has not ended.
 
               belfry watch
               belfry watch backup#12 --json

@@ -23,7 +23,7 @@ extension Doctor {
                 warning(
                     "zoneDataChanged",
                     "slots follow the time zone data of \(followed), the machine has \(release)",
-                    "belfryd takes it up by itself; if this stays, restart it: running jobs go on"))
+                    "belfryd reloads it; if this persists, restart it: running jobs continue"))
         }
         return found + sessionFindings()
     }
@@ -46,7 +46,7 @@ extension Doctor {
             found.append(
                 warning(
                     "notLingering", "your services end when you log out, and jobs do not run then",
-                    "let them stay: loginctl enable-linger"))
+                    "keep them running: loginctl enable-linger"))
         }
         return found
     }

@@ -10,7 +10,7 @@ extension Doctor {
             found.append(
                 warning(
                     "oldDaemon", "belfryd (pid \(status.pid)) was replaced on the disk since it started",
-                    "restart it; running jobs go on"))
+                    "restart it; running jobs continue"))
         }
         if let warden = status?.warden, Self.isReplaced(warden.pid) {
             found.append(

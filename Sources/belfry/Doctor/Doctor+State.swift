@@ -50,7 +50,7 @@ extension Doctor {
             found.append(
                 problem(
                     "diskFull", "the disk of \(state) is full",
-                    "free some space; what is missed is caught up then"))
+                    "free some space; missed slots are then caught up"))
         } else if free < Self.littleRoom {
             found.append(
                 warning(
@@ -67,7 +67,7 @@ extension Doctor {
             found.append(
                 warning(
                     "muchOutput", "the output of runs takes up \(output >> 30) GiB in \(state)/output",
-                    "let jobs print less; it goes with its runs, after 90 days or 1,000 runs"))
+                    "let jobs print less; it is removed with its runs, after 90 days or 1,000 runs"))
         }
         return found
     }

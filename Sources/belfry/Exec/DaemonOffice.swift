@@ -51,7 +51,7 @@ final class DaemonOffice: ExecOffice {
         guard let directory = warden.directory else {
             throw APIError(
                 .wardenAway, "the daemon is older than this belfry (\(status.version))",
-                hint: "Restart it; its runs go on.")
+                hint: "Restart it; its runs continue.")
         }
         wardenDirectory = directory
     }

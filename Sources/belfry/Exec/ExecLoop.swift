@@ -136,7 +136,7 @@ final class ExecLoop {
             try ExecRest.leave(output.rest)
             return true
         } catch {
-            StandardError.print("belfry: what \(office.name) left behind prints to its log alone: \(error)")
+            StandardError.print("belfry: what \(office.name) left behind goes only to its log: \(error)")
             return false
         }
     }

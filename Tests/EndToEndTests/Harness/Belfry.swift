@@ -138,7 +138,7 @@ final class Belfry: Sendable {
         var words: [String] = []
         for await line in process.lines {
             words.append(line)
-            if line.hasSuffix(" started") {
+            if "\(line) ".contains(" started ") {
                 daemon.withLock { $0 = process }
                 firstWords.withLock { $0 = words }
                 return
