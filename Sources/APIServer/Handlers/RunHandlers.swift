@@ -46,7 +46,7 @@ extension DaemonHandler {
             throw APIError(.badValue, "id is not a UUID in lower case")
         }
         var draft = JobDraft()
-        draft.name = asked.name ?? CommandName.of(program)
+        draft.name = asked.name ?? JobName.of(program: program)
         draft.fields["bot"] = asked.bot.map { .text($0) }
         draft.fields["command"] = .texts(asked.command)
         draft.fields["cwd"] = .text(asked.cwd)

@@ -2,6 +2,7 @@ import API
 import APIClient
 import Glibc
 import Host
+import Ledger
 import Performing
 import Tracking
 import WardenProtocol
@@ -68,7 +69,7 @@ final class DaemonOffice: ExecOffice {
         return try client.ask(Endpoints.status())
     }
 
-    var name: String { run?.name ?? request.name ?? CommandName.of(request.command.first ?? "") }
+    var name: String { run?.name ?? request.name ?? JobName.of(program: request.command.first ?? "") }
 
     func place(token: String, terminal: Performing.TerminalSize?) throws {
         request.attachment = token
