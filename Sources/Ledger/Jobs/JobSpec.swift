@@ -141,7 +141,9 @@ package enum JobName {
         return nil
     }
 
-    /// The name that the runs of `program` have where none is given: its last path component, in the letters names may have; `exec` when none is left.
+    /// The name that the runs of `program` have where none is given: its last path component.
+    ///
+    /// In the letters that names may have; `exec` when none is left, or the name is reserved.
     package static func of(program: String) -> String {
         let last = program.split(separator: "/").last.map(String.init) ?? ""
         let name = last.lowercased().unicodeScalars.map { scalar -> Character in

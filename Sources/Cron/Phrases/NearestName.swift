@@ -2,12 +2,15 @@
 package enum NearestName {
     /// The name of `names` that is closest to `name`, when it is close enough to be meant.
     ///
-    /// Close enough is one slip (a letter more, less, other, or two swapped) for every three letters.
+    /// Close enough is one slip (a letter more, less, other, or two swapped) for every three letters, and never as
+    /// many as the name has letters.
     package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let limit = max(1, name.count / 3)
         let distances = names.map { (name: $0, distance: distance(name, $0)) }
         let nearest = distances.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
-        return nearest.flatMap { $0.distance <= limit && $0.distance > 0 ? $0.name : nil }
+        return nearest.flatMap { name, distance in
+            distance > 0 && distance <= limit && distance < name.utf8.count ? name : nil
+        }
     }
 
     /// The zone that is closest to `name`, also where it is named by its town or in other letters.
