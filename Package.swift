@@ -65,8 +65,8 @@ let programs: [Target] = [
     program(
         "belfry",
         [
-            "Timeline", "Cron", "Tracking", "Performing", "Ledger", "TerminalView", "API", "APIClient",
-            "Host", "WardenProtocol", .argumentParser,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "TerminalView",
+            "API", "APIClient", "Host", "WardenProtocol", .argumentParser,
         ]),
     program(
         "bench",

@@ -34,7 +34,7 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
 ///    its settings are a member of ``DispatchRules/Channel``, or of ``DispatchRules`` where they are for all. Rules are
 ///    per channel, never those of several channels together.
 /// 2. Its name stands in ``StageName`` already, at its place in the order; its reasons go into ``DispatchReason``, with
-///    their words in `WhyCommand`.
+///    their words.
 /// 3. A line in ``Dispatcher/standard``, and a test in `Tests/DeliveryTests/Dispatching.swift`.
 ///
 /// The rest follows: the verdict is stored, `belfry why` shows it, an entry that is held is kept in the outbox until its
