@@ -80,9 +80,6 @@ public struct JobReport: Hashable, Codable, Sendable {
         self.failures = failures
         self.outage = outage
     }
-
-    /// The run as `JOB#N`; absent for slots that never got a run.
-    public var runName: String? { fact.run.map { "\(job)#\($0)" } }
 }
 
 /// Why a version of an item rang, or why it did not: shown to people, stored, and the metric label.
