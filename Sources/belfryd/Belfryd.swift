@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Host
 import Logging
@@ -102,9 +103,4 @@ enum Log {
         logger.logLevel = level
         return logger
     }
-}
-
-/// What this build calls itself.
-enum Version {
-    static let text = "0.1.0"
 }
