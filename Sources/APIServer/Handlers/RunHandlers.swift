@@ -56,7 +56,7 @@ extension DaemonHandler {
         spec.notify = wish
         let loan = ExecLoan(
             environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment,
-            terminal: asked.terminal.map { TerminalSize(rows: $0.rows, columns: $0.columns) })
+            terminal: asked.terminal.map { PtySize(rows: $0.rows, columns: $0.columns) })
         guard loan.terminal?.isValid != false else {
             throw APIError(.badValue, "a terminal has 1 to 65535 rows and columns")
         }

@@ -57,7 +57,7 @@ final class OwnWarden: ExecOffice {
 
     var live: LiveState? { tracker.live }
 
-    func place(token: String, terminal: Performing.TerminalSize?) throws {
+    func place(token: String, terminal: PtySize?) throws {
         // Its log goes where it can: a run starts even if it can't be recorded.
         let log = spool.begin() ? spool.log : wardenDirectory + "/log"
         var environment = request.env
