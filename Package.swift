@@ -120,8 +120,8 @@ let suites: [Target] = [
         "APITests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "Settings", "API", "APIClient", "APIServer", "TestSupport",
-            "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
+            "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API", "APIClient", "APIServer",
+            "TestSupport", "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(
         "EndToEndTests",

@@ -1,6 +1,7 @@
 import API
 import Delivery
 import Grouping
+import TerminalView
 import Testing
 import Timeline
 import Tracking
