@@ -26,23 +26,21 @@ let stations: [Target] = [
     effect("Ledger", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery"]),
     effect(
         "LedgerSQLite",
-        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .grdb, .sqlite]),
-    effect("WardenProtocol", ["Timeline", "Performing", "Host", "CLinux"]),
+        ["Timeline", "Tracking", "Grouping", "Delivery", "Ledger", .grdb, .sqlite]),
+    effect("WardenProtocol", ["Timeline", "Performing", "Host"]),
     effect("Warden", ["Timeline", "Performing", "Host", "WardenProtocol", "CLinux"]),
     effect(
         "Engine",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "API",
-            .lifecycle, .logging,
-            .heap, .ordered,
+            .logging, .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
-    effect("DesktopChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "DBus", .logging]),
+    effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
     effect("Curl", ["CCurl"]),
-    effect(
-        "WebhookChannel", ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", .crypto, .logging]),
+    effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
     effect("Host", ["Timeline", "CLinux"]),
-    effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
+    effect("Settings", ["Timeline", "Cron", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
     effect("API", ["Timeline", "Tracking", "Ledger"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
@@ -52,31 +50,29 @@ let stations: [Target] = [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "WardenProtocol",
             "Engine", "Host", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
         ]),
-    effect("APIClient", ["Timeline", "Tracking", "API"]),
+    effect("APIClient", ["Timeline", "API"]),
 ]
 
 let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "Engine", "WardenProtocol", "DBus", "DesktopChannel", "WebhookChannel", "Host", "Settings", "API",
-            "APIServer", "APIClient", .argumentParser, .lifecycle, .logging, .crypto,
+            "Timeline", "Cron", "Tracking", "Delivery", "Ledger", "LedgerSQLite", "Engine", "WardenProtocol",
+            "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API", "APIServer",
+            "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),
     program(
         "belfry",
         [
-            "Timeline", "Cron", "Tracking", "Performing", "Ledger", "TerminalView", "API", "APIClient",
-            "Host",
-            "WardenProtocol", .argumentParser,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "TerminalView",
+            "API", "APIClient", "Host", "WardenProtocol", .argumentParser,
         ]),
     program(
         "bench",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
-            "CLinux",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
+            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench", "CLinux",
             .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
@@ -93,7 +89,10 @@ let suites: [Target] = [
     suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery", "TestSupport"]),
     suite(
         "LedgerTests",
-        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "TestSupport"]),
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "TestSupport",
+            .grdb,
+        ]),
     suite(
         "WardenTests",
         ["Timeline", "Performing", "Host", "WardenProtocol", "Warden", "TestSupport", "belfry-warden"]),
@@ -121,8 +120,8 @@ let suites: [Target] = [
         "APITests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "Settings", "API", "APIClient", "APIServer", "TestSupport",
-            "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
+            "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API", "APIClient", "APIServer",
+            "TestSupport", "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(
         "EndToEndTests",

@@ -80,9 +80,6 @@ public struct JobReport: Hashable, Codable, Sendable {
         self.failures = failures
         self.outage = outage
     }
-
-    /// The run as `JOB#N`; absent for slots that never got a run.
-    public var runName: String? { fact.run.map { "\(job)#\($0)" } }
 }
 
 /// Why a version of an item rang, or why it did not: shown to people, stored, and the metric label.
@@ -122,6 +119,28 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case dismissed
     /// Nothing is left to show: read, answered or ended.
     case resolved
+
+    /// The reason as the fragment of a sentence.
+    public var words: String {
+        switch self {
+        case .first: "the first unread message"
+        case .newMessages: "new messages"
+        case .urgencyRose: "it is more urgent than before"
+        case .repeatElapsed: "the failure persists"
+        case .failed: "the job failed"
+        case .failedDifferently: "the job failed in another way"
+        case .recovered: "the job recovered"
+        case .finished: "the run ended"
+        case .blocked: "the run waits for you"
+        case .missed: "slots were missed"
+        case .tooSoon: "it rang a moment ago"
+        case .lowUrgency: "the urgency is low"
+        case .sameFailure: "the same failure as before"
+        case .progressed: "progress"
+        case .dismissed: "you dismissed it"
+        case .resolved: "nothing is left to show"
+        }
+    }
 
     /// Whether it calls a person.
     public var rings: Bool {

@@ -88,7 +88,7 @@ package struct ProcessOrder: Hashable, Sendable {
     /// The terminal it is given as output, of this size at first; nil for a pipe.
     ///
     /// With ``stdin`` `.pty` it also reads from it, else only what ``stdin`` says.
-    package var pty: TerminalSize?
+    package var pty: PtySize?
     /// Where it reads from.
     ///
     /// Default nothing.
@@ -115,7 +115,7 @@ package struct ProcessOrder: Hashable, Sendable {
     package init(
         key: RunKey, work: Work, environment: [String: String] = [:], folder: String? = nil,
         timeout: Duration? = nil, grace: Duration = .seconds(10), output: Output,
-        isOutputWatched: Bool = true, umask: UInt32? = nil, pty: TerminalSize? = nil, stdin: Input = .none,
+        isOutputWatched: Bool = true, umask: UInt32? = nil, pty: PtySize? = nil, stdin: Input = .none,
         user: String? = nil, nice: Int? = nil, limits: [ResourceLimit: Int] = [:]
     ) {
         self.key = key
@@ -155,8 +155,8 @@ package enum ResourceLimit: Hashable, Sendable, CaseIterable {
     case memoryBytes
 }
 
-/// How large a terminal is, in characters.
-package struct TerminalSize: Hashable, Sendable {
+/// How large the terminal of a run is, in characters.
+package struct PtySize: Hashable, Sendable {
     /// From 1 to 65,535.
     package var rows: Int
     /// From 1 to 65,535.

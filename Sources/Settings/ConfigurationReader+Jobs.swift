@@ -1,3 +1,4 @@
+import Cron
 import Grouping
 import Ledger
 
@@ -30,7 +31,7 @@ extension ConfigurationReader {
             schedule: schedule ?? ScheduleSpec(kind: .manual, text: "", zone: zone))
         if let field = found.removeValue(forKey: "bot"), let bot = field.word() {
             if !bots.contains(bot) {
-                let near = Spelling.nearest(to: bot, among: bots.sorted())
+                let near = NearestName.of(bot, among: bots)
                 field.fault(
                     "there is no bot \"\(bot)\"",
                     hint: near.map { "did you mean \"\($0)\"?" } ?? "describe it under bots:")

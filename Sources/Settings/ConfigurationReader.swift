@@ -11,9 +11,7 @@ package struct ConfigurationReader {
     package var zone: (String) -> ZoneRules?
     /// Reads a secret; throws a sentence with the reason why it can't be read, without the secret.
     package var readSecret: (SecretSource) throws -> String
-    /// The zone that was probably meant by a name that does not exist.
-    package var nearestZone: (String) -> String? = { _ in nil }
-    /// The zones that a phrase may name by their cities.
+    /// The zones that a phrase may name by their cities, and a misspelt name is compared with.
     package var phraseZones = PhraseZones.none
     /// Whether a channel whose secret can't be read is left out, as at a start, instead of being a fault.
     package var leavesOut = false
@@ -130,7 +128,7 @@ package struct ConfigurationReader {
         guard zone(name) != nil else {
             field.fault(
                 "there is no time zone \"\(name)\"",
-                hint: nearestZone(name).map { "did you mean \"\($0)\"?" }
+                hint: phraseZones.nearest(name).map { "did you mean \"\($0)\"?" }
                     ?? "write a name such as Europe/Berlin or UTC")
             return nil
         }

@@ -67,12 +67,6 @@ public struct ZoneRules: Sendable {
         return end == .max ? nil : Moment(seconds: end)
     }
 
-    /// The last change of the offset at or before `moment`; `nil` when there was none.
-    public func lastTransition(through moment: Moment) -> Moment? {
-        let start = interval(atSeconds: moment.seconds).startSeconds
-        return start == .min ? nil : Moment(seconds: start)
-    }
-
     /// The moments at which clocks here show the local time `localSeconds` after 1970-01-01 00:00:00.
     public func instants(of localSeconds: Int64) -> LocalInstants {
         // No offset is larger than 26 hours, so a moment in question lies in one of these intervals.

@@ -31,13 +31,6 @@ public struct FinishEstimator: Hashable, Sendable {
         training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
     }
 
-    /// How long the job usually takes: the middle of its past runs.
-    public var usualTotal: Duration? {
-        guard !past.isEmpty else { return nil }
-        var totals = past.map(\.total)
-        return .seconds(Statistics.median(&totals))
-    }
-
     /// The longest silence usual for the job: the middle of the longest ones of its past runs.
     public var usualGap: Duration? {
         guard !telling.isEmpty else { return nil }

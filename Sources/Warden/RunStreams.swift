@@ -101,7 +101,7 @@ final class RunInputs {
     }
 
     /// The person's terminal has another size, and so has the run's.
-    func resize(_ key: RunKey, _ size: TerminalSize) {
+    func resize(_ key: RunKey, _ size: PtySize) {
         try? runs[key]?.pipes?.terminal?.resize(rows: size.rows, columns: size.columns)
     }
 

@@ -73,9 +73,9 @@ extension ProcessOrder {
         leftoverGrace = fields.optionalNumber(41).map { .microseconds(max(0, $0)) }
     }
 
-    private static func terminal(_ fields: Fields) throws(WardenError) -> TerminalSize? {
+    private static func terminal(_ fields: Fields) throws(WardenError) -> PtySize? {
         guard fields.has(13) else { return nil }
-        let size = TerminalSize(rows: try fields.number(13), columns: try fields.number(14))
+        let size = PtySize(rows: try fields.number(13), columns: try fields.number(14))
         guard size.isValid else { throw .badValue(kind: kind, number: 13) }
         return size
     }

@@ -23,7 +23,7 @@ package enum WardenCommand: Hashable, Sendable {
     /// Nothing more comes for the run to read; at a terminal its end-of-file character is typed.
     case closeInput(RunKey)
     /// The run's terminal has another size: its foreground processes get SIGWINCH.
-    case resize(RunKey, TerminalSize)
+    case resize(RunKey, PtySize)
     /// Send the run's process group a signal, 1...64, and the foreground group of its terminal.
     case signal(RunKey, number: Int)
     /// Start nothing any more, and end when the last run has ended and its outcome is acknowledged: a newer
@@ -130,7 +130,7 @@ extension WardenCommand {
             self = .input(try fields.key(1), offset: offset, bytes: Array(try fields.bytes(3)))
         case 7: self = .closeInput(try fields.key(1))
         case 8:
-            let size = TerminalSize(rows: try fields.number(2), columns: try fields.number(3))
+            let size = PtySize(rows: try fields.number(2), columns: try fields.number(3))
             guard size.isValid else { throw .badValue(kind: kind, number: 2) }
             self = .resize(try fields.key(1), size)
         case 9:

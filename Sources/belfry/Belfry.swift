@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 
 /// The command `belfry`.
@@ -41,9 +42,4 @@ struct Belfry: ParsableCommand {
     static func main() {
         Entry.run(Array(CommandLine.arguments.dropFirst()))
     }
-}
-
-/// What this build calls itself.
-enum Version {
-    static let text = "0.1.0"
 }

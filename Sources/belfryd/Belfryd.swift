@@ -1,3 +1,4 @@
+import API
 import ArgumentParser
 import Host
 
@@ -87,9 +88,4 @@ struct Places: ParsableArguments {
             system ? .system : .user,
             overrides: Paths.Overrides(config: config, state: state, socket: socket))
     }
-}
-
-/// What this build calls itself.
-enum Version {
-    static let text = "0.1.0"
 }

@@ -1,3 +1,4 @@
+import API
 import Curl
 import Delivery
 import DesktopChannel

@@ -38,10 +38,7 @@ struct ConfigurationFiles: Sendable {
         guard exists else { return .standard(zone: zones.hostName) }
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
-        reader.nearestZone = { NearestName.ofZone($0, among: zones.names) }
-        reader.phraseZones = PhraseZones(
-            names: { zones.names }, rules: { zones.rules(of: $0) },
-            nearest: { NearestName.ofZone($0, among: zones.names) })
+        reader.phraseZones = PhraseZones(names: { zones.names }, rules: { zones.rules(of: $0) })
         reader.leavesOut = leavesOut
         adjust(&reader)
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })

@@ -1,3 +1,4 @@
+import API
 import APIServer
 import Curl
 import Engine

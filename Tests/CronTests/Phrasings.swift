@@ -387,7 +387,7 @@ private let phrasings = """
         return Row(phrase: String(parts[0]), result: String(parts[1]))
     }
 
-    /// The zones of this machine, and a list of a few that a slip is compared with.
+    /// A few zones of this machine.
     static let zones = PhraseZones(
         names: {
             [
@@ -396,8 +396,7 @@ private let phrasings = """
                 "Asia/Singapore", "Singapore", "Australia/West", "EST", "America/Cordoba", "Europe/Cordoba",
             ]
         },
-        rules: { try? SystemZones.zone($0 == "Europe/Cordoba" ? "Europe/Madrid" : $0) },
-        nearest: { $0 == "berln" ? "Europe/Berlin" : nil })
+        rules: { try? SystemZones.zone($0 == "Europe/Cordoba" ? "Europe/Madrid" : $0) })
 
     @Test func `is known by three hundred phrases, a hundred of them refused`() {
         #expect(Self.rows.count >= 300 && Self.rows.count(where: \.isRefused) >= 100)

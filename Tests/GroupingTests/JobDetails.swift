@@ -26,7 +26,7 @@ private func report(_ actions: [ItemAction]) -> JobReport? {
         #expect(recovery.news == .recovered)
         #expect(recovery.outage == .seconds(60 * 185))
         #expect(recovery.failures == 2)
-        #expect(recovery.runName == "backup#3")
+        #expect(recovery.job == "backup" && recovery.fact.run == 3)
         #expect(item.failures == 0)
     }
 

@@ -132,7 +132,7 @@ import Testing
 
     @Test(arguments: [
         ("Backup", "begins with a-z or 0-9"), ("back up", "holds only a-z"),
-        ("logs", "a word of the run command"),
+        ("logs", "a subcommand of belfry run has this name"),
         ("''", "can't be empty"), ("-x", "begins with a-z or 0-9"),
     ])
     func `is refused with a bad name`(name: String, reason: String) {

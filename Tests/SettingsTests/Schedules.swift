@@ -1,3 +1,4 @@
+import Cron
 import Ledger
 import Settings
 import Testing
@@ -38,7 +39,9 @@ import Timeline
         #expect(shown.contains("jobs.a.schedule.zone: there is no time zone \"Europe/Berlim\""))
         #expect(marked(shown) == "Europe/Berlim")
         do throws(SettingsError) {
-            _ = try read("zone: Berlin") { $0.nearestZone = { _ in "Europe/Berlin" } }
+            _ = try read("zone: Berlin") {
+                $0.phraseZones = PhraseZones(names: { ["Europe/Berlin"] }, rules: { _ in nil })
+            }
             Issue.record("not refused")
         } catch {
             #expect(error.description.contains("no time zone \"Berlin\"; did you mean \"Europe/Berlin\"?"))

@@ -51,7 +51,7 @@ import Timeline
             key: key, work: .command(["a", "b"]), environment: ["A": "1"], folder: "/h",
             timeout: .seconds(5), grace: .milliseconds(1500),
             output: .init(path: "/o", headBytes: 10, tailBytes: 20), isOutputWatched: false, umask: 0o27,
-            pty: TerminalSize(rows: 24, columns: 80), stdin: .pty, user: "u", nice: -5,
+            pty: PtySize(rows: 24, columns: 80), stdin: .pty, user: "u", nice: -5,
             limits: [.memoryBytes: 64])
         order.attachment = "t"
         order.leftoverGrace = .seconds(2)

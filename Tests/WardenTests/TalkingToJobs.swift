@@ -113,7 +113,7 @@ import WardenProtocol
 @Suite(.timeLimit(.minutes(1))) struct `a job at a terminal` {
     private func order(_ warden: WardenAtWork, _ text: String) -> ProcessOrder {
         var order = warden.order(.shell(text))
-        order.pty = TerminalSize(rows: 31, columns: 97)
+        order.pty = PtySize(rows: 31, columns: 97)
         order.stdin = .pty
         return order
     }
@@ -135,7 +135,7 @@ import WardenProtocol
         let order = order(warden, "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.01; done")
         warden.client.send(.start(order))
         try await warden.output(of: order.key, contains: "ready")
-        warden.client.send(.resize(order.key, TerminalSize(rows: 40, columns: 120)))
+        warden.client.send(.resize(order.key, PtySize(rows: 40, columns: 120)))
         #expect(try await warden.end(of: order.key).exitCode == 0)
         #expect(try warden.log(of: order).contains("40 120"))
     }

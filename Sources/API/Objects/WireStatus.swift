@@ -101,3 +101,8 @@ package struct WireProblem: Hashable, Sendable, Codable {
     /// Whether it is only worth a look.
     package var isWarning: Bool { severity == .warning }
 }
+
+/// What this build calls itself.
+package enum Version {
+    package static let text = "0.1.0"
+}

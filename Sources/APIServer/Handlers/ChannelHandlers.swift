@@ -1,4 +1,5 @@
 import API
+import Cron
 import Delivery
 import Engine
 import Grouping

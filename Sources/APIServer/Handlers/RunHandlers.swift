@@ -1,4 +1,5 @@
 import API
+import Cron
 import Delivery
 import Engine
 import Ledger
@@ -46,7 +47,7 @@ extension DaemonHandler {
             throw APIError(.badValue, "id is not a UUID in lower case")
         }
         var draft = JobDraft()
-        draft.name = asked.name ?? CommandName.of(program)
+        draft.name = asked.name ?? JobName.of(program: program)
         draft.fields["bot"] = asked.bot.map { .text($0) }
         draft.fields["command"] = .texts(asked.command)
         draft.fields["cwd"] = .text(asked.cwd)
@@ -55,7 +56,7 @@ extension DaemonHandler {
         spec.notify = wish
         let loan = ExecLoan(
             environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment,
-            terminal: asked.terminal.map { TerminalSize(rows: $0.rows, columns: $0.columns) })
+            terminal: asked.terminal.map { PtySize(rows: $0.rows, columns: $0.columns) })
         guard loan.terminal?.isValid != false else {
             throw APIError(.badValue, "a terminal has 1 to 65535 rows and columns")
         }

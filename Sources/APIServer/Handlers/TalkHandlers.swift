@@ -1,4 +1,5 @@
 import API
+import Cron
 import Engine
 import Grouping
 import Ledger

@@ -1,4 +1,5 @@
 package import API
+import Cron
 package import Engine
 import Host
 package import Ledger

@@ -14,9 +14,7 @@ struct ScheduleReading {
 
     /// The zones that a phrase may name by their cities.
     var phraseZones: PhraseZones {
-        PhraseZones(
-            names: { ZoneFiles().names }, rules: zones,
-            nearest: { NearestName.ofZone($0, among: ZoneFiles().names) })
+        PhraseZones(names: { ZoneFiles().names }, rules: zones)
     }
 
     /// The rules of a zone.

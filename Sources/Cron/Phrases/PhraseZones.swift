@@ -8,8 +8,6 @@ package struct PhraseZones: Sendable {
     let names: @Sendable () -> [String]
     /// The rules of a zone.
     let rules: @Sendable (String) -> ZoneRules?
-    /// The zone whose name is close to a misspelt one.
-    let nearest: @Sendable (String) -> String?
     /// The zone of a phrase that names none; its own name is understood in any case.
     private var given = ZoneRules.utc
     /// From when on the clocks of zones with one name are compared.
@@ -17,16 +15,14 @@ package struct PhraseZones: Sendable {
 
     /// The zones of a machine.
     package init(
-        names: @escaping @Sendable () -> [String], rules: @escaping @Sendable (String) -> ZoneRules?,
-        nearest: @escaping @Sendable (String) -> String?
+        names: @escaping @Sendable () -> [String], rules: @escaping @Sendable (String) -> ZoneRules?
     ) {
         self.names = names
         self.rules = rules
-        self.nearest = nearest
     }
 
     /// No zone but the one given beside the phrase.
-    package static let none = PhraseZones(names: { [] }, rules: { _ in nil }, nearest: { _ in nil })
+    package static let none = PhraseZones(names: { [] }, rules: { _ in nil })
 
     /// The same zones for a phrase that is read at `now`, with `zone` beside it.
     func given(_ zone: ZoneRules, now: Moment) -> PhraseZones {
@@ -34,6 +30,9 @@ package struct PhraseZones: Sendable {
         (zones.given, zones.now) = (zone, now)
         return zones
     }
+
+    /// The zone that a name which is none was probably meant to be.
+    package func nearest(_ name: String) -> String? { NearestName.ofZone(name, among: names()) }
 
     /// What a name stands for.
     enum Found {
@@ -107,9 +106,9 @@ extension PhraseReader {
         let start = position
         guard let count = try zoneWords() else {
             let words = nameWords(Self.longestName)
-            let nearest = zones.nearest
+            let zones = zones
             let near = (1...max(1, words.count)).reversed().lazy
-                .compactMap { nearest(words.prefix($0).joined(separator: " ")) }.first
+                .compactMap { zones.nearest(words.prefix($0).joined(separator: " ")) }.first
             throw fault(
                 kind: .unknownZone, at: tokens[start].range, "no time zone of this name is known here",
                 fix: near.map { "did you mean \($0)?" }

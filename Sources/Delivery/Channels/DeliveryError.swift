@@ -87,6 +87,31 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     /// The daemon is stopping; the attempt counts for nothing.
     case stopping
 
+    /// The reason as the fragment of a sentence.
+    package var words: String {
+        switch self {
+        case .dnsFailed: "its name does not resolve"
+        case .connectFailed: "no connection"
+        case .tlsFailed: "TLS failed"
+        case .timeout: "no answer in time"
+        case .disconnected: "the connection broke"
+        case .noBus: "no session bus"
+        case .noServer: "no notification server"
+        case .serverError: "the server reports an error"
+        case .throttled: "too many requests"
+        case .askedAgain: "the server asks to try again"
+        case .rejected: "the server rejects it"
+        case .gone: "the address no longer exists"
+        case .redirected: "the server redirects elsewhere"
+        case .badAnswer: "the answer can't be read"
+        case .addressRefused: "the address is not allowed"
+        case .secretUnreadable: "the secret can't be read"
+        case .unsendable: "it can't be sent"
+        case .channelClosed: "the channel is disabled or was removed"
+        case .stopping: "the daemon is stopping"
+        }
+    }
+
     /// Whether the channel itself failed, and not what it was sent: its next success is news for all that waits.
     ///
     /// "Too many" is none: who asks for a pause gets it, also when something else is let through.

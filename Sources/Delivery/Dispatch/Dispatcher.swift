@@ -14,14 +14,10 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     case silence
     /// Whether it is a time of day at which the channel rests.
     case quietHours
-    /// Whether something larger that is known already explains it.
-    case inhibition
     /// Whether the channel has had enough for now.
     case budget
     /// Whether it joins what waits for the channel.
     case grouping
-    /// Whether it goes further, as nobody has reacted.
-    case escalation
 
     fileprivate var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
@@ -33,8 +29,8 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
 /// 1. A struct that is a ``DispatchStage`` in a file of its own beside this one. What it decides by comes in as values:
 ///    its settings are a member of ``DispatchRules/Channel``, or of ``DispatchRules`` where they are for all. Rules are
 ///    per channel, never those of several channels together.
-/// 2. Its name stands in ``StageName`` already, at its place in the order; its reasons go into ``DispatchReason``, with
-///    their words in `WhyCommand`.
+/// 2. A case of ``StageName`` at its place in the order, unless there is one; its reasons go into ``DispatchReason``,
+///    with their words.
 /// 3. A line in ``Dispatcher/standard``, and a test in `Tests/DeliveryTests/Dispatching.swift`.
 ///
 /// The rest follows: the verdict is stored, `belfry why` shows it, an entry that is held is kept in the outbox until its

@@ -56,6 +56,17 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     case read
     /// The channel rests at this time of day.
     case quietHours
+
+    /// The reason as the fragment of a sentence.
+    package var words: String {
+        switch self {
+        case .noRoute: "no route names it"
+        case .notWished: "belfry exec --notify excludes it"
+        case .dismissed: "you dismissed it"
+        case .read: "it was read before it was shown"
+        case .quietHours: "quiet hours"
+        }
+    }
 }
 
 /// What is dispatched: an event, or a version of an item.

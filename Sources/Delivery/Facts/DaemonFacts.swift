@@ -2,6 +2,37 @@ import Timeline
 
 // What facts of channels, the configuration and the clock hold.
 
+/// Why a fact of the daemon itself is written, where no run and no delivery is the reason.
+package enum DaemonReason: String, Hashable, Sendable, CaseIterable {
+    /// The disk of the ledger is full.
+    case full
+    /// There is room again.
+    case room
+    /// What was left out can be used after all.
+    case returned
+    /// Times of the day come again.
+    case newEra
+    /// A person asked for it.
+    case asked
+    /// A job made by hand has the name already.
+    case nameTaken
+    /// A secret can't be read.
+    case badSecret
+
+    /// The reason as the fragment of a sentence.
+    package var words: String {
+        switch self {
+        case .full: "the disk is full"
+        case .room: "the disk has room again"
+        case .returned: "what was left out is back"
+        case .newEra: "times of the day come again"
+        case .asked: "on request"
+        case .nameTaken: "its name is in use"
+        case .badSecret: "its secret can't be read"
+        }
+    }
+}
+
 extension Fact {
     /// How a channel is doing.
     package struct Channel: FactContent {
@@ -92,7 +123,8 @@ extension Fact {
         /// What returned.
         package var columns: FactColumns {
             FactColumns(
-                reason: job == nil && channel == nil ? nil : "returned", job: job, channel: channel)
+                reason: job == nil && channel == nil ? nil : DaemonReason.returned.rawValue, job: job,
+                channel: channel)
         }
         /// The difference.
         package var payload: Difference? { difference }
@@ -171,7 +203,7 @@ extension Fact {
         }
 
         /// The reason `newEra`.
-        package var columns: FactColumns { FactColumns(reason: "newEra") }
+        package var columns: FactColumns { FactColumns(reason: DaemonReason.newEra.rawValue) }
         /// By how much.
         package var payload: Payload? { backSeconds.map(Payload.init) }
     }

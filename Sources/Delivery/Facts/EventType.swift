@@ -1,3 +1,5 @@
+import Grouping
+
 /// The kinds of facts; their texts are what webhooks and `belfry events` show.
 package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case runStarted = "run.started"
@@ -33,4 +35,63 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case test = "test"
     /// Of a type that this version does not know; never written.
     case unknown = "unknown"
+}
+
+extension EventType {
+    /// What happened, after the name of the run or job that it is about: `failed`, `waits for you`.
+    package var words: String {
+        switch self {
+        case .runStarted: "started"
+        case .runProgress: "made progress"
+        case .runBlocked: "waits for you"
+        case .runCompleted: "completed"
+        case .runFailed: "failed"
+        case .runRecovered: "recovered"
+        case .runCanceled: "was cancelled"
+        case .runMissed: "missed slots"
+        case .runSkipped: "was skipped"
+        case .runLost: "was lost"
+        case .runLate: "is late"
+        case .runSlow: "is slow"
+        case .runStuck: "is stuck"
+        case .runFlapping: "fails and recovers in turns"
+        case .messagePosted: "a message"
+        case .messageRead: "a thread was read"
+        case .messageGroup: "messages"
+        case .itemDismissed: "an item was dismissed"
+        case .itemActed: "a button was pressed"
+        case .questionAsked: "a question"
+        case .questionAnswered: "an answer"
+        case .channelFailing: "a channel fails"
+        case .channelDisabled: "a channel was given up"
+        case .channelRestored: "a channel works again"
+        case .configReloaded: "the configuration was reloaded"
+        case .configPartial: "a channel was left out"
+        case .jobLeftOut: "was left out"
+        case .ledgerFull: "the disk is full"
+        case .ledgerRestored: "the disk has room again"
+        case .clockBack: "the clock went back"
+        case .test: "a test"
+        case .unknown: "an event of another version"
+        }
+    }
+
+    /// What happened, by itself: in the words of an item that rings for it, where one does.
+    package var sentence: String {
+        switch self {
+        case .runBlocked: RingReason.blocked.words
+        case .runFailed: RingReason.failed.words
+        case .runRecovered: RingReason.recovered.words
+        case .runMissed: RingReason.missed.words
+        case .runStarted, .runProgress, .runCompleted, .runCanceled, .runSkipped, .runLost, .runLate,
+            .runSlow,
+            .runStuck:
+            "the run \(words)"
+        case .runFlapping, .jobLeftOut: "the job \(words)"
+        case .messagePosted, .messageRead, .messageGroup, .itemDismissed, .itemActed, .questionAsked,
+            .questionAnswered, .channelFailing, .channelDisabled, .channelRestored, .configReloaded,
+            .configPartial, .ledgerFull, .ledgerRestored, .clockBack, .test, .unknown:
+            words
+        }
+    }
 }

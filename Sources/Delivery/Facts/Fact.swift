@@ -140,10 +140,10 @@ extension Fact {
         case .channelFailing(let news), .channelDisabled(let news), .channelRestored(let news): news
         case .configReloaded(let reload): reload
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): leftOut
-        case .ledgerFull: FactColumns(reason: "full")
-        case .ledgerRestored: FactColumns(reason: "room")
+        case .ledgerFull: FactColumns(reason: DaemonReason.full.rawValue)
+        case .ledgerRestored: FactColumns(reason: DaemonReason.room.rawValue)
         case .clockBack(let back): back
-        case .test(let channel): FactColumns(reason: "asked", channel: channel)
+        case .test(let channel): FactColumns(reason: DaemonReason.asked.rawValue, channel: channel)
         case .unknown(let columns): columns
         }
     }

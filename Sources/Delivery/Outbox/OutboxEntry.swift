@@ -122,7 +122,7 @@ package enum OutboxState: String, Hashable, Codable, Sendable, CaseIterable {
     /// A rule keeps it back until its moment; nothing that happens to its channel releases it.
     /// Becomes `.pending` at that moment or by `outbox retry`, `.superseded`, `.expired` or `.discarded`.
     case held
-    /// Not sent, by a silence, a budget or a setting; kept to say why not. Stays so.
+    /// Not sent, by a rule. Only in rows of earlier versions: never written, a verdict says it now. Stays so.
     case suppressed
     /// A newer entry of the same item says more; this one was never tried. Stays so.
     case superseded

@@ -85,11 +85,15 @@ package struct LeftOut: Hashable, Sendable {
         case .job(let spec):
             NewEvent(
                 .jobLeftOut(
-                    Fact.LeftOut(job: spec.name, bot: spec.bot, reason: "nameTaken", message: sentence)),
+                    Fact.LeftOut(
+                        job: spec.name, bot: spec.bot, reason: DaemonReason.nameTaken.rawValue,
+                        message: sentence)),
                 at: now)
         case .channel(let name, _):
             NewEvent(
-                .configPartial(Fact.LeftOut(channel: name, reason: "badSecret", message: sentence)), at: now)
+                .configPartial(
+                    Fact.LeftOut(channel: name, reason: DaemonReason.badSecret.rawValue, message: sentence)),
+                at: now)
         }
     }
 

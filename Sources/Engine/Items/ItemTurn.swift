@@ -64,7 +64,7 @@ struct ItemTurn {
     /// What the surfaces want to hear of jobs, all together.
     var jobPolicy: JobPolicy { Self.jobPolicy(configuration) }
     /// The same, and each by itself.
-    var jobPolicies: JobPolicies { JobPolicies(configuration.routing, levels: levels) }
+    var jobPolicies: ChannelInterests { ChannelInterests(configuration.routing, levels: levels) }
 
     static func jobPolicy(_ configuration: EngineConfiguration) -> JobPolicy {
         JobPolicy(hears: configuration.routing.hears(Set(levels(configuration))))

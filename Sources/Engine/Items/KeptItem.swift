@@ -179,7 +179,7 @@ extension KeptItem {
     }
 
     /// Takes in a fact of a run or of slots.
-    mutating func receive(_ fact: JobFact, at now: Moment, policies: JobPolicies) -> [Decision] {
+    mutating func receive(_ fact: JobFact, at now: Moment, policies: ChannelInterests) -> [Decision] {
         guard case .job(let job) = decider else { return [] }
         views = views.filter { policies.each[$0.key] != nil }
         for name in policies.apart where views[name] == nil { views[name] = View(job: job, shown: shown) }
@@ -196,7 +196,7 @@ extension KeptItem {
     }
 
     /// The moment of a job has come, on one channel or on all.
-    mutating func wake(at now: Moment, policies: JobPolicies) -> [Decision] {
+    mutating func wake(at now: Moment, policies: ChannelInterests) -> [Decision] {
         decide { job, channel in job.wake(at: now, policy: policies.policy(of: channel)) }
     }
 

@@ -74,11 +74,11 @@ package struct ExecLoan: Hashable, Sendable {
     /// The token under which somebody offered streams to the warden.
     package var attachment: String?
     /// The size of the terminal it is given; nil: it gets none.
-    package var terminal: TerminalSize?
+    package var terminal: PtySize?
 
     package init(
         environment: [String: String], umask: UInt32? = nil, attachment: String? = nil,
-        terminal: TerminalSize? = nil
+        terminal: PtySize? = nil
     ) {
         self.environment = environment
         self.umask = umask

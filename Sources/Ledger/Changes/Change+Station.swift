@@ -11,7 +11,7 @@ extension Change {
         case .putJob, .removeJob, .pauseJob: .jobs
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
-        case .insertMessage, .markRead, .pinMessage, .putItem: .talk
+        case .insertMessage, .markRead, .putItem: .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
             .outbox
@@ -24,7 +24,7 @@ extension Change {
         switch self {
         case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .markRead,
-            .pinMessage, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
+            .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
             false
@@ -47,7 +47,6 @@ extension Change {
         case .saveLive(let run, _): "saveLive \(run)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
-        case .pinMessage(let id, _): "pinMessage \(id)"
         case .putItem(let item, _): "putItem \(item.key)"
         case .insertOutbox(let entry): "insertOutbox \(entry.cause)"
         case .moveOutbox(let move): "moveOutbox \(move.id) to \(move.to.rawValue)"

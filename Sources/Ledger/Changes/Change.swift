@@ -53,8 +53,6 @@ package indirect enum Change: Sendable {
     case insertMessage(MessageRecord)
     /// Marks every message of the thread up to `through` as read.
     case markRead(bot: String, thread: String, through: Moment)
-    /// Pins a message, or unpins it. Guard: it exists.
-    case pinMessage(id: String, Bool)
     /// Inserts or replaces an item. Guard: the stored revision is `replacing` (nil: no such item).
     case putItem(ItemRecord, replacing: Int64?)
 

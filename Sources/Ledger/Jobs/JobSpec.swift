@@ -121,7 +121,7 @@ package enum JobAction: Hashable, Sendable, Codable {
     }
 }
 
-/// The rule for names of jobs and bots.
+/// The rules for names of jobs and bots.
 package enum JobName {
     /// Subcommands of `belfry run`; no job may have such a name.
     package static let reserved: Set<String> = ["show", "logs", "cancel", "retry"]
@@ -137,8 +137,23 @@ package enum JobName {
         for byte in bytes where !isLetterOrDigit(byte) && byte != 0x2E && byte != 0x5F && byte != 0x2D {
             return "a name holds only a-z, 0-9, '.', '_' and '-'"
         }
-        if reserved.contains(name) { return "\"\(name)\" is a word of the run command" }
+        if reserved.contains(name) { return "a subcommand of belfry run has this name; choose another" }
         return nil
+    }
+
+    /// The name that the runs of `program` have where none is given: its last path component.
+    ///
+    /// In the letters that names may have; `exec` when none is left, or the name is reserved.
+    package static func of(program: String) -> String {
+        let last = program.split(separator: "/").last.map(String.init) ?? ""
+        let name = last.lowercased().unicodeScalars.map { scalar -> Character in
+            switch scalar {
+            case "a"..."z", "0"..."9", ".", "_", "-": Character(scalar)
+            default: "-"
+            }
+        }
+        let trimmed = String(name.drop { !$0.isLetter && !$0.isNumber }.prefix(63))
+        return fault(in: trimmed) == nil ? trimmed : "exec"
     }
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {

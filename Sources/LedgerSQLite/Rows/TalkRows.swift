@@ -7,7 +7,6 @@ import Timeline
 struct TalkRows {
     private let insert: Prepared
     private let read: Prepared
-    private let pin: Prepared
     private let addItem: Prepared
     private let putItem: Prepared
     private let rewriteItem: Prepared
@@ -21,7 +20,6 @@ struct TalkRows {
             """, in: database)
         read = try Prepared(
             "UPDATE message SET read = 1 WHERE bot = ? AND thread = ? AND at <= ? AND read = 0", in: database)
-        pin = try Prepared("UPDATE message SET pinned = ? WHERE id = ?", in: database)
         addItem = try Prepared(
             "INSERT INTO item (revision, state, flush_at, updated_at, key) VALUES (?, ?, ?, ?, ?)",
             in: database)
@@ -64,14 +62,6 @@ struct TalkRows {
             $0.put(thread)
             $0.put(through)
         }
-    }
-
-    func pin(_ id: String, _ pinned: Bool) throws(StoreFailure) {
-        let changed = try pin.run {
-            $0.put(pinned)
-            $0.put(id)
-        }
-        if changed == 0 { throw .fenced }
     }
 
     func put(_ item: ItemRecord, replacing old: Int64?) throws(StoreFailure) {

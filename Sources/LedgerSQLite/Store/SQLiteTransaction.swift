@@ -241,7 +241,6 @@ struct StationRows {
         case .insertMessage(let message): try talk.insert(message)
         case .markRead(let bot, let thread, let moment):
             try talk.markRead(bot: bot, thread: thread, through: moment)
-        case .pinMessage(let id, let pinned): try talk.pin(id, pinned)
         case .putItem(let item, let old): try talk.put(item, replacing: old)
         case .insertOutbox(let entry): try outbox.insert(entry)
         case .moveOutbox(let move): try outbox.move(move)

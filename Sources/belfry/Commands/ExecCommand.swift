@@ -3,6 +3,7 @@ import APIClient
 import ArgumentParser
 import Glibc
 import Host
+import Ledger
 import Performing
 import TerminalView
 import Tracking
@@ -65,8 +66,8 @@ struct ExecCommand: ParsableCommand {
             throw ValidationError("--notify is always, failure or never")
         }
         for (flag, name) in [("--name", name), ("--bot", bot)] {
-            if let name, let fault = CommandName.fault(in: name) {
-                throw ValidationError("\(flag) \"\(name)\" \(fault)")
+            if let name, let fault = JobName.fault(in: name) {
+                throw ValidationError("\(flag) \"\(name)\": \(fault)")
             }
         }
     }

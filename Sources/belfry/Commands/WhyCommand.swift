@@ -1,6 +1,8 @@
 import API
 import APIClient
 import ArgumentParser
+import Delivery
+import Grouping
 import TerminalView
 import Tracking
 
@@ -52,61 +54,49 @@ struct WhyCommand: ParsableCommand {
     }
 }
 
-// A table: decisions and reasons as people say them.
-
 /// A verdict in plain words.
 enum VerdictWords {
     /// What it is about: `backup#12 failed`, `thread ops/main`.
     static func subject(of verdict: WireVerdict) -> String {
-        let type = verdict.type ?? "event \(verdict.event)"
-        if let run = verdict.run { return "\(run) \(event[type] ?? type)" }
+        let event = type(of: verdict)?.words ?? verdict.type ?? "event \(verdict.event)"
+        if let run = verdict.run { return "\(run) \(event)" }
         if let item = verdict.item, item.hasPrefix("thread:") { return "thread \(item.dropFirst(7))" }
-        if let item = verdict.item, item.hasPrefix("job:") {
-            return "\(item.dropFirst(4)) \(event[type] ?? type)"
-        }
-        return event[type] ?? type
+        if let item = verdict.item, item.hasPrefix("job:") { return "\(item.dropFirst(4)) \(event)" }
+        return event
     }
 
     /// What was decided, and why: `sent: the job failed`.
     static func decision(of verdict: WireVerdict, _ screen: Screen) -> String {
-        let why = reason[verdict.reason] ?? RunReason(rawValue: verdict.reason)?.words ?? verdict.reason
+        let why = reason(of: verdict)
         switch verdict.action {
         case "hold": return "held until \(screen.time(verdict.until)): \(why)"
         case "suppress": return "not sent: \(why)"
         default: break
         }
-        let isSilent = silent.contains(verdict.reason)
+        let isSilent = RingReason(rawValue: verdict.reason)?.rings == false
         let form = verdict.stage == "grouping" ? "joined to what waits" : isSilent ? "sent silently" : "sent"
         return "\(form): \(why)"
     }
 
-    private static let event = [
-        "run.started": "started", "run.blocked": "waits for you", "run.completed": "completed",
-        "run.failed": "failed", "run.recovered": "recovered", "run.canceled": "was cancelled",
-        "run.missed": "missed slots", "run.skipped": "skipped", "run.lost": "was lost",
-        "message.posted": "a message", "channel.failing": "a channel fails",
-        "channel.disabled": "a channel was given up", "channel.restored": "a channel works again",
-        "config.reloaded": "the configuration was reloaded", "config.partial": "a channel was left out",
-        "job.leftOut": "was left out", "ledger.full": "the disk is full",
-        "ledger.restored": "the disk has room again", "clock.back": "the clock went back",
-        "test": "a test",
-    ]
+    private static func type(of verdict: WireVerdict) -> EventType? {
+        verdict.type.flatMap(EventType.init)
+    }
 
-    /// Reasons for which nobody is called.
-    private static let silent: Set = [
-        "tooSoon", "lowUrgency", "sameFailure", "progressed", "dismissed", "resolved",
-    ]
-
-    private static let reason = [
-        "first": "the first unread message", "newMessages": "new messages",
-        "urgencyRose": "it is more urgent than before", "repeatElapsed": "the failure persists",
-        "failed": "the job failed", "failedDifferently": "the job failed in another way",
-        "recovered": "the job recovered", "finished": "the run ended", "blocked": "the run waits for you",
-        "missed": "slots were missed", "tooSoon": "it rang a moment ago", "lowUrgency": "the urgency is low",
-        "sameFailure": "the same failure as before", "progressed": "progress",
-        "dismissed": "you dismissed it", "resolved": "nothing is left to show",
-        "noRoute": "no route names it", "notWished": "belfry exec --notify excludes it",
-        "read": "it was read before it was shown", "quietHours": "quiet hours", "asked": "on request",
-        "started": "the run started", "completed": "the run completed",
-    ]
+    /// Why: the reason of the stage, of the item or of the daemon, or else the event that was sent.
+    ///
+    /// An event of a run is its own reason on each channel, however the run ended.
+    private static func reason(of verdict: WireVerdict) -> String {
+        let type = type(of: verdict)
+        let text = verdict.reason
+        let delivery = DeliveryReason(rawValue: text)?.words
+        if let type, [.channelFailing, .channelDisabled, .channelRestored].contains(type), let delivery {
+            return delivery
+        }
+        let known =
+            DispatchReason(rawValue: text)?.words ?? RingReason(rawValue: text)?.words
+            ?? DaemonReason(rawValue: text)?.words
+        if let known { return known }
+        if let type, type.rawValue.hasPrefix("run.") { return type.sentence }
+        return RunReason(rawValue: text)?.words ?? delivery ?? type?.sentence ?? text
+    }
 }

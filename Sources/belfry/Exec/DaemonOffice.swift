@@ -2,6 +2,7 @@ import API
 import APIClient
 import Glibc
 import Host
+import Ledger
 import Performing
 import Tracking
 import WardenProtocol
@@ -15,7 +16,7 @@ protocol ExecOffice: AnyObject {
     /// Has the command started on the streams that were offered under `token`.
     ///
     /// Returns when that is on its way, not when it has started.
-    func place(token: String, terminal: Performing.TerminalSize?) throws
+    func place(token: String, terminal: PtySize?) throws
     /// What to wait for besides the command's own streams, with what to do when there is something to read.
     var sources: [(descriptor: Int32, read: () throws -> Void)] { get }
     /// Looks around; called whenever ``nextLook`` is over. Returns the end of a run that was never started.
@@ -68,9 +69,9 @@ final class DaemonOffice: ExecOffice {
         return try client.ask(Endpoints.status())
     }
 
-    var name: String { run?.name ?? request.name ?? CommandName.of(request.command.first ?? "") }
+    var name: String { run?.name ?? request.name ?? JobName.of(program: request.command.first ?? "") }
 
-    func place(token: String, terminal: Performing.TerminalSize?) throws {
+    func place(token: String, terminal: PtySize?) throws {
         request.attachment = token
         request.terminal = terminal.map { WireTerminal(rows: $0.rows, columns: $0.columns) }
         var reconnection = Reconnection()

@@ -81,11 +81,5 @@ struct ExecRow {
         isShown = false
     }
 
-    private static var size: TerminalView.TerminalSize {
-        var size = winsize()
-        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-            return TerminalView.TerminalSize(columns: 80, rows: 24)
-        }
-        return TerminalView.TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
-    }
+    private static var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import Host
 import Performing
+import TerminalView
 import WardenProtocol
 
 /// The streams of a command that somebody else starts for us: what is offered to it, and our ends of it.
@@ -112,13 +113,8 @@ final class ExecTerminal {
     }
 
     /// How large it is; 24 rows of 80 where there is none.
-    static var size: Performing.TerminalSize {
-        for descriptor in [STDOUT_FILENO, STDIN_FILENO, STDERR_FILENO] {
-            var size = winsize()
-            guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { continue }
-            let found = Performing.TerminalSize(rows: Int(size.ws_row), columns: Int(size.ws_col))
-            if found.isValid { return found }
-        }
-        return Performing.TerminalSize(rows: 24, columns: 80)
+    static var size: PtySize {
+        let size = TerminalSize(of: STDOUT_FILENO, STDIN_FILENO, STDERR_FILENO)
+        return PtySize(rows: size.rows, columns: size.columns)
     }
 }

@@ -1,6 +1,7 @@
 import API
 import Glibc
 import Host
+import Ledger
 import Performing
 import Timeline
 import Tracking
@@ -24,7 +25,7 @@ final class OwnWarden: ExecOffice {
     /// Starts a warden in a folder of its own, and writes down that the run is about to begin.
     init(_ request: ExecRequest) throws {
         self.request = request
-        name = request.name ?? CommandName.of(request.command.first ?? "")
+        name = request.name ?? JobName.of(program: request.command.first ?? "")
         let id = UniqueID.v7(at: .now)
         key = RunKey(run: id, attempt: 1)
         let paths = Paths(.user)
@@ -56,7 +57,7 @@ final class OwnWarden: ExecOffice {
 
     var live: LiveState? { tracker.live }
 
-    func place(token: String, terminal: Performing.TerminalSize?) throws {
+    func place(token: String, terminal: PtySize?) throws {
         // Its log goes where it can: a run starts even if it can't be recorded.
         let log = spool.begin() ? spool.log : wardenDirectory + "/log"
         var environment = request.env

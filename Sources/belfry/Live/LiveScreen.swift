@@ -88,11 +88,5 @@ final class LiveScreen {
     /// `text` in lines no wider than the terminal, broken between words.
     static func wrapped(_ text: String) -> [String] { LineBreaker.lines(text, columns: size.columns) }
 
-    private static var size: TerminalSize {
-        var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-            return TerminalSize(columns: 80, rows: 24)
-        }
-        return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
-    }
+    private static var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
 }

@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Cron
 import Glibc
 import Host
 

@@ -1,6 +1,7 @@
 import API
 import Glibc
 import Host
+import TerminalView
 
 /// The process's standard output, written at once: what is printed can be read the moment it is known.
 ///
@@ -38,6 +39,19 @@ enum StandardError {
     static func write(_ bytes: [UInt8]) { try? Descriptor.writeAll(bytes[...], to: STDERR_FILENO) }
 
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}
+
+extension TerminalSize {
+    /// The size of the first of these descriptors that is a terminal with one; 80 by 24 where none is.
+    init(of descriptors: Int32...) {
+        for descriptor in descriptors {
+            var size = winsize()
+            guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { continue }
+            self.init(columns: Int(size.ws_col), rows: Int(size.ws_row))
+            return
+        }
+        self.init(columns: 80, rows: 24)
+    }
 }
 
 /// The process's standard input.

@@ -32,9 +32,7 @@ enum Zones {
 
     /// The zones that a phrase may name.
     static var ofPhrases: PhraseZones {
-        PhraseZones(
-            names: { ZoneFiles().names }, rules: rules,
-            nearest: { NearestName.ofZone($0, among: ZoneFiles().names) })
+        PhraseZones(names: { ZoneFiles().names }, rules: rules)
     }
 
     /// That there is no zone of that name, and which may have been meant.
@@ -44,7 +42,7 @@ enum Zones {
 
     /// `Did you mean "Europe/Berlin"?`, also where a zone is named by its town or in other letters.
     static func hint(_ name: String) -> String? {
-        NearestName.ofZone(name, among: ZoneFiles().names).map { "Did you mean \"\($0)\"?" }
+        ofPhrases.nearest(name).map { "Did you mean \"\($0)\"?" }
     }
 }
 

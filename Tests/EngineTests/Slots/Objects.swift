@@ -90,7 +90,7 @@ import Tracking
         _ = try await maker.commit([.insertRun(run("1"), orIgnore: false)], making: [run("1")], to: ledger)
         #expect(census.runs(of: "job") == ["1"])
         await #expect(throws: LedgerError.self) {
-            _ = try await maker.commit([.pinMessage(id: "none", true)], making: [run("2")], to: ledger)
+            _ = try await maker.commit([.pauseJob(name: "none", nil)], making: [run("2")], to: ledger)
         }
         #expect(census.runs(of: "job") == ["1"])
         await ledger.close()

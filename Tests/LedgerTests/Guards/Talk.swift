@@ -63,13 +63,13 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
-    func `is pinned and unpinned where it exists`(_ backend: LedgerBackend) async throws {
+    func `stays pinned or not as it was inserted`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
-            await expectFenced(ledger, [.pinMessage(id: "m1", true)])
-            try await ledger.commit([.insertMessage(.sample("m1")), .pinMessage(id: "m1", true)])
+            try await ledger.commit([
+                .insertMessage(.sample("m1", pinned: true)), .insertMessage(.sample("m2")),
+            ])
             #expect(try await ledger.message(id: "m1")?.pinned == true)
-            try await ledger.commit([.pinMessage(id: "m1", false)])
-            #expect(try await ledger.message(id: "m1")?.pinned == false)
+            #expect(try await ledger.message(id: "m2")?.pinned == false)
         }
     }
 }

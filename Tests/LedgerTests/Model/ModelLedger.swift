@@ -94,9 +94,6 @@ struct ModelLedger: Sendable {
                     messages[index].read = true
                 }
             }
-        case .pinMessage(let id, let pinned):
-            guard let index = messages.firstIndex(where: { $0.message.id == id }) else { throw Refused() }
-            messages[index].pinned = pinned
         case .putItem(let item, let old):
             try require(items[item.key]?.revision == old)
             items[item.key] = item

@@ -30,9 +30,8 @@ struct RandomChanges {
         case 9, 10, 11: return moveRun(model)
         case 12: return flip() ? putAttempt(model) : word(model)
         case 13: return saveLive(model)
-        case 14: return .insertMessage(message())
+        case 14, 16: return .insertMessage(message())
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
-        case 16: return .pinMessage(id: pick(model.messages.map(\.message.id) + ["none"]), flip())
         case 17: return putItem(model)
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
@@ -177,6 +176,7 @@ struct RandomChanges {
             id, bot: pick(["ops", "web"]), thread: pick(["main", "b"]), text: text)
         record.message.at = moment()
         record.run = maybe { "r\($0.made)" }
+        record.pinned = flip()
         return record
     }
 

@@ -9,7 +9,7 @@ import Tracking
     func `makes all of a list true, or nothing`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             try await ledger.commit([.run("r0", slot: 1), .event()])
-            let last = Change.pinMessage(id: "none", true)
+            let last = Change.pauseJob(name: "none", nil)
             await expectFenced(
                 ledger, at: 14,
                 [

@@ -31,7 +31,7 @@ import Timeline
             var slow = ledger.commits().makeAsyncIterator()
             try await ledger.commit([.event()])
             try await ledger.commit([.run("r1")])
-            await expectFenced(ledger, [.pinMessage(id: "none", true)])
+            await expectFenced(ledger, [.pauseJob(name: "none", nil)])
             try await ledger.commit([.setFact(name: "x", value: "y")])
             try await ledger.commit([.run("r2", slot: 1)])
             var late = ledger.commits().makeAsyncIterator()

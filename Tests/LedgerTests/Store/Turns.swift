@@ -30,8 +30,8 @@ import Timeline
         try await backend.withNew { ledger in
             try await ledger.commit([
                 .run("r1", job: "a"), .run("r2", job: "b"), .insertMessage(.sample("m1")),
-                .insertMessage(.sample("m2")), .insertMessage(.sample("m3", thread: "other")),
-                .pinMessage(id: "m2", true), .pinMessage(id: "m3", true),
+                .insertMessage(.sample("m2", pinned: true)),
+                .insertMessage(.sample("m3", thread: "other", pinned: true)),
                 .putItem(item, replacing: nil), .putItem(.sample("a"), replacing: nil),
                 .putItem(.sample("b"), replacing: nil),
                 .insertOutbox(.sample("o1", item: "\(thread)")),

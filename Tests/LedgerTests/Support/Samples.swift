@@ -51,9 +51,10 @@ extension Change {
 extension MessageRecord {
     static func sample(
         _ id: String, bot: String = "ops", thread: String = "main", text: String = "hello",
-        seconds: Double = 0
+        seconds: Double = 0, pinned: Bool = false
     ) -> MessageRecord {
-        MessageRecord(message: Message(id: id, bot: bot, thread: thread, text: text, at: at(seconds)))
+        MessageRecord(
+            message: Message(id: id, bot: bot, thread: thread, text: text, at: at(seconds)), pinned: pinned)
     }
 }
 

@@ -1,4 +1,4 @@
-import API
+import Cron
 import Testing
 
 @Suite struct `a name that was mistyped` {

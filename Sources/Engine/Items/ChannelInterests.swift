@@ -5,7 +5,7 @@ import Timeline
 import Tracking
 
 /// What the channels that edit in place want to hear of a job: all of them together, and each by itself.
-struct JobPolicies {
+struct ChannelInterests {
     /// What any of them hears.
     private(set) var all: JobPolicy
     /// What each hears, by name.
@@ -25,7 +25,7 @@ struct JobPolicies {
     func policy(of channel: String?) -> JobPolicy { channel.flatMap { each[$0] } ?? all }
 
     /// What they hear of a run that was started with this wish, and of what ends where `only` these channels show it.
-    func heard(by wish: NotifyWish?, only: [String]? = nil) -> JobPolicies {
+    func heard(by wish: NotifyWish?, only: [String]? = nil) -> ChannelInterests {
         var heard = self
         heard.all.hears = wish.hears(of: all.hears)
         for (name, policy) in each where only?.contains(name) ?? true {
