@@ -38,6 +38,7 @@ struct LogLines: LogHandler {
     private static func word(of value: Logger.Metadata.Value) -> String {
         let text = "\(value)"
         let isWord = !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" }
-        return isWord ? text : text.debugDescription
+        guard !isWord else { return text }
+        return "\"" + text.unicodeScalars.map { $0 == "'" ? "'" : $0.escaped(asASCII: false) }.joined() + "\""
     }
 }
