@@ -91,7 +91,8 @@ import Timeline
 
     @Test(arguments: [
         (#"{"leftovers":"fail"}"#, "leftovers"), (#"{"concurrency":[1]}"#, "concurrency"),
-        (#"{"timeoutMs":""}"#, "timeoutMs"), (#"{"env":{"A":1}}"#, "env.A"), (#"{"catchUp":"ALL"}"#, "catchUp"),
+        (#"{"timeoutMs":""}"#, "timeoutMs"), (#"{"env":{"A":1}}"#, "env.A"),
+        (#"{"catchUp":"ALL"}"#, "catchUp"),
         (#"{"attempts":0}"#, "attempts"),
     ])
     func `of a draft is refused by the name that the draft has for it`(json: String, name: String) throws {
@@ -134,7 +135,9 @@ import Timeline
     }
 
     @Test func `of a key and a number is split at the number`() throws {
-        func read(_ text: String) throws -> JobValue { try JobFieldOptions.parse(["--concurrency", text]).values }
+        func read(_ text: String) throws -> JobValue {
+            try JobFieldOptions.parse(["--concurrency", text]).values
+        }
         #expect(try read("disk=3") == .map(["concurrency": .map(["key": .text("disk"), "max": .number(3)])]))
         #expect(try read("a=b") == .map(["concurrency": .map(["key": .text("a=b")])]))
         #expect(throws: (any Error).self) { try read("=2") }

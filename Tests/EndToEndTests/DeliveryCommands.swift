@@ -40,7 +40,7 @@ import Testing
         }
         let shown = try await belfry.run("why", message)
         #expect(shown.lines.last?.contains("sent: the first unread message") == true)
-        #expect(try await belfry.run("why", message, "--not").lines == ["Nothing was kept back."])
+        #expect(try await belfry.run("why", message, "--not").lines == ["Nothing was held back."])
         #expect(
             try await belfry.run("exec", "--name", "quiet", "--notify", "never", "--", "false").code == 1)
         _ = try await belfry.events().event("run.failed")

@@ -39,7 +39,7 @@ package enum WireCoding {
         case .keyNotFound(let key, let context):
             "\"\(path(context.codingPath + [key]))\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "\"\(path(context.codingPath))\" is not of the right kind"
+            "\"\(path(context.codingPath))\" has the wrong type"
         case .dataCorrupted(let context):
             context.codingPath.isEmpty
                 ? "it is not valid JSON" : "\"\(path(context.codingPath))\": \(context.debugDescription)"

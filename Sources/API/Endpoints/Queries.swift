@@ -158,7 +158,7 @@ extension WireOutboxState: QueryWord {}
 package struct WhyQuery: QueryParameters {
     /// The id of a message, run or outbox entry, `JOB#N`, or an item's key.
     package var id: String?
-    /// Whether only what was kept back is wanted.
+    /// Whether only what was held back is wanted.
     package var not = false
     /// At most the decisions about this many events.
     package var limit = 100
@@ -169,7 +169,7 @@ package struct WhyQuery: QueryParameters {
     /// How it is written.
     package static let parameters: [QueryParameter<Self>] = [
         .text("id", \.id, "The id of a message, run or outbox entry, `JOB#N`, or an item's key."),
-        .flag("not", \.not, "Only what was kept back."),
+        .flag("not", \.not, "Only what was held back."),
         .number("limit", \.limit, "Decisions about at most this many events."),
     ]
 }

@@ -98,7 +98,7 @@ package struct JobFault: Error, Hashable, Sendable {
     }
 
     /// A number stands where a text is wanted, or the like.
-    package static let wrongKind = JobFault("is not of the right kind")
+    package static let wrongKind = JobFault("has the wrong type")
 }
 
 /// A value of a field, and any JSON that fields are made of.

@@ -61,7 +61,7 @@ package struct JobFields: Sendable {
             draft: "burst",
             check: { spec in
                 guard spec.catchUp.mode != .all else { return nil }
-                return JobFault("has no meaning but for mode: all", advice: "add --catch-up all")
+                return JobFault("applies only to mode: all", advice: "add --catch-up all")
             }, shown: { $0["catchUp.burst"]?.number.map { "at most \($0)" } }),
         JobField(
             "spread", .duration(), .at(\.spread),
@@ -121,7 +121,7 @@ package struct JobFields: Sendable {
             shown: { $0["priority"]?.number.flatMap { $0 == 0 ? nil : "priority \($0)" } }),
         JobField(
             "concurrency.key", .text(longest: 100), .concurrencyKey,
-            "Run at most max (default: 1) jobs with this key at a time; an empty key removes it.",
+            "Run at most max (default: 1) runs with this key at a time; an empty key removes it.",
             option: "concurrency", isRemovable: true, shown: { _ in nil }),
         JobField(
             "concurrency.max", .number(1...1_000_000), .concurrencyMax,

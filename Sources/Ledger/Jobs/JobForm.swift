@@ -110,7 +110,7 @@ package enum JobForm: Hashable, Sendable {
 
     private func check(_ duration: Duration) throws(JobFault) -> JobValue {
         if duration < .zero || duration == .zero && self != .duration(orZero: true) {
-            throw JobFault("must be longer than nothing")
+            throw JobFault("must be more than 0s")
         }
         guard duration <= ScheduleSpec.longestWait else { throw JobFault("is longer than 100 years") }
         // The API counts milliseconds: less would be lost there.

@@ -8,10 +8,10 @@ import Tracking
 
 struct WhyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "why", abstract: "Shows why something rang, or why it did not.",
+        commandName: "why", abstract: "Shows why a notification was sent or not.",
         discussion: """
             Lists each decision: when it was made, about what, for which channel, and by
-            which rule. With --not only what was kept back: held, not sent, or named by no
+            which rule. With --not only what was held back: held, not sent, or named by no
             route.
 
               belfry why backup#12
@@ -25,7 +25,7 @@ struct WhyCommand: ParsableCommand {
             "JOB#N, the id of a run, message or outbox entry, or an item's key (job:NAME, thread:BOT/NAME).",
             valueName: "id"))
     var id: String
-    @Flag(help: "Only what was kept back.")
+    @Flag(help: "Only what was held back.")
     var not = false
     @Option(help: ArgumentHelp("At most this many events.", valueName: "n"))
     var limit = 100
@@ -49,7 +49,8 @@ struct WhyCommand: ParsableCommand {
                 ])
             }
             screen.print(
-                table, empty: not ? "Nothing was kept back." : "No decision is recorded, or not any more.")
+                table, empty: not ? "Nothing was held back." : "No decision is recorded; old ones are pruned."
+            )
         }
     }
 }
