@@ -86,7 +86,7 @@ import CDBus
     ///
     /// The corresponding C function is `dbus_connection_send`.
     @discardableResult
-    func send(_ wire: WireMessage) throws(DBusError) -> UInt32 {
+    func send(_ wire: ReceivedMessage) throws(DBusError) -> UInt32 {
         guard isOpen else { throw .disconnected }
         lastSerial &+= 1
         if lastSerial == 0 { lastSerial = 1 }  // 0 is no number

@@ -87,7 +87,7 @@ package actor DBusConnection {
         _ method: DBusMethod, _ arguments: [DBusValue] = [], deadline: Duration,
         late: (@Sendable (Result<[DBusValue], DBusError>) -> Void)? = nil
     ) async throws(DBusError) -> [DBusValue] {
-        let message = try WireMessage(MessageHead(method), arguments)
+        let message = try ReceivedMessage(MessageHead(method), arguments)
         let due = ContinuousClock.now + deadline
         let answer = await withCheckedContinuation { continuation in
             let waiter = Waiter(deadline: due, continuation: continuation, late: late)
@@ -102,7 +102,7 @@ package actor DBusConnection {
     ) throws(DBusError) {
         guard let link else { throw .disconnected }
         let head = MessageHead(path: path, interface: interface, signal: member)
-        try link.send(WireMessage(head, arguments))
+        try link.send(ReceivedMessage(head, arguments))
     }
 
     /// Subscribes to the signals that fit `match`.
@@ -174,7 +174,7 @@ extension DBusConnection {
 
 /// A call that is not sent yet: posted to the connection's thread, then in line.
 struct PendingCall: Sendable {
-    var message: WireMessage
+    var message: ReceivedMessage
     var waiter: Waiter
 }
 

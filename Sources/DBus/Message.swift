@@ -24,7 +24,7 @@ import CDBus
     /// libdbus checks every byte of it; a malformed name is refused here and not by an abort later.
     ///
     /// The corresponding C function is `dbus_message_demarshal`.
-    convenience init(_ wire: WireMessage, serial: UInt32) throws(DBusError) {
+    convenience init(_ wire: ReceivedMessage, serial: UInt32) throws(DBusError) {
         let bytes = wire.bytes(serial: serial)
         var failure = unsafe CDBus.DBusError()
         unsafe dbus_error_init(&failure)
@@ -88,7 +88,7 @@ import CDBus
 @available(*, unavailable) extension Message: Sendable {}
 
 /// A message of ours as the bytes of the wire, complete but for its number.
-struct WireMessage: Sendable {
+struct ReceivedMessage: Sendable {
     private var bytes: [UInt8]
 
     /// Writes `arguments` behind `head`; a name or value that cannot travel throws.

@@ -42,7 +42,7 @@ final class Inheritance {
     }
 
     /// Takes over a run by the record that another warden wrote.
-    private func adopt(_ record: RunRecord) {
+    private func adopt(_ record: AttemptRecord) {
         if let outcome = record.ended {
             // It may have saved it before it ended, too.
             outcomes.add(Outcomes.Ended(record: outcome, isSaved: outcomes.store.hasSaved(record.key)))
@@ -54,7 +54,7 @@ final class Inheritance {
     /// A run without an outcome is lost; one that still lives, once it has ended.
     ///
     /// Where only what it left behind still lives, that is ended first.
-    private func takeOver(_ record: RunRecord) {
+    private func takeOver(_ record: AttemptRecord) {
         let mark = ProcessTree.mark(of: record.key.run)
         guard record.bootID == bootID else { return lose(record) }
         if let alive = living(record, mark: mark),
@@ -73,7 +73,7 @@ final class Inheritance {
         guard let first = left.first else { return lose(record) }
         let started =
             record.started
-            ?? RunRecord.Started(
+            ?? AttemptRecord.Started(
                 pid: first.pid, startTime: first.startTime, at: record.madeAt, instant: .sinceBoot)
         let run = adopt(record, started, tree)
         let now = Duration.sinceBoot
@@ -84,7 +84,7 @@ final class Inheritance {
     /// The run's first process if it still runs.
     ///
     /// When the record does not name it, the process that bears the run's id and leads its session.
-    private func living(_ record: RunRecord, mark: String) -> RunRecord.Started? {
+    private func living(_ record: AttemptRecord, mark: String) -> AttemptRecord.Started? {
         if let started = record.started {
             return ProcessTable.isAlive(pid: started.pid, startTime: started.startTime) ? started : nil
         }
@@ -92,12 +92,13 @@ final class Inheritance {
             $0.pid == $0.session && !$0.isZombie && ProcessTable.process($0.pid, wasStartedWith: mark)
         }
         return leader.map {
-            RunRecord.Started(pid: $0.pid, startTime: $0.startTime, at: record.madeAt, instant: .sinceBoot)
+            AttemptRecord.Started(
+                pid: $0.pid, startTime: $0.startTime, at: record.madeAt, instant: .sinceBoot)
         }
     }
 
     /// What still runs of a run whose first process has ended: that one's number may be another's by now.
-    private func leftovers(of record: RunRecord, mark: String) -> (ProcessTree, [ProcessEntry]) {
+    private func leftovers(of record: AttemptRecord, mark: String) -> (ProcessTree, [ProcessEntry]) {
         var tree = ProcessTree(leader: -1, startTime: 0, mark: mark, reaper: nil, group: record.group)
         var left = tree.liveMembers()
         if let started = record.started,
@@ -113,7 +114,8 @@ final class Inheritance {
     }
 
     /// A run of a warden that was killed, from now on one of ours.
-    private func adopt(_ record: RunRecord, _ started: RunRecord.Started, _ tree: ProcessTree) -> Run {
+    private func adopt(_ record: AttemptRecord, _ started: AttemptRecord.Started, _ tree: ProcessTree) -> Run
+    {
         let run = Run(
             key: record.key, pid: started.pid, startTime: started.startTime, startedAt: started.at,
             startedInstant: started.instant,
@@ -124,13 +126,13 @@ final class Inheritance {
     }
 
     /// Nothing of it runs any more, and nobody knows how it ended.
-    private func lose(_ record: RunRecord) {
+    private func lose(_ record: AttemptRecord) {
         runs.remove(record.key)
         if let group = record.group { _ = groups.remove(group) }
         let outcome = ExitRecord(
             key: record.key, cause: .lost, pid: record.started?.pid ?? 0,
             startedAt: record.started?.at ?? record.madeAt, endedAt: .now)
-        try? outcomes.store.append(RunRecord.endingFrame(outcome), to: record.key)
+        try? outcomes.store.append(AttemptRecord.endingFrame(outcome), to: record.key)
         outcomes.add(Outcomes.Ended(record: outcome))
     }
 }

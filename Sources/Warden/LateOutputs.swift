@@ -135,11 +135,11 @@ struct LeftoverPipe {
     let output: LeftoverOutput
     /// Where copies go, as while the run lived; nil: nobody reads them.
     var sink: OutputSink?
-    let stream: OutputStream
+    let stream: JobStream
     /// Who is notified once everything from before the run's end is with its reader.
     var terminal: (link: UInt64, key: RunKey)?
 
-    init(_ pipe: Descriptor, _ output: LeftoverOutput, sink: OutputSink?, stream: OutputStream) {
+    init(_ pipe: Descriptor, _ output: LeftoverOutput, sink: OutputSink?, stream: JobStream) {
         self.pipe = pipe
         self.output = output
         self.sink = sink?.isBroken == true ? nil : sink

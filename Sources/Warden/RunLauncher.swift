@@ -49,7 +49,7 @@ final class RunLauncher {
         let started: RunStarter.Started
         do throws(StartRefused) {
             record = try makeRecord(
-                RunRecord(
+                AttemptRecord(
                     key: key, bootID: bootID, madeAt: .now, timeout: order.timeout, grace: order.grace,
                     group: group))
             started = try start(order, attachment, in: &group)
@@ -92,13 +92,13 @@ final class RunLauncher {
         run.record = record
         runs.add(run)
         // The record may fail from here on; the process runs, and the memory knows it.
-        let begun = RunRecord.Started(
+        let begun = AttemptRecord.Started(
             pid: run.pid, startTime: run.startTime, at: run.startedAt, instant: now)
         try? record.writeAll(begun.frame[...])
         return run
     }
 
-    private func makeRecord(_ record: RunRecord) throws(StartRefused) -> Descriptor {
+    private func makeRecord(_ record: AttemptRecord) throws(StartRefused) -> Descriptor {
         do throws(HostError) {
             return try outcomes.store.make(record)
         } catch {

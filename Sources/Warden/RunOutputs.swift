@@ -22,16 +22,16 @@ final class RunOutputs {
     /// Reads what a run printed: into its file, and a copy to the daemon.
     ///
     /// Only a few reads at a time, so that one that prints without end does not keep others waiting.
-    func read(_ stream: OutputStream, of run: Run) {
+    func read(_ stream: JobStream, of run: Run) {
         drain(stream, of: run, rounds: 4)
     }
 
     /// As ``read(_:of:)`` for both streams, at most `rounds` reads each, however slow whoever is attached.
     func drain(_ run: Run, rounds: Int) {
-        for stream in OutputStream.allCases { drain(stream, of: run, rounds: rounds, isLast: true) }
+        for stream in JobStream.allCases { drain(stream, of: run, rounds: rounds, isLast: true) }
     }
 
-    private func drain(_ stream: OutputStream, of run: Run, rounds: Int, isLast: Bool = false) {
+    private func drain(_ stream: JobStream, of run: Run, rounds: Int, isLast: Bool = false) {
         guard let pipe = run.pipes?[pipe: stream] else { return }
         for _ in 0..<rounds {
             switch (try? pipe.read(into: &buffer.bytes)) ?? .end {
@@ -46,7 +46,7 @@ final class RunOutputs {
         }
     }
 
-    private func keep(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: OutputStream) {
+    private func keep(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: JobStream) {
         guard let offset = run.pipes?.output.count else { return }
         run.pipes?.output.append(bytes)
         run.pipes?[sink: stream]?.write(bytes)
@@ -118,7 +118,7 @@ final class RunOutputs {
     // MARK: Sinks
 
     /// Leaves a pipe alone until its sink has room again.
-    func waitForSink(of run: Run, _ stream: OutputStream) {
+    func waitForSink(of run: Run, _ stream: JobStream) {
         guard let sink = run.pipes?[sink: stream], sink.hasWaiting,
             !watches.contains(sink.descriptor.raw)
         else { return }
@@ -132,7 +132,7 @@ final class RunOutputs {
     }
 
     /// The sink has room, or broke.
-    func flushSink(of key: RunKey, _ stream: OutputStream) {
+    func flushSink(of key: RunKey, _ stream: JobStream) {
         guard let run = runs[key], let sink = run.pipes?[sink: stream] else { return }
         sink.flush()
         guard sink.isBroken || !sink.hasWaiting else { return }
@@ -148,11 +148,11 @@ final class RunOutputs {
     func detach(_ id: UInt64, _ connection: Connection) {
         guard let key = connection.key, let run = runs[key], run.terminal == id else { return }
         run.terminal = nil
-        for stream in OutputStream.allCases { dropSink(of: run, stream) }
+        for stream in JobStream.allCases { dropSink(of: run, stream) }
     }
 
     /// The reader of the stream closed it, and so does the warden; true when it is a terminal, which stays open.
-    func breakStream(_ stream: OutputStream, of run: Run) -> Bool {
+    func breakStream(_ stream: JobStream, of run: Run) -> Bool {
         if let sink = run.pipes?[sink: stream] { watches.remove(sink.descriptor.raw, closesNext: false) }
         run.pipes?[sink: stream] = nil
         guard let pipe = run.pipes?[pipe: stream] else { return false }
@@ -165,14 +165,14 @@ final class RunOutputs {
         return false
     }
 
-    private func dropSink(of run: Run, _ stream: OutputStream) {
+    private func dropSink(of run: Run, _ stream: JobStream) {
         guard let sink = run.pipes?[sink: stream] else { return }
         watches.remove(sink.descriptor.raw, closesNext: false)
         run.pipes?[sink: stream] = nil
         resume(stream, of: run)
     }
 
-    private func resume(_ stream: OutputStream, of run: Run) {
+    private func resume(_ stream: JobStream, of run: Run) {
         guard let pipe = run.pipes?[pipe: stream] else { return }
         if !watches.contains(pipe.raw) {
             try? watches.add(pipe.raw, .output(run.key, stream))

@@ -5,11 +5,11 @@ import WardenProtocol
 /// One of the two streams a job writes to.
 ///
 /// Without a terminal attached both are one pipe, ``output``, so that their order is kept.
-enum OutputStream: CaseIterable {
+enum JobStream: CaseIterable {
     case output, errors
 }
 
-extension OutputStream {
+extension JobStream {
     /// Its descriptor number.
     var number: Int { self == .output ? 1 : 2 }
 
@@ -24,12 +24,12 @@ extension OutputStream {
 }
 
 extension RunPipes {
-    subscript(pipe stream: OutputStream) -> Descriptor? {
+    subscript(pipe stream: JobStream) -> Descriptor? {
         get { stream == .output ? outputPipe : errorPipe }
         set { if stream == .output { outputPipe = newValue } else { errorPipe = newValue } }
     }
 
-    subscript(sink stream: OutputStream) -> OutputSink? {
+    subscript(sink stream: JobStream) -> OutputSink? {
         get { stream == .output ? outputSink : errorSink }
         set { if stream == .output { outputSink = newValue } else { errorSink = newValue } }
     }

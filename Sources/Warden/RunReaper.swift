@@ -102,7 +102,7 @@ final class RunReaper {
             streams.outputs.drain(run, rounds: 64)
         } else {
             // A process may still hold the pipe: its last words are waited for, briefly.
-            let isClosed = OutputStream.allCases.allSatisfy { run.pipes?[pipe: $0] == nil }
+            let isClosed = JobStream.allCases.allSatisfy { run.pipes?[pipe: $0] == nil }
             let isDrained = isClosed || now - exit.instant >= Run.drainTime
             guard isDrained else { return }
             survivors = mayHaveSurvivors(run) ? run.tree.liveMembers() : []
@@ -146,9 +146,9 @@ final class RunReaper {
         if let pipes = run.pipes { streams.release(pipes, of: run) }
         // A record that cannot be written is still reported; only a restart of the warden would miss it.
         if let file = run.record {
-            try? file.writeAll(RunRecord.endingFrame(record)[...])
+            try? file.writeAll(AttemptRecord.endingFrame(record)[...])
         } else {
-            try? outcomes.store.append(RunRecord.endingFrame(record), to: run.key)
+            try? outcomes.store.append(AttemptRecord.endingFrame(record), to: run.key)
         }
         let entry = Outcomes.Ended(record: record, reports: run.reports)
         outcomes.add(entry)

@@ -21,7 +21,7 @@ final class RunStreams {
     /// Waits for what a run writes, and for room in what it reads.
     func watchPipes(of run: Run) {
         guard let pipes = run.pipes else { return }
-        for stream in OutputStream.allCases {
+        for stream in JobStream.allCases {
             if let pipe = pipes[pipe: stream] { try? watches.add(pipe.raw, .output(run.key, stream)) }
         }
         if let pipe = pipes.progressPipe { try? watches.add(pipe.raw, .progress(run.key)) }
@@ -36,7 +36,7 @@ final class RunStreams {
         if let pipe = pipes.progressPipe { watches.remove(pipe.raw) }
         if let input = pipes.input, input.terminal == nil { watches.remove(input.descriptor.raw) }
         let output = LeftoverOutput(pipes.output)
-        for stream in OutputStream.allCases {
+        for stream in JobStream.allCases {
             let sink = pipes[sink: stream]
             if let pipe = pipes[pipe: stream] {
                 // A terminal ends with its run.

@@ -68,7 +68,7 @@ extension Warden {
 
     /// The terminal's reader of this stream closed it: the job's pipe breaks, as it would without a warden.
     private func endStream(_ number: Int, of id: UInt64) {
-        guard let key = connections[id]?.key, let run = runs[key], let stream = OutputStream(number) else {
+        guard let key = connections[id]?.key, let run = runs[key], let stream = JobStream(number) else {
             return
         }
         // A terminal that nobody looks at has hung up.

@@ -104,7 +104,7 @@ package final class Warden {
         }
     }
 
-    private func readOutput(_ key: RunKey, _ stream: OutputStream) {
+    private func readOutput(_ key: RunKey, _ stream: JobStream) {
         guard let run = runs[key] else { return }
         streams.outputs.read(stream, of: run)
         if run.exit != nil { reaper.settle(run, .sinceBoot) }

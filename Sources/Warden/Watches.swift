@@ -9,9 +9,9 @@ import WardenProtocol
 enum WatchSource {
     case signals, timer, listener, tie
     case link(UInt64)
-    case output(RunKey, OutputStream), progress(RunKey), notify(RunKey), input(RunKey), orphan(RunKey)
+    case output(RunKey, JobStream), progress(RunKey), notify(RunKey), input(RunKey), orphan(RunKey)
     /// The copies of a run's output for an attached reader that is slower than the run.
-    case sink(RunKey, OutputStream)
+    case sink(RunKey, JobStream)
     /// The same, of a run that ended.
     case lastWords(UInt64)
     /// The output of a run that ended, still held open by a process it left behind.

@@ -29,7 +29,7 @@ struct Belfry: ParsableCommand {
                 name: "JOBS AND RUNS:",
                 subcommands: [
                     JobCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self, WatchCommand.self,
-                    ExecRestCommand.self,
+                    OutputRelayCommand.self,
                 ]),
             CommandGroup(
                 name: "TALK:",

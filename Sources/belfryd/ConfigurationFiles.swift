@@ -34,7 +34,7 @@ struct ConfigurationFiles: Sendable {
     func read(
         leavesOut: Bool = false, _ adjust: (inout ConfigurationReader) -> Void = { _ in }
     ) throws -> Configuration {
-        let zones = Zones()
+        let zones = ZoneCache()
         guard exists else { return .standard(zone: zones.hostName) }
         var reader = ConfigurationReader(
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
@@ -61,7 +61,7 @@ struct ConfigurationFiles: Sendable {
                 let configuration = try read { reader in
                     reader.takenNames = running.names
                     reader.refusesTaken = running.reads(path)
-                    let zones = Zones()
+                    let zones = ZoneCache()
                     reader.doubts = { spec in
                         spec.doubts(at: .now, on: .ofThisMachine) { zones.rules(of: $0) }
                             .map { ($0.key, $0.message, $0.hint) }
@@ -158,7 +158,7 @@ struct ConfigurationFiles: Sendable {
 
     /// The largest crowd of jobs in one second; nil when it is not worth a warning.
     private func crowd(of configuration: Configuration) -> SlotCrowd? {
-        let zones = Zones()
+        let zones = ZoneCache()
         let jobs = configuration.jobs.filter { $0.spec.spread == nil }
         let schedules = jobs.compactMap { job -> (schedule: Schedule, zone: ZoneRules, jobs: Int)? in
             guard

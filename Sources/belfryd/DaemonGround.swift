@@ -11,10 +11,10 @@ import Timeline
 struct DaemonGround {
     let paths: Paths
     let clock: SystemClock
-    let zones: Zones
+    let zones: ZoneCache
     let curl: CurlMulti
     let source: ConfigurationSource
-    let switchboard: Switchboard
+    let activeConfiguration: ActiveConfiguration
     let ledger: any Ledger
     let place: StatePlace
     /// This start of the machine.
@@ -26,12 +26,12 @@ struct DaemonGround {
         self.paths = paths
         self.logger = logger
         clock = try SystemClock()
-        zones = Zones()
+        zones = ZoneCache()
         curl = try CurlMulti()
         source = ConfigurationSource(
             files: files, zones: zones, channels: Channels(curl: curl, clock: clock, logger: logger))
         do {
-            switchboard = Switchboard(try await source.read(leavesOut: true))
+            activeConfiguration = ActiveConfiguration(try await source.read(leavesOut: true))
         } catch let refusal as ReloadRefusal {
             throw Failure(refusal.description, code: 2)
         }
@@ -78,10 +78,13 @@ struct DaemonGround {
         _ board: LiveBoard, _ slots: SlotKeeper, _ runs: RunKeeper, _ channelBoard: ChannelBoard
     ) -> Control {
         Control(
-            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs,
+            activeConfiguration: activeConfiguration,
             channels: channelBoard, configurationPath: source.files.path, zones: zones.lookup,
             makeID: makeID, readConfiguration: { [source] in try await source.read(leavesOut: false) },
-            houseFacts: HouseFacts(files: source.files, switchboard: switchboard, state: place).problems,
+            houseFacts: FileProblems(
+                files: source.files, activeConfiguration: activeConfiguration, state: place
+            ).problems,
             reopenChannel: { [source] in await source.channels.reopen($0) }, machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
     }
@@ -90,7 +93,7 @@ struct DaemonGround {
 /// Makes the engine's configuration of the files.
 struct ConfigurationSource: Sendable {
     let files: ConfigurationFiles
-    let zones: Zones
+    let zones: ZoneCache
     let channels: Channels
 
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.

@@ -117,7 +117,8 @@ extension DaemonParts {
             "started",
             metadata: [
                 "version": "\(Version.text)", "pid": "\(getpid())", "socket": "\(paths.socket)",
-                "state": "\(paths.state)", "config": "\(control.switchboard.configuration.path ?? "none")",
+                "state": "\(paths.state)",
+                "config": "\(control.activeConfiguration.configuration.path ?? "none")",
                 "jobs.added": "\(difference.added.count)", "jobs.changed": "\(difference.changed.count)",
                 "jobs.removed": "\(difference.removed.count)",
             ])

@@ -25,7 +25,7 @@ struct DaemonParts {
 
     init(paths: Paths, files: ConfigurationFiles, logger: Logger) async throws {
         ground = try await DaemonGround(paths: paths, files: files, logger: logger)
-        let (ledger, clock, switchboard) = (ground.ledger, ground.clock, ground.switchboard)
+        let (ledger, clock, activeConfiguration) = (ground.ledger, ground.clock, ground.activeConfiguration)
         let channelBoard = ChannelBoard()
         let board = try await ground.makeBoard()
         let (census, notes) = (RunCensus(), RunNotes())
@@ -45,12 +45,15 @@ struct DaemonParts {
             removeOutput: { OutputLog(path: $0).remove() },
             lookAtPlace: { [place = ground.place] in place.check() }, logger: logger)
         items = ItemKeeper(
-            ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: ground.makeID,
+            ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
+            makeID: ground.makeID,
             logger: logger)
         pump = OutboxPump(
-            ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: channelBoard,
+            logger: logger)
         surfaces = SurfaceKeeper(
-            ledger: ledger, clock: clock, switchboard: switchboard, channels: channelBoard, logger: logger)
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: channelBoard,
+            logger: logger)
         // Before anybody can ask for their state.
         try await pump.recallTroubles()
         identity = Self.identity(paths, places)

@@ -52,16 +52,17 @@ enum PathBench {
         var quiet = Logger(label: "bench")
         quiet.logLevel = .critical
         let ledger = try SQLiteLedger(path: folder + "/ledger.sqlite")
-        let switchboard = Switchboard(
+        let activeConfiguration = ActiveConfiguration(
             EngineConfiguration(
                 path: nil, zone: "UTC", bots: [:], jobs: [],
                 routing: Routing(routes: [Route(when: [.failed, .test], to: ["hook"])]), channels: [channel]))
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: quiet)
         let items = ItemKeeper(
-            ledger: ledger, clock: clock, board: board, switchboard: switchboard,
+            ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: { UniqueID.v7(at: clock.now) }, logger: quiet)
         let pump = OutboxPump(
-            ledger: ledger, clock: clock, switchboard: switchboard, channels: ChannelBoard(), logger: quiet)
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: ChannelBoard(),
+            logger: quiet)
         let serving = [Task { try await items.run() }, Task { try await pump.run() }]
         defer { serving.forEach { $0.cancel() } }
         var times: [Double] = []

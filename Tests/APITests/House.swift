@@ -109,7 +109,7 @@ private struct Keepers: Service {
         let configuration = EngineConfiguration(
             path: nil, zone: "UTC", bots: ["belfry": BotProfile(name: "belfry")], jobs: [],
             routing: Routing(routes: []), channels: [])
-        let switchboard = Switchboard(configuration)
+        let activeConfiguration = ActiveConfiguration(configuration)
         let (census, notes) = (RunCensus(), RunNotes())
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: 1, logger: logger)
         let launch = WardenLaunch(
@@ -127,10 +127,12 @@ private struct Keepers: Service {
             board: board, census: census, notes: notes, limits: RunLimits(), places: places,
             zones: zones, logger: logger)
         items = ItemKeeper(
-            ledger: ledger, clock: clock, board: board, switchboard: switchboard, makeID: makeID,
+            ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
+            makeID: makeID,
             logger: logger)
         control = Control(
-            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs,
+            activeConfiguration: activeConfiguration,
             channels: ChannelBoard(), configurationPath: folder.file("belfry.yaml"), zones: zones,
             makeID: makeID, readConfiguration: { throw ReloadRefusal(description: "belfry.yaml:3:1: no") },
             loading: loading, logger: logger)

@@ -167,10 +167,10 @@ import WardenProtocol
         let folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("w/runs"))
         let job = try ChildProcess("sleep", ["1000"])
-        let record = RunRecord(
+        let record = AttemptRecord(
             key: RunKey(run: UniqueID.v4(), attempt: 1), bootID: try Machine.bootID(), madeAt: .now,
             timeout: .milliseconds(1), grace: .seconds(10))
-        let begun = RunRecord.Started(
+        let begun = AttemptRecord.Started(
             pid: job.pid, startTime: try #require(ProcessTable.entry(job.pid)).startTime, at: .now,
             instant: .sinceBoot)
         try SmallFile.replace(
@@ -192,7 +192,7 @@ import WardenProtocol
         try PrivateFolder.make(folder.file("w/runs"))
         let boot = try Machine.bootID()
         for (run, bootID) in [("now", boot), ("before", "another-boot")] {
-            let record = RunRecord(
+            let record = AttemptRecord(
                 key: RunKey(run: run, attempt: 1), bootID: bootID, madeAt: .now, timeout: nil, grace: .zero)
             try SmallFile.replace(folder.file("w/runs/\(run).1"), with: record.makingFrame + [1, 2])
         }

@@ -8,14 +8,14 @@ import Timeline
 
 extension DaemonHandler {
     func channels() -> [WireChannel] {
-        let channels = control.switchboard.configuration.channels
+        let channels = control.activeConfiguration.configuration.channels
         return channels.map { WireChannel($0, control.channels[$0.name]) } + leftOutChannels
     }
 
     /// Sends a test and waits a while for its outcome.
     func testChannel(_ name: String) async throws(APIError) -> WireChannelTest {
-        let names = control.switchboard.configuration.channels.map(\.name)
-        guard let channel = control.switchboard.channel(name) else {
+        let names = control.activeConfiguration.configuration.channels.map(\.name)
+        guard let channel = control.activeConfiguration.channel(name) else {
             throw APIError(
                 .noSuchChannel, "no channel \"\(name)\"", hint: NearestName.hint(name, among: names))
         }
@@ -28,7 +28,8 @@ extension DaemonHandler {
             test =
                 channel.kind.isLevel
                 ? try await shown(on: name, since: start) : try await delivered(to: name, cause)
-            let isSending = test.outbox.map { control.switchboard.inHand.sending.contains($0) } ?? false
+            let isSending =
+                test.outbox.map { control.activeConfiguration.inHand.sending.contains($0) } ?? false
             let waited = control.clock.sinceBoot - startedAt
             if test.outcome != Self.pending || waited > (isSending ? Self.longestTest : patience) { break }
             do {

@@ -10,7 +10,7 @@ extension DaemonHandler {
         let (wanted, limit) = (Set(query.states), query.limit)
         var states = Set(wanted.compactMap { OutboxState(rawValue: $0.rawValue) })
         if wanted.contains(.sending) { states.insert(.pending) }
-        let sending = control.switchboard.inHand.sending
+        let sending = control.activeConfiguration.inHand.sending
         // What is shown as being sent is stored as pending: so many more may be needed to fill the list.
         let asked = wanted.isEmpty ? limit : wanted == [.sending] ? .max : limit &+ sending.count
         let records = try await reading(await control.ledger.outbox(states: states, limit: max(asked, limit)))
@@ -32,7 +32,7 @@ extension DaemonHandler {
 
     /// Retries all entries of a channel, and those that wait for its previous name.
     func retryChannel(_ name: String, from: String?) async throws(APIError) -> WireChannelRetry {
-        let names = control.switchboard.edges.map(\.name)
+        let names = control.activeConfiguration.edges.map(\.name)
         guard names.contains(name) else {
             throw APIError(
                 .noSuchChannel, "no channel \"\(name)\" with an outbox",
@@ -54,7 +54,7 @@ extension DaemonHandler {
     }
 
     private func shown(_ records: [OutboxRecord]) async throws(APIError) -> [WireOutboxEntry] {
-        let sending = control.switchboard.inHand.sending
+        let sending = control.activeConfiguration.inHand.sending
         let waits = try await reading(await control.waits(of: records))
         return records.map {
             WireOutboxEntry($0, isSending: sending.contains($0.id), wait: waits[$0.id])

@@ -43,7 +43,7 @@ extension DaemonHandler {
     }
 
     func configuration() async throws(APIError) -> WireConfig {
-        let configuration = control.switchboard.configuration
+        let configuration = control.activeConfiguration.configuration
         var wire = WireConfig(file: configuration.path, zone: configuration.zone)
         wire.bots = try await bots()
         wire.jobs = try await jobsOfFiles()
@@ -55,7 +55,7 @@ extension DaemonHandler {
     }
 
     func reload() async throws(APIError) -> WireReloadDifference {
-        let before = control.switchboard.configuration
+        let before = control.activeConfiguration.configuration
         let jobs: JobDifference
         do {
             jobs = try await control.reload()
@@ -66,7 +66,7 @@ extension DaemonHandler {
         } catch {
             throw APIError(.badConfig, "\(error)")
         }
-        let after = control.switchboard.configuration
+        let after = control.activeConfiguration.configuration
         var difference = WireReloadDifference()
         difference.jobs = WireChanges(
             added: jobs.added.sorted(), changed: jobs.changed.sorted(), removed: jobs.removed.sorted())
@@ -84,7 +84,7 @@ extension DaemonHandler {
 
     /// Channels of the files that could not be used at the start.
     var leftOutChannels: [WireChannel] {
-        control.switchboard.configuration.leftOut.compactMap { part in
+        control.activeConfiguration.configuration.leftOut.compactMap { part in
             guard let (name, kind) = part.channel else { return nil }
             var channel = WireChannel(name: name, kind: kind.rawValue, state: "leftOut")
             channel.lastError = part.reason

@@ -66,7 +66,8 @@ extension DaemonHandler {
     func bots() async throws(APIError) -> [WireBot] {
         let unread = try await reading(await control.ledger.unread())
         let jobs = await control.slots.countsOfBots()
-        let names = Set(control.switchboard.configuration.bots.keys).union(jobs.keys).union(unread.keys)
+        let names = Set(control.activeConfiguration.configuration.bots.keys).union(jobs.keys).union(
+            unread.keys)
         return names.sorted().map { name in
             WireBot(name: name, kind: "command", jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
         }

@@ -29,7 +29,8 @@ extension DaemonHandler {
     /// How schedules are read now.
     var reading: ScheduleReading {
         ScheduleReading(
-            zone: control.switchboard.configuration.zone, zones: control.zones, now: control.clock.now)
+            zone: control.activeConfiguration.configuration.zone, zones: control.zones, now: control.clock.now
+        )
     }
 }
 

@@ -27,7 +27,9 @@ extension Control {
     package func retryChannel(
         _ name: String, from missing: String? = nil
     ) async throws(EngineError) -> (own: Int, from: String?, moved: Int) {
-        guard switchboard.edges.contains(where: { $0.name == name }) else { throw .noSuchChannel(name) }
+        guard activeConfiguration.edges.contains(where: { $0.name == name }) else {
+            throw .noSuchChannel(name)
+        }
         if let missing, configuredEdges.contains(missing) {
             throw .invalid(
                 "channel \"\(missing)\" is in the configuration; only the entries of a missing one move")
@@ -61,8 +63,8 @@ extension Control {
     /// The edge channels of the configuration, those that were left out at the start among them.
     private var configuredEdges: Set<String> {
         Set(
-            switchboard.edges.map(\.name)
-                + switchboard.configuration.leftOut.compactMap { $0.channel?.name })
+            activeConfiguration.edges.map(\.name)
+                + activeConfiguration.configuration.leftOut.compactMap { $0.channel?.name })
     }
 
     /// How many entries wait for channels that are not in the configuration, by their names.
@@ -89,7 +91,7 @@ extension Control {
     /// - Returns: the cause of the outbox entry that it becomes, on a channel that has an outbox.
     @discardableResult
     package func testChannel(_ name: String) async throws(EngineError) -> String {
-        guard let channel = switchboard.channel(name) else { throw .noSuchChannel(name) }
+        guard let channel = activeConfiguration.channel(name) else { throw .noSuchChannel(name) }
         await (channel as? any LevelChannel)?.look()
         let made = try await commit([.append(NewEvent(.test(channel: name), at: clock.now))])
         return "event:\(made.lastEvent):\(name)"
@@ -98,7 +100,8 @@ extension Control {
     /// What each of `entries` waits for, by its id; those that wait for nothing are not in it.
     package func waits(of entries: [OutboxRecord]) async throws(LedgerError) -> [String: OutboxWait] {
         let now = clock.now
-        let identities = Dictionary(uniqueKeysWithValues: switchboard.edges.map { ($0.name, $0.identity) })
+        let identities = Dictionary(
+            uniqueKeysWithValues: activeConfiguration.edges.map { ($0.name, $0.identity) })
         let unsettled = entries.filter { !$0.state.isSettled }
         var waits: [String: OutboxWait] = [:]
         for (channel, entries) in Dictionary(grouping: unsettled, by: \.channel) {
@@ -106,7 +109,7 @@ extension Control {
             if let identity = identities[channel] {
                 hold = ChannelHold(try await ledger.channel(named: channel), of: identity, at: now)
             } else {
-                let leftOut = switchboard.configuration.leftOut.first { $0.channel?.name == channel }
+                let leftOut = activeConfiguration.configuration.leftOut.first { $0.channel?.name == channel }
                 hold = leftOut.map { .leftOut($0.reason) } ?? .missing
             }
             let first =

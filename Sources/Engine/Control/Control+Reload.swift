@@ -54,11 +54,11 @@ extension Control {
     package func reload() async throws -> JobDifference {
         await loading.wait()
         do {
-            let difference = try await switchboard.turnstile.pass { try await replaceConfiguration() }
-            switchboard.refusal = nil
+            let difference = try await activeConfiguration.turnstile.pass { try await replaceConfiguration() }
+            activeConfiguration.refusal = nil
             return difference
         } catch {
-            switchboard.refusal = "\(error)"
+            activeConfiguration.refusal = "\(error)"
             throw error
         }
     }
@@ -66,7 +66,7 @@ extension Control {
     private func replaceConfiguration() async throws -> JobDifference {
         let configuration = try await readConfiguration()
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
-        if configuration.path == nil, let path = switchboard.configuration.path {
+        if configuration.path == nil, let path = activeConfiguration.configuration.path {
             throw ReloadRefusal(
                 description: "\(path) no longer exists; the previous configuration stays active")
         }
@@ -79,7 +79,7 @@ extension Control {
         }
         _ = try await slots.change(
             edits, events: [NewEvent(.configReloaded(Fact.Reload(difference.jobs)), at: clock.now)])
-        switchboard.replace(with: configuration)
+        activeConfiguration.replace(with: configuration)
         difference.warnings = await warnings()
         logger.notice(
             "configuration reloaded",
@@ -94,8 +94,8 @@ extension Control {
     ///
     /// What is left out is recorded with its event, so that people are notified.
     package func takeUpJobs() async throws -> JobDifference {
-        var (edits, difference, conflicts) = try await compare(with: switchboard.configuration)
-        let leftOut = switchboard.change { configuration in
+        var (edits, difference, conflicts) = try await compare(with: activeConfiguration.configuration)
+        let leftOut = activeConfiguration.change { configuration in
             configuration.leftOut += conflicts
             return configuration.leftOut
         }

@@ -39,7 +39,7 @@ package struct EngineProblem: Hashable, Sendable {
 
 extension Control {
     package func status() async throws(EngineError) -> EngineStatus {
-        let configuration = switchboard.configuration
+        let configuration = activeConfiguration.configuration
         let outbox = try await read { () async throws(LedgerError) in try await ledger.outboxCounts() }
         let summary = await slots.summary()
         let running = await runs.running
@@ -108,7 +108,7 @@ extension Control {
                     message: "there is no configuration file; the defaults apply",
                     hint: "copy config/belfry.yaml to \(configurationPath) and edit it", isWarning: true))
         }
-        if let refusal = switchboard.refusal {
+        if let refusal = activeConfiguration.refusal {
             problems.append(
                 EngineProblem(
                     kind: "refusedConfiguration",

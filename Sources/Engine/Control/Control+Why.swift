@@ -98,7 +98,7 @@ extension Control {
     private func isUnrouted(_ fact: Fact) -> Bool {
         let type = fact.type == .messagePosted ? EventType.messageGroup : fact.type
         guard RouteWord(eventType: type.rawValue) != nil else { return false }
-        let routing = switchboard.configuration.routing
+        let routing = activeConfiguration.configuration.routing
         return routing.channels(for: type.rawValue, about: fact.columns.channel).isEmpty
     }
 

@@ -13,7 +13,7 @@ package struct Control: Sendable {
     package let board: LiveBoard
     package let slots: SlotKeeper
     package let runs: RunKeeper
-    package let switchboard: Switchboard
+    package let activeConfiguration: ActiveConfiguration
     package let channels: ChannelBoard
     /// Where the configuration is looked for.
     package let configurationPath: String
@@ -36,7 +36,7 @@ package struct Control: Sendable {
 
     package init(
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, slots: SlotKeeper, runs: RunKeeper,
-        switchboard: Switchboard, channels: ChannelBoard, configurationPath: String,
+        activeConfiguration: ActiveConfiguration, channels: ChannelBoard, configurationPath: String,
         zones: @escaping ZoneLookup, makeID: @escaping @Sendable () -> String,
         readConfiguration: @escaping @Sendable () async throws -> EngineConfiguration,
         houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] },
@@ -48,7 +48,7 @@ package struct Control: Sendable {
         self.board = board
         self.slots = slots
         self.runs = runs
-        self.switchboard = switchboard
+        self.activeConfiguration = activeConfiguration
         self.channels = channels
         self.configurationPath = configurationPath
         self.zones = zones

@@ -110,9 +110,9 @@ extension Control {
     /// Tries what was left out again, each minute while something is; returns when nothing is left out any more.
     package func followLeftOut() async throws {
         await loading.wait()
-        while !switchboard.configuration.leftOut.isEmpty {
+        while !activeConfiguration.configuration.leftOut.isEmpty {
             try await clock.sleep(until: clock.now + Self.leftOutInterval)
-            for part in switchboard.configuration.leftOut { await tryAgain(part) }
+            for part in activeConfiguration.configuration.leftOut { await tryAgain(part) }
         }
     }
 
@@ -120,14 +120,14 @@ extension Control {
         do throws(EngineError) {
             switch leftOut.part {
             case .job(let spec):
-                let isDone = try await switchboard.turnstile.pass { () async throws(EngineError) in
+                let isDone = try await activeConfiguration.turnstile.pass { () async throws(EngineError) in
                     try await putBack(spec, leftOut)
                 }
                 guard isDone else { return }
             case .channel(let name, _):
                 guard let (channel, version) = await reopenChannel(name) else { return }
                 // A reload may have been faster.
-                let isDone = switchboard.change { configuration in
+                let isDone = activeConfiguration.change { configuration in
                     guard let index = configuration.leftOut.firstIndex(of: leftOut) else { return false }
                     configuration.leftOut.remove(at: index)
                     configuration.channels.append(channel)
@@ -149,12 +149,13 @@ extension Control {
 
     /// Adds the job, unless it can't be added yet, or a reload has decided otherwise meanwhile.
     private func putBack(_ spec: JobSpec, _ leftOut: LeftOut) async throws(EngineError) -> Bool {
-        guard switchboard.configuration.leftOut.contains(leftOut), await !slots.isJob(spec.name) else {
+        guard activeConfiguration.configuration.leftOut.contains(leftOut), await !slots.isJob(spec.name)
+        else {
             return false
         }
         _ = try await slots.change(
             [.add(spec, origin: .file, place: leftOut.place)], events: [leftOut.returned(at: clock.now)])
-        switchboard.change { $0.leftOut.removeAll { $0 == leftOut } }
+        activeConfiguration.change { $0.leftOut.removeAll { $0 == leftOut } }
         return true
     }
 

@@ -11,28 +11,28 @@ import Tracking
 /// and the progress of runs.
 package actor ItemKeeper: Keeper {
     /// The cursor's name.
-    package static let consumer = ItemDesk.consumer
+    package static let consumer = ItemCache.consumer
 
     let ledger: any Ledger
     var loop: KeeperLoop
     private let board: LiveBoard
-    private let desk: ItemDesk
+    private let cache: ItemCache
     private var seenOnBoard: UInt64 = 0
     private var boardLookedAt: Duration?
     private var hasNewsOnBoard = false
     private var clock: any WallClock { loop.clock }
 
     package init(
-        ledger: any Ledger, clock: any WallClock, board: LiveBoard, switchboard: Switchboard,
+        ledger: any Ledger, clock: any WallClock, board: LiveBoard, activeConfiguration: ActiveConfiguration,
         dispatcher: Dispatcher = Dispatcher(), makeID: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.ledger = ledger
         self.board = board
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "items can't be recorded")
-        self.desk = ItemDesk(
+        self.cache = ItemCache(
             tools: ItemTurn.Tools(
                 dispatcher: dispatcher, makeID: makeID, since: clock.now, logger: logger),
-            switchboard: switchboard, clock: clock, bell: loop.bell)
+            activeConfiguration: activeConfiguration, clock: clock, bell: loop.bell)
     }
 
     // MARK: The loop
@@ -41,8 +41,8 @@ package actor ItemKeeper: Keeper {
     ///
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws {
-        ledger.follow(desk)
-        defer { ledger.unfollow(desk) }
+        ledger.follow(cache)
+        defer { ledger.unfollow(cache) }
         try await follow()
     }
 
@@ -51,26 +51,26 @@ package actor ItemKeeper: Keeper {
     }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
-        if desk.isBlank { try await load() }
+        if cache.isBlank { try await load() }
         try await followBoard()
         let now = clock.now
-        if desk.isDue(at: now) { try await run(.wake(desk.due(at: now))) }
-        return .earliest(desk.nextFlush, nextBoardLook())
+        if cache.isDue(at: now) { try await run(.wake(cache.due(at: now))) }
+        return .earliest(cache.nextFlush, nextBoardLook())
     }
 
     /// Reads what happened before this daemon started, or while turns were refused.
     private func load() async throws(LedgerError) {
         var last = try await run(.load)
         var reached: Int64 = 0
-        while desk.cursor < last, desk.cursor > reached {
-            reached = desk.cursor
-            last = try await ledger.commit(desk).lastEvent
+        while cache.cursor < last, cache.cursor > reached {
+            reached = cache.cursor
+            last = try await ledger.commit(cache).lastEvent
         }
     }
 
     @discardableResult
     private func run(_ kind: ItemErrand.Kind) async throws(LedgerError) -> Int64 {
-        try await ledger.commit(ItemErrand(kind: kind, desk: desk)).lastEvent
+        try await ledger.commit(ItemErrand(kind: kind, cache: cache)).lastEvent
     }
 
     // MARK: Progress

@@ -8,7 +8,7 @@ import Tracking
 
 /// One turn of the items: events in, items touched and the changes of the channels out.
 ///
-/// Works on values: what it must know was read before, in the transaction that it becomes part of; see ``ItemDesk``.
+/// Works on values: what it must know was read before, in the transaction that it becomes part of; see ``ItemCache``.
 struct ItemTurn {
     /// What a turn works with.
     struct Tools {

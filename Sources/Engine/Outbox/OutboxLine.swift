@@ -23,7 +23,7 @@ actor OutboxLine: Keeper {
     private var underWay: Set<String> = []
     private let ends = Inbox<OutboxEnd>()
     /// Ends that the ledger could not take; recorded before anything else is sent.
-    private var owed: [OutboxEnd] = []
+    private var unsettled: [OutboxEnd] = []
     /// The entries to send now, on their way to the task that sends them.
     private let (starting, starts) = AsyncStream.makeStream(of: OutboxStart.self)
     private var clock: any WallClock { loop.clock }
@@ -134,9 +134,9 @@ actor OutboxLine: Keeper {
 
     /// Records the ends of attempts, together.
     private func settle() async throws(LedgerError) {
-        owed += ends.takeAll()
-        guard !owed.isEmpty else { return }
-        var shared = SharedCommit(owed)
+        unsettled += ends.takeAll()
+        guard !unsettled.isEmpty else { return }
+        var shared = SharedCommit(unsettled)
         while let ends = shared.next {
             do throws(LedgerError) {
                 try await record(ends)
@@ -160,7 +160,7 @@ actor OutboxLine: Keeper {
         for end in ends {
             underWay.remove(end.entry.id)
             inHand.endSending(end.entry.id)
-            owed.removeAll { $0.entry.id == end.entry.id }
+            unsettled.removeAll { $0.entry.id == end.entry.id }
         }
     }
 

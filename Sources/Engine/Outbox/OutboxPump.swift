@@ -7,24 +7,25 @@ package import Timeline
 package actor OutboxPump {
     private let ledger: any Ledger
     private let clock: any WallClock
-    private let switchboard: Switchboard
+    private let activeConfiguration: ActiveConfiguration
     private let channels: ChannelBoard
     private let logger: Logger
 
     package init(
-        ledger: any Ledger, clock: any WallClock, switchboard: Switchboard, channels: ChannelBoard,
+        ledger: any Ledger, clock: any WallClock, activeConfiguration: ActiveConfiguration,
+        channels: ChannelBoard,
         logger: Logger
     ) {
         self.ledger = ledger
         self.clock = clock
-        self.switchboard = switchboard
+        self.activeConfiguration = activeConfiguration
         self.channels = channels
         self.logger = logger
     }
 
     /// Notes what the last daemon knew of the channels' troubles, so that they do not show as never tried.
     package func recallTroubles() async throws(LedgerError) {
-        for channel in switchboard.edges {
+        for channel in activeConfiguration.edges {
             let record = try await ledger.channel(named: channel.name)
             let keeper = CircuitKeeper(record, of: channel.identity, at: clock.now)
             guard let (state, error) = keeper.knownTrouble else { continue }
@@ -34,20 +35,20 @@ package actor OutboxPump {
 
     /// Serves every channel of the configuration, and follows each reload, until cancelled.
     package func run() async throws {
-        var crew = ChannelCrew(logger: logger)
-        for await _ in switchboard.taps() {
-            let configuration = switchboard.configuration
-            let edges = switchboard.edges
-            await crew.serve(
+        var tasks = ChannelTasks(logger: logger)
+        for await _ in activeConfiguration.taps() {
+            let configuration = activeConfiguration.configuration
+            let edges = activeConfiguration.edges
+            await tasks.serve(
                 edges.map { channel in
                     let line = OutboxLine(
-                        channel: channel, ledger: ledger, clock: clock, inHand: switchboard.inHand,
+                        channel: channel, ledger: ledger, clock: clock, inHand: activeConfiguration.inHand,
                         health: channels, logger: logger)
                     return (channel.name, configuration.versions[channel.name] ?? 0, line.run)
                 })
             await parkEntries(except: Set(edges.map(\.name)))
         }
-        await crew.end()
+        await tasks.end()
         try Task.checkCancellation()
     }
 

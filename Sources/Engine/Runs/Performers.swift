@@ -182,7 +182,7 @@ struct AnswerWatch {
         if !isOwed { since = nil } else if hasSpoken || since == nil { since = now }
     }
 
-    /// When, since boot, the wait ends; nil: nothing is owed.
+    /// When, since boot, the wait ends; nil: nothing is unrecorded.
     var deadline: Duration? { since.map { $0 + Self.patience } }
 
     /// Whether the wait has ended.

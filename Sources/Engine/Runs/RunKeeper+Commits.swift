@@ -9,8 +9,8 @@ import Tracking
 extension RunKeeper {
     /// Commits the steps together; when a guard refuses, each alone.
     func commit(_ steps: [RunStep]) async {
-        // Steps of one run follow each other: none may pass one that is owed.
-        guard owed.steps.isEmpty else { return owed.add(steps) }
+        // Steps of one run follow each other: none may pass one that is unrecorded.
+        guard unrecorded.steps.isEmpty else { return unrecorded.add(steps) }
         var shared = SharedCommit(steps)
         while let batch = shared.next {
             do throws(LedgerError) {
@@ -22,8 +22,8 @@ extension RunKeeper {
                     shared.refused()
                 }
             } catch {
-                owed.add(shared.rest)
-                return owed.note(error)
+                unrecorded.add(shared.rest)
+                return unrecorded.note(error)
             }
         }
     }
@@ -40,13 +40,15 @@ extension RunKeeper {
     }
 
     /// Who performs the run; the warden where it is not in hand.
-    private func link(of run: String) -> PerformerLink { performers[hands.active[run]?.performer ?? .warden] }
+    private func link(of run: String) -> PerformerLink {
+        performers[runs.active[run]?.performer ?? .warden]
+    }
 
     private func apply(_ effect: RunStep.Effect, to run: RunRecord, _ link: PerformerLink) async {
         switch effect {
         case .acknowledge(let key): link.send(.acknowledge(key))
         case .ask(let key):
-            hands.active[run.id]?.isAsked = true
+            runs.active[run.id]?.isAsked = true
             link.send(.ask(key))
         case .start: await start(run, link)
         case .wait:
@@ -61,10 +63,10 @@ extension RunKeeper {
     }
 
     private func start(_ run: RunRecord, _ link: PerformerLink) async {
-        guard let spec = hands.active[run.id]?.spec else { return }
+        guard let spec = runs.active[run.id]?.spec else { return }
         let now = clock.now
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
-        hands.active[run.id]?.isOrdered = true
+        runs.active[run.id]?.isOrdered = true
         link.send(.start(orders.order(run, spec)))
         cancelAttempt(of: run.id)
     }
@@ -72,7 +74,7 @@ extension RunKeeper {
     /// Cancels the attempt if its end is asked for; its performer knows of a run that is just being claimed only after
     /// its start.
     func cancelAttempt(of id: String) {
-        guard let entry = hands.active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
+        guard let entry = runs.active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
         performers[entry.performer].send(
             .cancel(RunKey(run: id, attempt: entry.record.attempt), reason: why.rawValue))
     }
@@ -97,9 +99,9 @@ extension RunKeeper {
 
     /// The run is in nobody's hand any more.
     private func forget(_ id: String, keepsTurn: Bool = false) {
-        guard hands.release(id, keepsTurn: keepsTurn) else { return }
+        guard runs.release(id, keepsTurn: keepsTurn) else { return }
         // Others may start, and a drain may be complete.
-        phase.noteUnderWay(hands.active.count)
+        phase.noteUnderWay(runs.active.count)
         loop.bell.ring()
     }
 
@@ -115,7 +117,7 @@ extension RunKeeper {
         let after = step.after
         step.live = await board.conclude(
             after.id, after.state, reason: after.reason, after: elapsed, saying: text, at: clock.now)
-        hands.noteEnd(after)
+        runs.noteEnd(after)
         return step
     }
 }

@@ -33,20 +33,20 @@ extension RunKeeper {
         case .ended(let record): await ended(record, from: link, into: &steps)
         case .unknown(let key):
             // An answer to an earlier question says nothing of an attempt that was ordered since.
-            guard hands.active[key.run]?.isAsked == true, let run = known(key) else { return }
+            guard runs.active[key.run]?.isAsked == true, let run = known(key) else { return }
             await end(run, .vanished, into: &steps)
         case .inputTaken: break  // The keeper sends no input.
         case .caughtUp:
-            for question in hands.active.questions(for: link.kind) { link.send(question) }
+            for question in runs.active.questions(for: link.kind) { link.send(question) }
         case .disconnected: link.disconnected()
         }
     }
 
     /// The attempt's run, which its performer has just reported; nil when it is none of ours, or when its end is about
     /// to be committed, so that it is too late for all else.
-    private func known(_ key: RunKey) -> RunRecord? { isLeaving(key) ? nil : hands.active.known(key) }
+    private func known(_ key: RunKey) -> RunRecord? { isLeaving(key) ? nil : runs.active.known(key) }
 
-    private func isLeaving(_ key: RunKey) -> Bool { hands.active[key.run]?.isLeaving == true }
+    private func isLeaving(_ key: RunKey) -> Bool { runs.active[key.run]?.isLeaving == true }
 
     // MARK: Starts and ends
 
@@ -55,7 +55,7 @@ extension RunKeeper {
         into steps: inout [RunStep]
     ) async {
         guard !isLeaving(key) else { return }
-        guard let run = hands.active.known(key) else {
+        guard let run = runs.active.known(key) else {
             return readRow(of: key, from: link, then: .cancel(key, reason: "unknown run"))
         }
         // Its reports, or its end, may come in this very turn, and must find it started.
@@ -71,7 +71,7 @@ extension RunKeeper {
     private func ended(_ record: ExitRecord, from link: PerformerLink, into steps: inout [RunStep]) async {
         let key = record.key
         guard !isLeaving(key) else { return }
-        guard let run = hands.active.known(key) else {
+        guard let run = runs.active.known(key) else {
             return readRow(of: key, from: link, then: .acknowledge(key))
         }
         link.strays.forget(key)
@@ -102,9 +102,9 @@ extension RunKeeper {
                 metadata: ["run.id": "\(run.name)", "reason": "\(detail)"])
             chance = nil
         } catch {
-            owed.add(end, of: RunKey(run: run.id, attempt: run.attempt))
-            hands.active[run.id]?.isUndecided = true
-            return owed.note(error)
+            unrecorded.add(end, of: RunKey(run: run.id, attempt: run.attempt))
+            runs.active[run.id]?.isUndecided = true
+            return unrecorded.note(error)
         }
         let now = clock.now
         switch end {
@@ -113,7 +113,7 @@ extension RunKeeper {
             let step = decider.refused(run, refusal, text: text, chance: chance, waited: waited, at: now)
             steps.append(await closing(step, saying: text))
         case .vanished:
-            let survives = hands.active[run.id].map { performers[$0.performer].performer.survivesTheDaemon }
+            let survives = runs.active[run.id].map { performers[$0.performer].performer.survivesTheDaemon }
             let step = decider.vanished(
                 run, survivesTheDaemon: survives ?? true, chance: chance, at: now)
             steps.append(await closing(step))
@@ -137,8 +137,8 @@ extension RunKeeper {
 
     /// Decides the ends of attempts that could not be decided when they were reported.
     func decideOwedEnds(into steps: inout [RunStep]) async {
-        for (key, end) in owed.takeEnds() {
-            guard let run = hands.active[key.run]?.record, run.attempt == key.attempt, !isLeaving(key) else {
+        for (key, end) in unrecorded.takeEnds() {
+            guard let run = runs.active[key.run]?.record, run.attempt == key.attempt, !isLeaving(key) else {
                 continue
             }
             await self.end(run, end, into: &steps)
@@ -155,19 +155,19 @@ extension RunKeeper {
 
     /// Records that a run's state changed by what its job reported, or by its silence.
     private func record(_ live: LiveState?, at now: Moment, into steps: inout [RunStep]) {
-        guard let live, let run = hands.active[live.task.id]?.record,
+        guard let live, let run = runs.active[live.task.id]?.record,
             let step = decider.reported(run, live, at: now)
         else { return }
         add(step, to: &steps)
     }
 
     private func add(_ step: RunStep, to steps: inout [RunStep]) {
-        hands.active[step.run.id]?.record = step.after
+        runs.active[step.run.id]?.record = step.after
         steps.append(step)
     }
 
     /// How far the clock on the wall was set since the run began to wait, as far as this daemon saw.
     private func clockChange(since run: String) -> Duration {
-        hands.active[run]?.since?.change(until: ClockReading(of: clock)) ?? .zero
+        runs.active[run]?.since?.change(until: ClockReading(of: clock)) ?? .zero
     }
 }

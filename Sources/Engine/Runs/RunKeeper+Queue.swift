@@ -28,7 +28,7 @@ extension RunKeeper {
             for id in changed { release(id, nil) }
         } catch {
             rows.putBack(noted)
-            owed.note(error)
+            unrecorded.note(error)
         }
     }
 
@@ -37,19 +37,19 @@ extension RunKeeper {
         switch run.state {
         case .scheduled: return
         case .queued:
-            guard hands.active[run.id] == nil else { return }
+            guard runs.active[run.id] == nil else { return }
             guard run.endAsked == nil else {
-                hands.queue.drop(run)
+                runs.queue.drop(run)
                 return steps.append(decider.withdrawn(run, at: clock.now))
             }
-            guard !hands.queue.contains(run.id) else { return }
+            guard !runs.queue.contains(run.id) else { return }
             try await enqueue(run)
         case .starting, .running, .blocked, .paused, .stalled:
-            guard hands.active[run.id] != nil else { return try await adopt(run, into: &steps) }
+            guard runs.active[run.id] != nil else { return try await adopt(run, into: &steps) }
             guard let why = run.endAsked else { return }
-            hands.active[run.id]?.record.endAsked = why
+            runs.active[run.id]?.record.endAsked = why
             cancelAttempt(of: run.id)
-        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: hands.queue.drop(run)
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: runs.queue.drop(run)
         }
     }
 
@@ -73,7 +73,7 @@ extension RunKeeper {
         let step = decider.adopt(run)
         let spec = try await specs.spec(of: run)
         let (performer, places) = (performers.kind(of: spec), Waiting(run, spec).places)
-        hands.adopt(step.after, by: performer, places: places)
+        runs.adopt(step.after, by: performer, places: places)
         steps.append(step)
         await board.enter(
             task(of: run), attempt: run.attempt, state: run.state, saved: run.live, at: clock.now)
@@ -85,21 +85,21 @@ extension RunKeeper {
         let waiting = Waiting(
             run, spec, performer: performers.kind(of: spec), since: ClockReading(of: clock))
         // It has been at work: the others of its job go on waiting for its end.
-        if run.attempt > 1 { hands.queue.enter(run.id, [.job(run.job)]) }
+        if run.attempt > 1 { runs.queue.enter(run.id, [.job(run.job)]) }
         let now = clock.now
         // The first attempt's moment is its spread's, which has come when it is queued, whatever the clock says since.
         if let moment = run.notBefore, moment > now, run.attempt > 1 {
             let longest = RetryChance.longestWait(after: run.attempt - 1, of: spec)
-            hands.queue.delay(waiting, until: clock.sinceBoot + min(moment - now, longest))
+            runs.queue.delay(waiting, until: clock.sinceBoot + min(moment - now, longest))
         } else {
-            hands.queue.join(waiting, first: run.token > 0)
+            runs.queue.join(waiting, first: run.token > 0)
             rows.keep(run)
         }
     }
 
     /// Claims the runs whose turn it is, as many as there is room for.
     func admit(into steps: inout [RunStep]) async {
-        let turns = hands.takeTurns(at: clock.sinceBoot)
+        let turns = runs.takeTurns(at: clock.sinceBoot)
         guard !turns.isEmpty else { return }
         do throws(LedgerError) {
             let unseen = turns.map(\.id).filter { rows[$0] == nil }
@@ -108,15 +108,15 @@ extension RunKeeper {
             for waiting in turns {
                 guard let run = rows[waiting.id] else {
                     // Its row no longer exists: nobody else will release what it holds.
-                    hands.queue.leave(waiting.id, waiting.places)
+                    runs.queue.leave(waiting.id, waiting.places)
                     continue
                 }
                 plans.append((run, try await specs.spec(of: run), waiting))
             }
             for plan in plans { await claim(plan.run, plan.spec, plan.waiting, into: &steps) }
         } catch {
-            hands.queue.putBack(turns)
-            owed.note(error)
+            runs.queue.putBack(turns)
+            unrecorded.note(error)
         }
     }
 
@@ -125,7 +125,7 @@ extension RunKeeper {
     ) async {
         guard run.state == .queued, run.endAsked == nil else {
             // It was changed since it began to wait.
-            hands.queue.leave(run.id, waiting.places)
+            runs.queue.leave(run.id, waiting.places)
             return rows.add([.changed(run.id)])
         }
         let fault: String
@@ -133,12 +133,12 @@ extension RunKeeper {
             fault = "the daemon ended before it began; run the command again"
         } else if let spec {
             let step = decider.claim(run)
-            hands.active[run.id] = ActiveRun(claiming: step.after, spec, waiting)
+            runs.active[run.id] = ActiveRun(claiming: step.after, spec, waiting)
             return steps.append(step)
         } else {
             fault = "revision \(run.revision) of its job is not in the ledger"
         }
-        hands.queue.leave(run.id, waiting.places)
+        runs.queue.leave(run.id, waiting.places)
         let now = clock.now
         // Who follows the run, or asks later, reads why.
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)

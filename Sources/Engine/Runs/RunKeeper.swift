@@ -15,11 +15,11 @@ package actor RunKeeper: Keeper {
     let performers: Performers
     let specs: RunSpecs
     /// The runs that wait and those in hand.
-    var hands: RunHands
+    var runs: RunsInHand
     /// The rows that this keeper is to look at.
     var rows: NotedRows
     var orders: AttemptOrders
-    var owed = OwedWork()
+    var unrecorded = UnrecordedWork()
     var phase: KeeperPhase
     var decider: RunDecider { RunDecider(boot: orders.places.boot) }
     var clock: any WallClock { loop.clock }
@@ -37,7 +37,7 @@ package actor RunKeeper: Keeper {
         self.board = board
         self.census = census
         rows = NotedRows(notes)
-        hands = RunHands(limits: limits)
+        runs = RunsInHand(limits: limits)
         self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
         specs = RunSpecs(ledger: ledger, clock: clock, zones: zones)
         orders = AttemptOrders(places: places, clock: clock)
@@ -54,7 +54,7 @@ package actor RunKeeper: Keeper {
 
     /// Starts no more runs, and returns once those that were started have ended; what waits goes on waiting.
     package func drain() async {
-        guard let end = phase.drain(underWay: hands.active.count) else { return }
+        guard let end = phase.drain(underWay: runs.active.count) else { return }
         for await _ in end {}
     }
 
@@ -62,10 +62,10 @@ package actor RunKeeper: Keeper {
     package var isDraining: Bool { phase.isDraining }
 
     /// How many runs are started, or about to be.
-    package var count: Int { hands.active.count }
+    package var count: Int { runs.active.count }
 
     /// How many runs were ordered from their performers and have not ended.
-    package var running: Int { hands.active.ordered }
+    package var running: Int { runs.active.ordered }
 
     /// The warden's process; nil: none answers.
     package var wardenProcess: Int32? { performers.warden.process }
@@ -78,7 +78,7 @@ package actor RunKeeper: Keeper {
 
     /// Why a queued run has not been started yet; nil when nothing is known to be in its way.
     package func obstacle(of run: String) -> RunReason? {
-        hands.obstacle(of: run)
+        runs.obstacle(of: run)
     }
 
     /// Keeps what the run that `cause` is about to make brings along, until that run has ended.
@@ -97,7 +97,7 @@ package actor RunKeeper: Keeper {
                 if let run = try await ledger.run(id: id) {
                     if run.state.isEnded { return }
                     let waits = run.state == .scheduled || run.state == .queued
-                    return try await waits && hands.active[id] == nil ? withdraw(run) : askEnd(of: run)
+                    return try await waits && runs.active[id] == nil ? withdraw(run) : askEnd(of: run)
                 }
             } catch {
                 if case .fenced = error, !isLast { continue }
@@ -116,7 +116,7 @@ package actor RunKeeper: Keeper {
             rows.notes.add(changed: [run.id])
             throw error
         }
-        hands.queue.drop(run)
+        runs.queue.drop(run)
         await finish([step])
         loop.bell.ring()
     }
@@ -124,7 +124,9 @@ package actor RunKeeper: Keeper {
     /// A run that is under way is asked to end, now and after each new connection.
     private func askEnd(of run: RunRecord) async throws(LedgerError) {
         try await ledger.commit([.askEnd(run: run.id, .canceled)])
-        if hands.active[run.id]?.record.endAsked == nil { hands.active[run.id]?.record.endAsked = .canceled }
+        if runs.active[run.id]?.record.endAsked == nil {
+            runs.active[run.id]?.record.endAsked = .canceled
+        }
         // It may be in nobody's hand yet, or no more.
         rows.notes.add(changed: [run.id])
         cancelAttempt(of: run.id)
@@ -164,9 +166,9 @@ package actor RunKeeper: Keeper {
 
     /// Handles what was reported and what was noted; all steps share a commit.
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
-        owed.beginTurn()
-        for link in performers.all { await link.connect { hands.active.forgetConnection(to: link.kind) } }
-        await commit(owed.takeSteps())
+        unrecorded.beginTurn()
+        for link in performers.all { await link.connect { runs.active.forgetConnection(to: link.kind) } }
+        await commit(unrecorded.takeSteps())
         var steps: [RunStep] = []
         await decideOwedEnds(into: &steps)
         for link in performers.all {
@@ -175,35 +177,35 @@ package actor RunKeeper: Keeper {
             noteAnswers(of: link, hasSpoken: !events.isEmpty)
         }
         await noteSilences(into: &steps)
-        if owed.steps.isEmpty {
+        if unrecorded.steps.isEmpty {
             rows.gather()
             await readNoted(into: &steps)
-            for link in performers.all { hands.queue.set(link.kind, isReady: link.isReady) }
+            for link in performers.all { runs.queue.set(link.kind, isReady: link.isReady) }
             if phase.mayStart { await admit(into: &steps) }
         }
         rows.forgetSeen()
         await commit(steps)
         for link in performers.all { noteAnswers(of: link) }
         finishNews()
-        if let failure = owed.failure { throw failure }
+        if let failure = unrecorded.failure { throw failure }
         return rows.isEmpty ? await nextTurn() : .atOnce
     }
 
     private func noteAnswers(of link: PerformerLink, hasSpoken: Bool = false) {
-        link.noteAnswers(isOwed: hands.active.isAnswerOwed(by: link.kind), hasSpoken: hasSpoken)
+        link.noteAnswers(isOwed: runs.active.isAnswerOwed(by: link.kind), hasSpoken: hasSpoken)
     }
 
     /// Reports that the rows are true, once they are, or once that can't be known because a performer can't be reached.
     private func finishNews() {
-        guard phase.owesNews, owed.isEmpty,
-            performers.all.allSatisfy({ !hands.active.hasUnreported(by: $0.kind) || $0.isUnreachable })
+        guard phase.owesNews, unrecorded.isEmpty,
+            performers.all.allSatisfy({ !runs.active.hasUnreported(by: $0.kind) || $0.isUnreachable })
         else { return }
         phase.finishNews()
     }
 
     /// When there is something to do though nobody rings: not while all is well and no performer's silence is due.
     private func nextTurn() async -> KeeperLoop.Next {
-        let instants = [performers.nextCheck, hands.queue.nextDue].compactMap(\.self)
+        let instants = [performers.nextCheck, runs.queue.nextDue].compactMap(\.self)
         return .earliest(
             await board.nextRefresh(), instants.min().map { clock.now + max(.zero, $0 - clock.sinceBoot) })
     }

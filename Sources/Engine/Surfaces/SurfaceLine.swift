@@ -14,7 +14,7 @@ actor SurfaceLine: Keeper {
     private let channel: any LevelChannel
     let ledger: any Ledger
     var loop: KeeperLoop
-    private let switchboard: Switchboard
+    private let activeConfiguration: ActiveConfiguration
     private let health: ChannelBoard
     private let signals = Inbox<SurfaceSignal>()
     private var keeper = CircuitKeeper()
@@ -34,12 +34,13 @@ actor SurfaceLine: Keeper {
     private var logger: Logger { loop.logger }
 
     init(
-        channel: any LevelChannel, ledger: any Ledger, clock: any WallClock, switchboard: Switchboard,
+        channel: any LevelChannel, ledger: any Ledger, clock: any WallClock,
+        activeConfiguration: ActiveConfiguration,
         health: ChannelBoard, logger: Logger
     ) {
         self.channel = channel
         self.ledger = ledger
-        self.switchboard = switchboard
+        self.activeConfiguration = activeConfiguration
         self.health = health
         var logger = logger
         logger[metadataKey: "channel"] = "\(channel.name)"
@@ -279,7 +280,7 @@ actor SurfaceLine: Keeper {
         case .waitUntil(let moment): return moment
         case .waitForProbe, .refused: return nil
         }
-        let bot = switchboard.configuration.bot(snapshot.bot)
+        let bot = activeConfiguration.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(snapshot, manner: BotManner(soundName: bot.soundName))
         notice.ring = surface.ring && age < Self.ringsWithin
         let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }

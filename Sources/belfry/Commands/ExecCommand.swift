@@ -92,33 +92,33 @@ struct ExecCommand: ParsableCommand {
         request.bot = bot
         request.notify = notify
         request.umask = Self.umask
-        if let office = try daemon(for: request) {
-            try follow(office)
+        if let runner = try daemon(for: request) {
+            try follow(runner)
         } else {
-            try follow(try OwnWarden(request))
+            try follow(try WardenRunner(request))
         }
     }
 
-    private func follow(_ office: DaemonOffice) throws {
-        let loop = try ExecLoop(office, row: row, printsLives: printsLives, hasTerminal: pty)
+    private func follow(_ runner: DaemonRunner) throws {
+        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: pty)
         let end = try loop.run()
         // The warden's report is enough unless the daemon's is shown.
-        let known = printsLives || row != nil ? office.finish() : nil
+        let known = printsLives || row != nil ? runner.finish() : nil
         loop.leave(detail: known.flatMap(RunText.detail))
         _ = loop.leaveRest()
-        throw Self.exit(end, office, missing: loop.missing)
+        throw Self.exit(end, runner, missing: loop.missing)
     }
 
-    private func follow(_ office: OwnWarden) throws {
-        let loop = try ExecLoop(office, row: row, printsLives: printsLives, hasTerminal: pty)
+    private func follow(_ runner: WardenRunner) throws {
+        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: pty)
         let end = try loop.run()
-        office.finish(end, leavesRest: loop.leaveRest())
+        runner.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
-        throw Self.exit(end, office, missing: loop.missing)
+        throw Self.exit(end, runner, missing: loop.missing)
     }
 
     private static func exit(
-        _ end: ExecEnd, _ office: any ExecOffice, missing: APIError?
+        _ end: ExecEnd, _ runner: any ExecRunner, missing: APIError?
     ) -> any Error {
         switch end {
         case .ended(let record):
@@ -128,11 +128,11 @@ struct ExecCommand: ParsableCommand {
                 case .lost: "is lost: its warden died"
                 case .canceled, .exited: nil
                 }
-            if let why { StandardError.print("belfry: \(office.name) \(why)") }
+            if let why { StandardError.print("belfry: \(runner.name) \(why)") }
         case .refused(_, let text): StandardError.print("belfry: \(text)")
-        case .withdrawn(let run): StandardError.print("belfry: \(office.name) \(RunText.state(run))")
+        case .withdrawn(let run): StandardError.print("belfry: \(runner.name) \(RunText.state(run))")
         case .interrupted: break
-        case .lost: StandardError.print("belfry: the warden died; the outcome of \(office.name) is unknown")
+        case .lost: StandardError.print("belfry: the warden died; the outcome of \(runner.name) is unknown")
         }
         // A reader of the output must not take a part for the whole.
         return missing.map(ExecFailure.init) ?? ExitCode(end.code)
@@ -142,12 +142,12 @@ struct ExecCommand: ParsableCommand {
     ///
     /// The machine's daemon runs commands as its own user, so it is asked only when it is named. So far it was
     /// asked for its status alone: a command that runs without it can't be run by it, too, however late it answers.
-    private func daemon(for request: ExecRequest) throws(APIError) -> DaemonOffice? {
+    private func daemon(for request: ExecRequest) throws(APIError) -> DaemonRunner? {
         if common.socket != nil || common.system || common.config != nil {
-            return try DaemonOffice(try common.client(), request)
+            return try DaemonRunner(try common.client(), request)
         }
         do throws(APIError) {
-            return try DaemonOffice(
+            return try DaemonRunner(
                 try DaemonClient.first(of: Array(Paths.socketsToTry().prefix(1))), request)
         } catch {
             switch error.code {

@@ -17,11 +17,11 @@ final class ExecLoop {
         static let signals: UInt64 = 1
         static let link: UInt64 = 2
         static let typing: UInt64 = 3
-        /// And the numbers of the office's sources above it; those of ``ExecOutput`` are below.
-        static let office: UInt64 = 100
+        /// And the numbers of the runner's sources above it; those of ``ExecOutput`` are below.
+        static let runner: UInt64 = 100
     }
 
-    private let office: any ExecOffice
+    private let runner: any ExecRunner
     private let poll: EventPoll
     private let signals: SignalQueue
     private var link: ClientConnection
@@ -48,13 +48,13 @@ final class ExecLoop {
     /// Offers the streams and has the command started.
     ///
     /// - Parameters:
-    ///   - office: who has it started.
+    ///   - runner: who has it started.
     ///   - row: where to show how far it is.
     ///   - printsLives: print live states, one a line, in place of its output.
     ///   - hasTerminal: give it a terminal, of the size of ours.
     /// - Throws: ``APIError`` when it can't be had started.
-    init(_ office: any ExecOffice, row: ExecRow?, printsLives: Bool, hasTerminal: Bool) throws {
-        self.office = office
+    init(_ runner: any ExecRunner, row: ExecRow?, printsLives: Bool, hasTerminal: Bool) throws {
+        self.runner = runner
         self.row = row
         self.printsLives = printsLives
         terminal = hasTerminal ? ExecTerminal() : nil
@@ -64,7 +64,7 @@ final class ExecLoop {
         poll = try EventPoll()
         var streams = try ExecStreams(hasTerminal: hasTerminal, isSilent: printsLives)
         output = try ExecOutput(streams.pumps, on: poll, readsOn: hasTerminal)
-        link = try Self.connect(to: office.wardenDirectory)
+        link = try Self.connect(to: runner.wardenDirectory)
         let token = UniqueID.v4()
         do throws(WardenError) {
             try link.attach(token, streams.offered)
@@ -72,7 +72,7 @@ final class ExecLoop {
             throw Self.refusal(error)
         }
         streams.forgetOffered()
-        try office.place(token: token, terminal: hasTerminal ? ExecTerminal.size : nil)
+        try runner.place(token: token, terminal: hasTerminal ? ExecTerminal.size : nil)
         try poll.add(signals.raw, Token.signals)
         try poll.add(link.socket.raw, Token.link)
         takeOfficeSources()
@@ -113,7 +113,7 @@ final class ExecLoop {
             showProgress()
             waitForTyping()
             for ready in try poll.wait(milliseconds: patience) { try serve(ready) }
-            if end == nil, let early = try office.look(hasStarted: hasStarted) {
+            if end == nil, let early = try runner.look(hasStarted: hasStarted) {
                 end = early
                 output.stop()
             }
@@ -126,17 +126,17 @@ final class ExecLoop {
     /// Leaves a line of how it ended where there was a row, or the last live state.
     func leave(detail: String?) {
         showProgress()
-        row?.close(office.live, detail: detail)
+        row?.close(runner.live, detail: detail)
     }
 
     /// Has what comes later copied on; true when something may come.
     func leaveRest() -> Bool {
         guard !output.rest.isEmpty else { return false }
         do {
-            try ExecRest.leave(output.rest)
+            try OutputRelay.leave(output.rest)
             return true
         } catch {
-            StandardError.print("belfry: what \(office.name) left behind goes only to its log: \(error)")
+            StandardError.print("belfry: what \(runner.name) left behind goes only to its log: \(error)")
             return false
         }
     }
@@ -144,16 +144,16 @@ final class ExecLoop {
     /// Why output is missing although the command printed it; nil when all of it was written.
     var missing: APIError? {
         guard let fault = output.fault ?? fault else { return nil }
-        let hint = RunName(office.name).map { "Its log has the output: belfry run logs \($0)" }
+        let hint = RunName(runner.name).map { "Its log has the output: belfry run logs \($0)" }
         return APIError(
-            .outputLost, ExecOutput.sentence(of: fault) + "; the output of \(office.name) is incomplete",
+            .outputLost, ExecOutput.sentence(of: fault) + "; the output of \(runner.name) is incomplete",
             hint: hint)
     }
 
     private var patience: Int32? {
         guard end == nil else { return nil }
         if isTypingAtHand, key != nil, typing?.mayRead == true { return 0 }
-        let look = office.nextLook(hasStarted: hasStarted, isShown: row != nil || printsLives)
+        let look = runner.nextLook(hasStarted: hasStarted, isShown: row != nil || printsLives)
         return look.map { Int32(clamping: $0.milliseconds) }
     }
 
@@ -171,8 +171,8 @@ final class ExecLoop {
     }
 
     private func takeOfficeSources() {
-        for (index, source) in office.sources.enumerated() {
-            let token = Token.office + UInt64(index)
+        for (index, source) in runner.sources.enumerated() {
+            let token = Token.runner + UInt64(index)
             if watched[token] == nil { try? poll.add(source.descriptor, token) }
             watched[token] = source.read
         }
@@ -254,7 +254,7 @@ final class ExecLoop {
     private func wait(with signal: Int32) {
         guard end == nil else { return }
         early.append(signal)
-        guard [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal), office.withdraw() else { return }
+        guard [SIGINT, SIGTERM, SIGHUP, SIGQUIT].contains(signal), runner.withdraw() else { return }
         end = .interrupted(signal)
         output.stop()
     }
@@ -285,7 +285,7 @@ final class ExecLoop {
     }
 
     private func showProgress() {
-        guard let live = office.live else { return }
+        guard let live = runner.live else { return }
         if printsLives {
             guard live != lastTold else { return }
             lastTold = live

@@ -213,7 +213,7 @@ import Tracking
     private func reload(
         _ jobs: [(spec: JobSpec, place: String)], on tower: Tower
     ) async throws -> JobDifference {
-        var configuration = tower.switchboard.configuration
+        var configuration = tower.activeConfiguration.configuration
         configuration.jobs = jobs
         tower.file.value = .success(configuration)
         return try await tower.control.reload()
@@ -252,14 +252,14 @@ import Tracking
             tower.file.value = .failure(ReloadRefusal(description: "f:9:3: unknown key"))
             await #expect(throws: ReloadRefusal.self) { try await tower.control.reload() }
             #expect(try await tower.ledger.jobs() == before)
-            #expect(tower.switchboard.configuration.jobs.map(\.place) == ["f:1"])
+            #expect(tower.activeConfiguration.configuration.jobs.map(\.place) == ["f:1"])
         }
     }
 
     @Test func `is refused while the file is missing, and the status shows it`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await reload([(.cron("a", "* * * * *"), "f:1")], on: tower)
-            var nothing = tower.switchboard.configuration
+            var nothing = tower.activeConfiguration.configuration
             nothing.path = nil
             nothing.jobs = []
             tower.file.value = .success(nothing)
@@ -323,7 +323,7 @@ import Tracking
                 try await tower.control.retryEntry("waiting")
             }
             let form = try makeHookForm()
-            tower.switchboard.change {
+            tower.activeConfiguration.change {
                 $0.leftOut = [
                     LeftOut(.channel("hook", form), place: "f:9", reason: "the secret can't be read")
                 ]

@@ -19,13 +19,13 @@ import Tracking
         let routes = [Route(when: [.failed], to: ["desk"])]
         try await Tower.run(keepers: [.slots, .items], channels: [desk], routes: routes) { tower in
             let mine = try await tower.control.add(.manual("backup", "mine"))
-            tower.switchboard.change {
+            tower.activeConfiguration.change {
                 $0.jobs = [(.manual("backup", "theirs"), "f:2"), (.manual("other"), "f:3")]
             }
             let difference = try await tower.control.takeUpJobs()
             #expect(difference.added == ["other"])
             #expect(try await tower.ledger.job(named: "backup")?.spec == mine.spec)
-            #expect(tower.switchboard.configuration.leftOut.map(\.reason) == [job])
+            #expect(tower.activeConfiguration.configuration.leftOut.map(\.reason) == [job])
             let problem = try await tower.control.status().problems.first { $0.kind == "configPartial" }
             #expect(problem?.message == "job \"backup\" at f:2 is left out: \(job)")
             #expect(problem?.isWarning == false)
@@ -45,19 +45,19 @@ import Tracking
     @Test func `is loaded within a minute of the other job's removal`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("backup", "mine"))
-            tower.switchboard.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
+            tower.activeConfiguration.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
             _ = try await tower.control.takeUpJobs()
             async let end: Void = tower.control.followLeftOut()
             while await tower.clock.nextSleeper() != at("10:01:00") {}
             tower.clock.advance(to: at("10:01:00"))
             while await tower.clock.nextSleeper() != at("10:02:00") {}
-            #expect(tower.switchboard.configuration.leftOut.count == 1)
+            #expect(tower.activeConfiguration.configuration.leftOut.count == 1)
             try await tower.control.remove("backup")
             tower.clock.advance(to: at("10:02:00"))
             try await end
             let record = try #require(try await tower.ledger.job(named: "backup"))
             #expect(record.origin == .file && record.place == "f:2")
-            #expect(tower.switchboard.configuration.leftOut.isEmpty)
+            #expect(tower.activeConfiguration.configuration.leftOut.isEmpty)
             #expect(try await tower.eventTypes() == [.jobLeftOut, .configReloaded])
         }
     }
@@ -65,7 +65,7 @@ import Tracking
     @Test func `is not loaded when a reload has removed it meanwhile`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("backup", "mine"))
-            tower.switchboard.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
+            tower.activeConfiguration.change { $0.jobs = [(.manual("backup", "theirs"), "f:2")] }
             _ = try await tower.control.takeUpJobs()
             async let end: Void = tower.control.followLeftOut()
             while await tower.clock.nextSleeper() != at("10:01:00") {}
@@ -92,7 +92,7 @@ import Tracking
         let form = try makeHookForm()
         let routes = [Route(when: [.failed], to: ["hook"])]
         try await Tower.run(keepers: [.slots, .items], routes: routes) { tower in
-            tower.switchboard.change {
+            tower.activeConfiguration.change {
                 $0.leftOut = [
                     LeftOut(.channel("hook", form), place: "f:9", reason: "the secret can't be read")
                 ]
@@ -107,8 +107,8 @@ import Tracking
             tower.reopened.value["hook"] = hook
             tower.clock.advance(to: at("10:01:00"))
             try await end
-            #expect(tower.switchboard.channel("hook") != nil)
-            #expect(tower.switchboard.configuration.versions["hook"] == 7)
+            #expect(tower.activeConfiguration.channel("hook") != nil)
+            #expect(tower.activeConfiguration.configuration.versions["hook"] == 7)
             #expect(try await tower.entries(of: "hook").map(\.state) == [.pending])
             #expect(try await tower.control.status().problems.map(\.kind) == ["noWarden"])
         }
@@ -117,12 +117,12 @@ import Tracking
     @Test func `is not there for a reload, which refuses the whole file instead`() async throws {
         try await Tower.run(keepers: [.slots]) { tower in
             _ = try await tower.control.add(.manual("backup", "mine"))
-            var configuration = tower.switchboard.configuration
+            var configuration = tower.activeConfiguration.configuration
             configuration.jobs = [(.manual("backup"), "f:2"), (.manual("other"), "f:3")]
             tower.file.value = .success(configuration)
             await #expect(throws: ReloadRefusal.self) { try await tower.control.reload() }
             #expect(try await tower.ledger.jobs().map(\.name) == ["backup"])
-            #expect(tower.switchboard.configuration.leftOut.isEmpty)
+            #expect(tower.activeConfiguration.configuration.leftOut.isEmpty)
         }
     }
 }
@@ -135,7 +135,7 @@ import Tracking
 
     @Test func `waits until the jobs of the files are loaded`() async throws {
         try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
-            tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
+            tower.activeConfiguration.change { $0.jobs = [(.manual("early"), "f:2")] }
             async let answer = Self.entry("early", of: tower.control)
             while await tower.clock.nextSleeper() != at("10:00:04") {}
             #expect(try await tower.control.status().problems.map(\.kind).contains("starting"))
@@ -148,8 +148,8 @@ import Tracking
 
     @Test func `is also a reload, which finds them loaded`() async throws {
         try await Tower.run(keepers: [.slots], loading: Loading(isDone: false)) { tower in
-            tower.switchboard.change { $0.jobs = [(.manual("early"), "f:2")] }
-            var configuration = tower.switchboard.configuration
+            tower.activeConfiguration.change { $0.jobs = [(.manual("early"), "f:2")] }
+            var configuration = tower.activeConfiguration.configuration
             configuration.jobs.append((.manual("later"), "f:3"))
             tower.file.value = .success(configuration)
             async let difference = tower.control.reload()

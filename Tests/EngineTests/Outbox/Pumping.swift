@@ -168,16 +168,16 @@ extension Tower {
         try await Pumping().run([("one", server)]) { tower in
             try await tower.put("e1")
             try await tower.entry("e1") { $0.attempts == 1 }
-            let before = tower.switchboard.configuration
+            let before = tower.activeConfiguration.configuration
             var configuration = before
             configuration.channels = []
-            tower.switchboard.replace(with: configuration)
+            tower.activeConfiguration.replace(with: configuration)
             try await tower.entry("e1") { $0.state == .waiting }
             let entries = try await tower.entries(of: "one")
             #expect(try await tower.control.waits(of: entries)["e1"]?.word == "channelMissing")
             let problems = try await tower.control.status().problems
             #expect(problems.contains { $0.kind == "channelMissing" && $0.message.contains("\"one\"") })
-            tower.switchboard.replace(with: before)
+            tower.activeConfiguration.replace(with: before)
             try await tower.entry("e1") { $0.state == .delivered }
             #expect(try await server.records(2).map(\.id) == ["e1", "e1"])
         }
@@ -221,7 +221,7 @@ extension Tower {
         try await pumping.run(in: folder, [], from: now, keepers: []) { try await $0.put("e1", on: "hook") }
         try await pumping.run(in: folder, [("mail", server)], from: now) { tower in
             let form = try makeHookForm()
-            tower.switchboard.change {
+            tower.activeConfiguration.change {
                 $0.leftOut = [
                     LeftOut(.channel("hook", form), place: "f:9", reason: "the secret can't be read")
                 ]
@@ -485,10 +485,10 @@ extension Tower {
             try await tower.put("e1")
             try await tower.entry("e1") { $0.state == .waiting }
             try await tower.channel("one", is: .disabled)
-            var configuration = tower.switchboard.configuration
+            var configuration = tower.activeConfiguration.configuration
             configuration.channels = [try makeHook("one", to: new.url(), curl: pumping.curl)]
             configuration.versions["one"] = 2
-            tower.switchboard.replace(with: configuration)
+            tower.activeConfiguration.replace(with: configuration)
             try await tower.entry("e1") { $0.state == .delivered }
             #expect(try await new.record().id == "e1")
             try await tower.channel("one", is: .working)

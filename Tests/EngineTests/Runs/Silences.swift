@@ -37,7 +37,7 @@ import Tracking
 }
 
 @Suite struct `waiting for an answer` {
-    @Test func `begins when one is owed, and again with every word`() {
+    @Test func `begins when one is unrecorded, and again with every word`() {
         var watch = AnswerWatch()
         watch.note(isOwed: false, hasSpoken: false, at: .seconds(1))
         #expect(watch.deadline == nil && !watch.isOverdue(at: .seconds(100)))

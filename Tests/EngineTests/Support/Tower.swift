@@ -24,7 +24,7 @@ struct Tower {
     let ledger: SQLiteLedger
     let clock: ManualClock
     let board: LiveBoard
-    let switchboard: Switchboard
+    let activeConfiguration: ActiveConfiguration
     let health: ChannelBoard
     let control: Control
     /// What the next reload finds.
@@ -48,7 +48,7 @@ struct Tower {
         let configuration = EngineConfiguration(
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
             routing: Routing(routes: routes), channels: channels)
-        let switchboard = Switchboard(configuration)
+        let activeConfiguration = ActiveConfiguration(configuration)
         let beforeReading = Mutexed<@Sendable () async -> Void>({})
         let (census, notes, health, file, reopened) = (
             RunCensus(), RunNotes(), ChannelBoard(),
@@ -68,7 +68,8 @@ struct Tower {
                 outputFolder: folder.file("output"), socket: folder.file("socket"), boot: "b"),
             zones: machineZones, logger: quiet)
         let control = Control(
-            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs, switchboard: switchboard,
+            ledger: ledger, clock: clock, board: board, slots: slots, runs: runs,
+            activeConfiguration: activeConfiguration,
             channels: health, configurationPath: folder.file("belfry.yaml"), zones: machineZones,
             makeID: freshID,
             readConfiguration: {
@@ -77,14 +78,18 @@ struct Tower {
             },
             reopenChannel: { name in reopened.value[name].map { ($0, 7) } }, loading: loading, logger: quiet)
         let items = ItemKeeper(
-            ledger: ledger, clock: clock, board: board, switchboard: switchboard, dispatcher: dispatcher,
+            ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
+            dispatcher: dispatcher,
             makeID: freshID, logger: quiet)
         let pump = OutboxPump(
-            ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: health,
+            logger: quiet)
         let surfaces = SurfaceKeeper(
-            ledger: ledger, clock: clock, switchboard: switchboard, channels: health, logger: quiet)
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: health,
+            logger: quiet)
         let tower = Tower(
-            folder: folder, ledger: ledger, clock: clock, board: board, switchboard: switchboard,
+            folder: folder, ledger: ledger, clock: clock, board: board,
+            activeConfiguration: activeConfiguration,
             health: health, control: control, file: file, beforeReading: beforeReading, reopened: reopened)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for keeper in keepers {

@@ -111,7 +111,7 @@ import Tracking
 
 @Suite struct `work that the ledger did not take` {
     @Test func `is a failure of the turn in which it was tried`() {
-        var owed = OwedWork()
+        var owed = UnrecordedWork()
         owed.note(.full)
         owed.note(.readOnly(path: "ledger.db"))
         #expect(owed.failure == .full)
@@ -120,7 +120,7 @@ import Tracking
     }
 
     @Test func `ends the keeper where only another start can fix it`() {
-        var owed = OwedWork()
+        var owed = UnrecordedWork()
         owed.note(.full)
         owed.note(.closed)
         owed.note(.full)
@@ -142,26 +142,26 @@ import Tracking
     }
 
     @Test func `share the room there is`() {
-        var hands = RunHands(limits: RunLimits(running: 1))
-        hands.adopt(run("1", .running), by: .warden, places: [])
-        hands.queue.join(wait("2"), first: false)
-        #expect(hands.takeTurns(at: .zero).isEmpty)
-        #expect(hands.obstacle(of: "2") == .runningCap)
+        var runs = RunsInHand(limits: RunLimits(running: 1))
+        runs.adopt(run("1", .running), by: .warden, places: [])
+        runs.queue.join(wait("2"), first: false)
+        #expect(runs.takeTurns(at: .zero).isEmpty)
+        #expect(runs.obstacle(of: "2") == .runningCap)
         // Only the commit of its end is still to come.
-        hands.noteEnd(run("1", .completed))
-        #expect(hands.obstacle(of: "2") == nil)
-        #expect(hands.takeTurns(at: .zero).map(\.id) == ["2"])
+        runs.noteEnd(run("1", .completed))
+        #expect(runs.obstacle(of: "2") == nil)
+        #expect(runs.takeTurns(at: .zero).map(\.id) == ["2"])
     }
 
     @Test func `leave their job's turn to the next when they end, and keep it for another attempt`() {
         for (keepsTurn, next) in [(true, []), (false, ["2"])] {
-            var hands = RunHands(limits: RunLimits())
-            hands.adopt(run("1", .running), by: .warden, places: [.job("job")])
-            hands.queue.join(wait("2"), first: false)
-            #expect(hands.takeTurns(at: .zero).isEmpty)
-            let released = [true, false].map { _ in hands.release("1", keepsTurn: keepsTurn) }
+            var runs = RunsInHand(limits: RunLimits())
+            runs.adopt(run("1", .running), by: .warden, places: [.job("job")])
+            runs.queue.join(wait("2"), first: false)
+            #expect(runs.takeTurns(at: .zero).isEmpty)
+            let released = [true, false].map { _ in runs.release("1", keepsTurn: keepsTurn) }
             #expect(released == [true, false])
-            #expect(hands.takeTurns(at: .zero).map(\.id) == next)
+            #expect(runs.takeTurns(at: .zero).map(\.id) == next)
         }
     }
 }

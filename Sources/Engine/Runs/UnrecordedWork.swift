@@ -3,8 +3,8 @@ import Performing
 
 /// What the keeper of runs could not record or decide because the ledger could not be written or read.
 ///
-/// It is tried again before anything else: steps of one run follow each other, and none may pass one that is owed.
-struct OwedWork {
+/// It is tried again before anything else: steps of one run follow each other, and none may pass one that is unrecorded.
+struct UnrecordedWork {
     /// Steps to commit.
     private(set) var steps: [RunStep] = []
     /// Ends of attempts whose next step could not be decided.

@@ -4,7 +4,7 @@ import Synchronization
 import Timeline
 
 /// The active configuration, shared by the keepers; a reload replaces it in one step and wakes them.
-package final class Switchboard: Sendable {
+package final class ActiveConfiguration: Sendable {
     private let current: Mutex<EngineConfiguration>
     private let lastRefusal = Mutex<String?>(nil)
     private let changes = Broadcast<Void>()

@@ -8,7 +8,7 @@ import WardenProtocol
 /// What the warden knows of one attempt on disk.
 ///
 /// A record file is a row of frames, one for each thing that happened; one that was cut off is ignored.
-struct RunRecord {
+struct AttemptRecord {
     /// The first process of the run, as its record names it.
     struct Started: Hashable {
         var pid: Int32
@@ -82,7 +82,7 @@ struct RunRecord {
     }
 }
 
-extension RunRecord.Started {
+extension AttemptRecord.Started {
     /// The frame of the run's start.
     var frame: [UInt8] {
         var fields = FieldWriter(kind: 2)
@@ -120,7 +120,7 @@ struct RecordStore {
     /// Makes the record of an attempt that is about to start; what happens is written behind it.
     ///
     /// Throws `EEXIST` when there is one already.
-    func make(_ record: RunRecord) throws(HostError) -> Descriptor {
+    func make(_ record: AttemptRecord) throws(HostError) -> Descriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let file = try Descriptor.open(path(record.key), flags, mode: 0o600)
         do throws(HostError) {
@@ -159,14 +159,14 @@ struct RecordStore {
     var keys: [RunKey] { keys(in: folder) }
 
     /// The record of an attempt; nil when there is none or it is not one.
-    func record(of key: RunKey) -> RunRecord? {
-        (try? SmallFile.read(path(key))).flatMap(RunRecord.init(fileBytes:))
+    func record(of key: RunKey) -> AttemptRecord? {
+        (try? SmallFile.read(path(key))).flatMap(AttemptRecord.init(fileBytes:))
     }
 
     /// Every record of the runtime folder.
     ///
     /// Files that are not records are left alone.
-    func all() -> [RunRecord] { keys.compactMap(record) }
+    func all() -> [AttemptRecord] { keys.compactMap(record) }
 
     /// Gives a record to another store in the same runtime folder; who writes to it notices nothing.
     func move(_ key: RunKey, to other: RecordStore) -> Bool {

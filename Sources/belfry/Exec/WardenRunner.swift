@@ -8,13 +8,13 @@ import Tracking
 import WardenProtocol
 
 /// A command without a daemon: a warden of its own starts it, and the run waits in the spool for the next daemon.
-final class OwnWarden: ExecOffice {
+final class WardenRunner: ExecRunner {
     let name: String
     let wardenDirectory: String
     private let request: ExecRequest
     private let key: RunKey
     private let pid: Int32
-    private var office: ClientConnection
+    private var runner: ClientConnection
     private var notifySocket: Descriptor?
     private let spool: Spool
     private var tracker: LiveTracker
@@ -41,8 +41,8 @@ final class OwnWarden: ExecOffice {
             let folder = paths.state + "/spool"
             // Should we be killed, it writes down there how the run ended.
             pid = try WardenLaunch(executable: program, state: folder).start(directory: wardenDirectory)
-            office = try ClientConnection(directory: wardenDirectory)
-            let hello = try office.shakeHands()
+            runner = try ClientConnection(directory: wardenDirectory)
+            let hello = try runner.shakeHands()
             spool = Spool(folder: folder, request, id: id, name: name, warden: hello)
         } catch let missing as InstalledWarden.Missing {
             throw APIError(
@@ -76,15 +76,15 @@ final class OwnWarden: ExecOffice {
     }
 
     private func send(_ command: WardenCommand) {
-        office.outgoing.append(command.frame)
-        while office.outgoing.isWaiting, (try? office.outgoing.flush(to: office.socket)) != nil {}
+        runner.outgoing.append(command.frame)
+        while runner.outgoing.isWaiting, (try? runner.outgoing.flush(to: runner.socket)) != nil {}
     }
 
     // MARK: What the command reports
 
     var sources: [(descriptor: Int32, read: () throws -> Void)] {
         var sources: [(descriptor: Int32, read: () throws -> Void)] = [
-            (office.socket.raw, { [unowned self] in read() })
+            (runner.socket.raw, { [unowned self] in read() })
         ]
         if let notifySocket {
             sources.append((notifySocket.raw, { [unowned self] in readNotifications() }))
@@ -93,8 +93,8 @@ final class OwnWarden: ExecOffice {
     }
 
     private func read() {
-        guard (try? office.receive()) == true else { return }
-        while let message = (try? office.nextMessage()) ?? nil { take(message) }
+        guard (try? runner.receive()) == true else { return }
+        while let message = (try? runner.nextMessage()) ?? nil { take(message) }
     }
 
     private func take(_ message: WardenMessage) {
@@ -107,7 +107,7 @@ final class OwnWarden: ExecOffice {
             }
         case .report(_, let line): receive(line: line)
         case .notify(_, let datagram): receive(datagram: datagram)
-        case .notifySocket: notifySocket = office.takeDescriptor()
+        case .notifySocket: notifySocket = runner.takeDescriptor()
         default: break
         }
     }

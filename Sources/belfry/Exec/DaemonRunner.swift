@@ -8,7 +8,7 @@ import Tracking
 import WardenProtocol
 
 /// Who has a command started and keeps the record of it: the daemon, or this process.
-protocol ExecOffice: AnyObject {
+protocol ExecRunner: AnyObject {
     /// The run's name for people.
     var name: String { get }
     /// Where the warden is that will start it.
@@ -32,7 +32,7 @@ protocol ExecOffice: AnyObject {
 }
 
 /// A command that the daemon records and has started; it may end and come back meanwhile.
-final class DaemonOffice: ExecOffice {
+final class DaemonRunner: ExecRunner {
     let wardenDirectory: String
     private let client: DaemonClient
     private var request: ExecRequest

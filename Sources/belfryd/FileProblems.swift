@@ -5,21 +5,21 @@ import Logging
 import Synchronization
 
 /// Problems of the daemon's files that a person should look at.
-struct HouseFacts: Sendable {
+struct FileProblems: Sendable {
     private let files: ConfigurationFiles
-    private let switchboard: Switchboard
+    private let activeConfiguration: ActiveConfiguration
     private let state: StatePlace
 
-    init(files: ConfigurationFiles, switchboard: Switchboard, state: StatePlace) {
+    init(files: ConfigurationFiles, activeConfiguration: ActiveConfiguration, state: StatePlace) {
         self.files = files
-        self.switchboard = switchboard
+        self.activeConfiguration = activeConfiguration
         self.state = state
     }
 
     @Sendable func problems() -> [EngineProblem] {
         var problems = state.problems
         // After a refusal the files are always newer than the active configuration.
-        if switchboard.refusal == nil, files.edition != switchboard.configuration.edition {
+        if activeConfiguration.refusal == nil, files.edition != activeConfiguration.configuration.edition {
             problems.append(
                 EngineProblem(
                     kind: "configNotLoaded",

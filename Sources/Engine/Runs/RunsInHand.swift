@@ -3,7 +3,7 @@ import Performing
 import Tracking
 
 /// The runs that wait and the runs that are under way: whose turn it is, and who counts where.
-struct RunHands {
+struct RunsInHand {
     let limits: RunLimits
     /// The runs that are not started.
     var queue = RunQueue()
@@ -66,7 +66,7 @@ package struct RunLimits: Hashable, Sendable {
     }
 }
 
-/// The runs in the keeper's hands, by id.
+/// The runs under way, by id.
 struct ActiveRuns {
     private var runs: [String: ActiveRun] = [:]
 
@@ -143,7 +143,7 @@ struct ActiveRuns {
     }
 }
 
-/// A run in the keeper's hands: about to be started, or started.
+/// A run under way: about to be started, or started.
 ///
 /// Used by its keeper alone; an object because it is read often, and too large to be copied each time.
 final class ActiveRun {

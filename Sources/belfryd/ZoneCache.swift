@@ -7,7 +7,7 @@ import Synchronization
 import Timeline
 
 /// The machine's time zones, each read once until it is to be forgotten.
-final class Zones: Sendable {
+final class ZoneCache: Sendable {
     private let files = ZoneFiles()
     private let known = Mutex<[String: ZoneRules]>([:])
     private let forgotten = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

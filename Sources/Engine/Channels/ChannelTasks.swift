@@ -1,7 +1,7 @@
 import Logging
 
 /// The tasks that serve channels: one a channel, kept over a reload that leaves its channel as it is.
-struct ChannelCrew {
+struct ChannelTasks {
     private var tasks: [String: (version: Int, task: Task<Void, any Error>)] = [:]
     let logger: Logger
 

@@ -7,9 +7,9 @@ import Host
 ///
 /// Without Belfry they would hold its standard output themselves: whoever reads a pipe to its end waits for
 /// them, and the shell does not. A small process of its own does that in their place, as long as they print.
-enum ExecRest {
+enum OutputRelay {
     /// The hidden command that does it: our descriptors 1 and 2, and what is copied there as 3 and 4.
-    static let command = "exec-rest"
+    static let command = "relay-output"
 
     /// Where the stream of this number comes from in that process.
     static func source(_ number: Int) -> Int32 { Int32(number) + 2 }
@@ -30,10 +30,10 @@ enum ExecRest {
     }
 }
 
-/// See ``ExecRest``, which starts it.
-struct ExecRestCommand: ParsableCommand {
+/// See ``OutputRelay``, which starts it.
+struct OutputRelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: ExecRest.command, abstract: "Copies what processes left behind by belfry exec print.",
+        commandName: OutputRelay.command, abstract: "Copies what processes left behind by belfry exec print.",
         shouldDisplay: false)
 
     @Argument(help: "The streams, 1 and 2.")
@@ -41,7 +41,7 @@ struct ExecRestCommand: ParsableCommand {
 
     func validate() throws {
         let isOpen = streams.allSatisfy {
-            (1...2).contains($0) && Descriptor.isPipe(ExecRest.source($0))
+            (1...2).contains($0) && Descriptor.isPipe(OutputRelay.source($0))
         }
         guard isOpen, Set(streams).count == streams.count else {
             throw ValidationError("belfry exec starts this itself")
@@ -52,7 +52,7 @@ struct ExecRestCommand: ParsableCommand {
         Signals.ignoreBrokenPipes()
         var pumps: [Int: OutputPump] = [:]
         for number in streams {
-            pumps[number] = OutputPump(Descriptor(owning: ExecRest.source(number)), to: Int32(number))
+            pumps[number] = OutputPump(Descriptor(owning: OutputRelay.source(number)), to: Int32(number))
         }
         let poll = try EventPoll()
         let output = try ExecOutput(pumps, on: poll)

@@ -9,7 +9,7 @@ import Tracking
 ///
 /// Its turns decide inside the transactions that append events. What a turn made of the items counts once its
 /// transaction is on the disk; when it is refused, all is read again.
-final class ItemDesk: Turn {
+final class ItemCache: Turn {
     /// The cursor's name.
     static let consumer = "items"
     private static let batch = 256
@@ -71,15 +71,15 @@ final class ItemDesk: Turn {
 
     private let state = Mutex(State())
     private let tools: ItemTurn.Tools
-    private let switchboard: Switchboard
-    private var inHand: EntriesInHand { switchboard.inHand }
+    private let activeConfiguration: ActiveConfiguration
+    private var inHand: EntriesInHand { activeConfiguration.inHand }
     private let clock: any WallClock
     /// Rung when the next moment has changed, or everything must be read again.
     private let bell: Bell
 
-    init(tools: ItemTurn.Tools, switchboard: Switchboard, clock: any WallClock, bell: Bell) {
+    init(tools: ItemTurn.Tools, activeConfiguration: ActiveConfiguration, clock: any WallClock, bell: Bell) {
         self.tools = tools
-        self.switchboard = switchboard
+        self.activeConfiguration = activeConfiguration
         self.clock = clock
         self.bell = bell
     }
@@ -95,7 +95,7 @@ final class ItemDesk: Turn {
 
     /// Whether the moment of an item has come, or was taken away by a clock that was set back.
     func isDue(at now: Moment) -> Bool {
-        let configuration = switchboard.configuration
+        let configuration = activeConfiguration.configuration
         return state.withLock { state in
             guard let next = state.kept?.nextFlush else { return false }
             state.note(now, configuration.bots)
@@ -135,12 +135,12 @@ final class ItemDesk: Turn {
     }
 
     func reads(by input: TurnInput) -> TurnReads {
-        ItemTurn.reads(of: input.events, switchboard.configuration, isAwake: isAwake)
+        ItemTurn.reads(of: input.events, activeConfiguration.configuration, isAwake: isAwake)
     }
 
     /// The same after ``ItemErrand/Kind/load``, which replaces what is kept.
     fileprivate func readsWhenLoading(by input: TurnInput) -> TurnReads {
-        ItemTurn.reads(of: input.events, switchboard.configuration, isAwake: { _ in false })
+        ItemTurn.reads(of: input.events, activeConfiguration.configuration, isAwake: { _ in false })
     }
 
     func decide(_ input: TurnInput) throws(LedgerError) -> [Change] {
@@ -165,9 +165,9 @@ final class ItemDesk: Turn {
         case .load:
             return TurnReads(events: .of(consumer: Self.consumer, limit: Self.batch), itemsToWake: .max)
         case .wake(let keys):
-            return ItemTurn.reads(waking: keys, switchboard.configuration, isAwake: isAwake)
+            return ItemTurn.reads(waking: keys, activeConfiguration.configuration, isAwake: isAwake)
         case .report(let states):
-            let policy = ItemTurn.jobPolicy(switchboard.configuration)
+            let policy = ItemTurn.jobPolicy(activeConfiguration.configuration)
             guard policy.hears.contains(.progress), !states.isEmpty else { return nil }
             var reads = TurnReads()
             reads.runs = states.map(\.task.id)
@@ -224,7 +224,7 @@ final class ItemDesk: Turn {
             return known
         }
         guard let known else { return [] }
-        let configuration = switchboard.configuration
+        let configuration = activeConfiguration.configuration
         var turn = ItemTurn(
             tools, by: input, configuration: configuration, keys: keys, awake: known, now: clock.now)
         body(&turn)
@@ -261,7 +261,7 @@ final class ItemDesk: Turn {
 
     /// The items to wake now, the earliest first, and those that wait for too long.
     func due(at now: Moment) -> [ItemKey] {
-        let configuration = switchboard.configuration
+        let configuration = activeConfiguration.configuration
         return state.withLock { state in
             let due = state.kept?.due(at: now, limit: Self.wakes) ?? []
             guard state.mayBeAhead else { return due }
@@ -282,18 +282,18 @@ struct ItemErrand: Turn {
     }
 
     let kind: Kind
-    let desk: ItemDesk
+    let cache: ItemCache
 
-    func opening() -> TurnReads? { desk.opening(of: kind) }
+    func opening() -> TurnReads? { cache.opening(of: kind) }
 
     func reads(by input: TurnInput) -> TurnReads {
         guard case .load = kind else { return TurnReads() }
-        return desk.readsWhenLoading(by: input)
+        return cache.readsWhenLoading(by: input)
     }
 
-    func decide(_ input: TurnInput) throws(LedgerError) -> [Change] { try desk.decide(kind, input) }
+    func decide(_ input: TurnInput) throws(LedgerError) -> [Change] { try cache.decide(kind, input) }
 
-    func settle(_ isKept: Bool) { desk.settle(isKept) }
+    func settle(_ isKept: Bool) { cache.settle(isKept) }
 }
 
 extension LiveState {
