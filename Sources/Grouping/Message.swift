@@ -113,12 +113,23 @@ public enum Preview {
     /// - Complexity: O(`limit`), white space and control characters that are dropped not counted.
     public static func cut(_ text: String, to limit: Int = 100) -> String {
         guard limit > 0 else { return "" }
+        if text.utf8.count <= limit, isLine(text) { return text }
         let (line, isWhole) = fold(text, bytes: max(64, limit * 16))
         let end = line.index(line.startIndex, offsetBy: limit, limitedBy: line.endIndex)
         if isWhole, (end ?? line.endIndex) == line.endIndex { return line }
         // The last character of a line that was broken off may be half of one: it goes as well.
         let kept = (isWhole ? line[...] : line.dropLast()).prefix(limit - 1)
         return kept + "…"
+    }
+
+    /// Whether the text is one line of visible ASCII already, its words one space apart.
+    private static func isLine(_ text: String) -> Bool {
+        var previous: UInt8 = 0x20
+        for byte in text.utf8 {
+            guard (0x21...0x7E).contains(byte) || (byte == 0x20 && previous != 0x20) else { return false }
+            previous = byte
+        }
+        return previous != 0x20 || text.isEmpty
     }
 
     /// The folded line, and whether it holds all of the text; stops soon after `bytes`.

@@ -147,14 +147,33 @@ private final class MessagePosters {
         else { throw SocketFailed() }
     }
 
-    /// Whether an answer has arrived with its body.
+    /// Whether an answer has arrived with its body; found byte by byte, which costs next to nothing.
     private static func isWhole(_ answer: [UInt8]) throws -> Bool {
-        let text = String(decoding: answer, as: UTF8.self)
-        guard let end = text.utf8.firstRange(of: "\r\n\r\n".utf8) else { return false }
-        let head = text[..<end.lowerBound].lowercased()
-        guard head.hasPrefix("http/1.1 201"), let field = head.firstRange(of: "content-length: "),
-            let length = Int(head[field.upperBound...].prefix { $0.isNumber })
+        guard let end = place(after: "\r\n\r\n", in: answer[...]) else { return false }
+        let head = answer[..<end]
+        guard head.starts(with: "HTTP/1.1 201".utf8) else { throw SocketFailed() }
+        guard
+            let start = place(after: "content-length: ", in: head)
+                ?? place(after: "Content-Length: ", in: head)
         else { throw SocketFailed() }
-        return text.utf8[end.upperBound...].count >= length
+        var length = 0
+        for byte in head[start...] {
+            guard (0x30...0x39).contains(byte) else { break }
+            length = length * 10 + Int(byte - 0x30)
+        }
+        return answer.count >= end + length
+    }
+
+    /// The place behind the first occurrence of `word`.
+    private static func place(after word: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {
+        word.withUTF8Buffer { word in
+            guard let last = unsafe word.last else { return nil }
+            for place in bytes.indices where place - bytes.startIndex >= word.count - 1 {
+                guard bytes[place] == last else { continue }
+                let start = place + 1 - word.count
+                if unsafe bytes[start...place].elementsEqual(word) { return place + 1 }
+            }
+            return nil
+        }
     }
 }

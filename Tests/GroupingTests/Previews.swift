@@ -14,6 +14,7 @@ import Testing
         ("10%\r20%\r\n", "10% 20%"),
         ("turn \u{202E}me\u{202C} round", "turn me round"),
         ("a\u{2028}b\u{A0}c", "a b c"),
+        ("two  blanks", "two blanks"), (" before", "before"), ("after ", "after"), ("tab\there", "tab here"),
         ("", ""), (" \n ", ""),
     ])
     func `is one clean line`(_ text: String, _ line: String) {

@@ -88,10 +88,16 @@ struct KeptItem: Sendable {
     }
 
     /// When to wake it; `nil` when nothing waits.
-    var flushAt: Moment? { ([timer].compactMap(\.self) + held.values).min() }
+    var flushAt: Moment? { held.values.reduce(timer, Self.earlier) }
 
     /// When the item itself asked to be woken.
-    var timer: Moment? { ([decider.flushAt] + views.values.map(\.job.flushAt)).compactMap(\.self).min() }
+    var timer: Moment? { views.values.reduce(decider.flushAt) { Self.earlier($0, $1.job.flushAt) } }
+
+    /// The earlier of two moments; nil stands for never.
+    private static func earlier(_ one: Moment?, _ other: Moment?) -> Moment? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
 
     /// The event that the next verdict is about on that channel, or on all without a view of their own; nil: there was
     /// none since the last.
