@@ -40,6 +40,7 @@ let stations: [Target] = [
     effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
     effect("Curl", ["CCurl"]),
     effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
+    effect("Bots", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl"]),
     effect("Host", ["Timeline", "CLinux"]),
     effect("Settings", ["Timeline", "Cron", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
@@ -113,6 +114,8 @@ let suites: [Target] = [
     suite(
         "WebhookChannelTests",
         ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", "WebhookChannel", "TestSupport", .logging]),
+    suite(
+        "BotsTests", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl", "Bots", "TestSupport"]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(
         "SettingsTests",
