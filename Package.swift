@@ -73,9 +73,9 @@ let programs: [Target] = [
     program(
         "bench",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench", "CLinux",
-            .sqlite, .logging,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
+            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
+            "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]

@@ -34,8 +34,7 @@ package struct LineCutter: Sendable {
             if first == 0x0A { piece.removeFirst() }
         }
         let start = piece.startIndex
-        var end = start
-        while end < piece.endIndex, piece[end] != 0x0A, piece[end] != 0x0D { end += 1 }
+        let end = start + Self.lengthOfLine(piece.span)
         guard pending.count + (end - start) <= limit else { throw TooLong(limit: limit) }
         guard end < piece.endIndex else {
             pending.append(contentsOf: piece)
@@ -49,6 +48,18 @@ package struct LineCutter: Sendable {
         pending.append(contentsOf: line)
         isPendingUsed = true
         return pending[...]
+    }
+
+    /// How many bytes stand before the first line end.
+    private static func lengthOfLine(_ bytes: Span<UInt8>) -> Int {
+        var length = 0
+        // One comparison a byte: hardly a byte of a text is below the carriage return.
+        while length < bytes.count {
+            let byte = bytes[length]
+            if byte <= 0x0D, byte == 0x0A || byte == 0x0D { break }
+            length += 1
+        }
+        return length
     }
 
     /// What stands after the last line end.
