@@ -70,7 +70,26 @@ enum StreamFuzz {
             ("Anthropic", AnthropicDecoder(model: "m")), ("OpenAI", ChatDecoder(model: "m")),
         ]
         for (name, decoder) in decoders {
-            try run(name, count) { try ends(decoder, FuzzStreams.mutant(&random), &random) }
+            try run(name, count) {
+                try ends(FuzzStreams.mutant(&random), &random) { pieces in
+                    var decoder = decoder
+                    var events: [ReplyEvent] = []
+                    for piece in pieces { decoder.receive(piece) { events.append($0) } }
+                    decoder.end { events.append($0) }
+                    return events
+                }
+            }
+        }
+        for dialect in ProgramDialect.allCases {
+            try run("the program \(dialect)", count) {
+                try ends(FuzzStreams.output(&random), &random) { pieces in
+                    var decoder = ProgramDecoder(dialect)
+                    var events: [ReplyEvent] = []
+                    for piece in pieces { decoder.receive(piece) { events.append($0) } }
+                    decoder.end(.code(0)) { events.append($0) }
+                    return events
+                }
+            }
         }
     }
 
@@ -107,16 +126,9 @@ enum StreamFuzz {
 
     /// There is one end and nothing after it, and the events are the same in one piece and in two.
     private static func ends(
-        _ decoder: any ReplyDecoder, _ bytes: [UInt8], _ random: inout SeededNumbers
+        _ bytes: [UInt8], _ random: inout SeededNumbers, _ events: ([ArraySlice<UInt8>]) -> [ReplyEvent]
     ) throws -> Bool {
         let cut = Int.random(in: 0...bytes.count, using: &random)
-        func events(_ pieces: [ArraySlice<UInt8>]) -> [ReplyEvent] {
-            var decoder = decoder
-            var events: [ReplyEvent] = []
-            for piece in pieces { decoder.receive(piece) { events.append($0) } }
-            decoder.end { events.append($0) }
-            return events
-        }
         let whole = events([bytes[...]])
         guard whole.last?.isLast == true, whole.dropLast().allSatisfy({ !$0.isLast }) else {
             throw Fault(description: "not exactly one end")
@@ -176,9 +188,36 @@ enum FuzzStreams {
         "stop",
     ].map { Array($0.utf8) }
 
+    private static let outputs: [[UInt8]] = [
+        #"{"type":"system","subtype":"init","session_id":"s"}"#,
+        #"{"type":"assistant","message":{"content":[{"type":"text","text":"So"},{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}"#,
+        #"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}}"#,
+        #"{"type":"result","subtype":"success","is_error":false,"usage":{"input_tokens":9},"result":"So"}"#,
+        #"{"type":"thread.started","thread_id":"t"}"#,
+        #"{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"So"}}"#,
+        #"{"type":"item.completed","item":{"id":"i","type":"command_execution","command":"ls"}}"#,
+        #"{"type":"turn.completed","usage":{"input_tokens":24,"output_tokens":7}}"#,
+        #"{"type":"init","session_id":"g"}"#, #"{"type":"message","role":"assistant","content":"So"}"#,
+        #"{"type":"result","status":"success","stats":{"output_tokens":7}}"#, #"{"notify":false,"text":"x"}"#,
+    ].map { Array("\($0)\n".utf8) }
+
+    /// A stream of an API that is nearly right.
     static func mutant(_ random: inout SeededNumbers) -> [UInt8] {
+        mutated(originals[Int.random(in: 0..<originals.count, using: &random)], &random)
+    }
+
+    /// A program's output that is nearly right: some lines in any order.
+    static func output(_ random: inout SeededNumbers) -> [UInt8] {
+        var lines: [UInt8] = []
+        for _ in 0...Int.random(in: 0...5, using: &random) {
+            lines += outputs[Int.random(in: 0..<outputs.count, using: &random)]
+        }
+        return mutated(lines, &random)
+    }
+
+    private static func mutated(_ original: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
         func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
-        var bytes = originals[below(originals.count)]
+        var bytes = original
         for _ in 0...below(6) where !bytes.isEmpty {
             let place = below(bytes.count)
             let end = min(place + below(60), bytes.count)

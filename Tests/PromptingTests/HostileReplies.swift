@@ -28,7 +28,7 @@ import Testing
     @Test func `has exactly one end, and nothing after it, whatever its bytes are`() {
         let seed = UInt64.random(in: 0 ... .max)
         var mutants = StreamMutants(seed: seed, of: Self.decoders.flatMap { $0.1 })
-        for _ in 0..<50_000 {
+        for _ in 0..<30_000 {
             let bytes = mutants.next()
             for (decoder, _) in Self.decoders {
                 let events = replies(decoder, bytes, pieces: 1 + mutants.below(400))
