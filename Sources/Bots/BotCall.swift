@@ -122,6 +122,7 @@ package struct BotCall: Sendable {
         request.body = endpoint.body(prompt)
         var decoder = endpoint.decoder(prompt)
         var hasOutput = false
+        var hasAnswer = false
         var isOver = false
         func note(_ event: ReplyEvent) {
             switch event {
@@ -138,12 +139,13 @@ package struct BotCall: Sendable {
         }
         do throws(CurlError) {
             let answer = try await curl.open(request)
+            hasAnswer = true
             if let failure = try await failure(of: answer, prompt) { return note(.failed(failure)) }
             while !isOver, let bytes = try await answer.next() { decoder.receive(bytes[...], note) }
             if !isOver { decoder.end(note) }
         } catch {
             guard !isOver else { return }
-            note(.failed(try failure(error, hasOutput: hasOutput)))
+            note(.failed(try failure(error, hasAnswer: hasAnswer, hasOutput: hasOutput)))
         }
     }
 
@@ -208,7 +210,7 @@ extension BotCall {
         do throws(CurlError) {
             response = try await curl.perform(request)
         } catch {
-            guard let failure = try? failure(error, hasOutput: false) else { throw ReplyFailure(.network) }
+            guard let failure = try? failure(error) else { throw ReplyFailure(.network) }
             throw failure
         }
         guard response.status == 200 else {
@@ -231,7 +233,7 @@ extension BotCall {
     ///
     /// - Throws: `CancellationError` for an end that was asked for.
     private func failure(
-        _ error: CurlError, hasOutput: Bool
+        _ error: CurlError, hasAnswer: Bool = false, hasOutput: Bool = false
     ) throws(CancellationError) -> ReplyFailure {
         var failure: ReplyFailure
         switch error {
@@ -242,8 +244,9 @@ extension BotCall {
             failure = ReplyFailure(.network, detail: "\(fault)")
         case .refused(let address): failure = ReplyFailure(.refusedAddress, detail: "\(address.ip)")
         case .timedOut(.answering, _): failure = ReplyFailure(.deadline(patience.total))
-        case .timedOut(.silent, _): failure = ReplyFailure(.silent(patience.silence))
-        case .cut(let fault): failure = ReplyFailure(.truncated, detail: "\(fault)")
+        case .timedOut(.silent, _):
+            failure = ReplyFailure(.silent(hasAnswer ? patience.silence : patience.head))
+        case .cut(let fault): failure = ReplyFailure(hasAnswer ? .truncated : .network, detail: "\(fault)")
         case .answer(let fault): failure = ReplyFailure(.malformed, detail: "\(fault)")
         }
         failure.hasOutput = hasOutput

@@ -186,6 +186,20 @@ enum Streams {
         #expect(try await asking.value.failure?.kind == .network)
     }
 
+    @Test func `reports that the connection was closed without an answer`() async throws {
+        let scene = try Scene(await ProviderServer(.init("", then: .drop)))
+        let asking = Task { try await scene.ask() }
+        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+        #expect(try await asking.value.failure?.kind == .network)
+    }
+
+    @Test func `gives up a server that never answers`() async throws {
+        let scene = try Scene(await ProviderServer(.init("", then: .mute)))
+        let asking = Task { try await scene.ask(patience: .init(head: .milliseconds(100))) }
+        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+        #expect(try await asking.value.failure?.kind == .silent(.milliseconds(100)))
+    }
+
     @Test func `ends with its task, and with its connection`() async throws {
         let scene = try Scene(await ProviderServer(.init(": hi\n\n", then: .hang)))
         let asking = Task { try await scene.ask() }

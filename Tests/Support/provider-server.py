@@ -10,6 +10,8 @@ SCRIPT is JSON, a list of answers in the order of the requests; the last one is 
 `piece` is how many bytes are sent at a time (default: all), `repeat` how often the body is sent, and `then`:
 
     end    the answer is complete
+    drop   the connection is closed without an answer
+    mute   nothing comes, not even the head
     cut    the connection is closed in the middle of the answer
     hang   nothing more comes until the client leaves; then the line `left` is printed
 
@@ -56,6 +58,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.note(
             json.dumps({"method": self.command, "path": self.path, "headers": headers, "body": body.decode()})
         )
+        then = answer.get("then", "end")
+        if then == "drop":
+            self.close_connection = True
+            return
+        if then == "mute":
+            self.connection.recv(1)
+            self.close_connection = True
+            return
         self.send_response(answer.get("status", 200))
         for name, value in answer.get("headers", {}).items():
             self.send_header(name, value)
@@ -67,7 +77,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for start in range(0, len(content), size):
                 piece = content[start : start + size]
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-        then = answer.get("then", "end")
         if then == "end":
             self.wfile.write(b"0\r\n\r\n")
         else:

@@ -9,6 +9,10 @@ package final class ProviderServer: Sendable {
         package enum End: String, Encodable, Sendable {
             /// The answer is complete.
             case end
+            /// The connection is closed without an answer.
+            case drop
+            /// Nothing, not even the head, until the client leaves.
+            case mute
             /// The connection is closed in the middle of the answer.
             case cut
             /// Nothing, until the client leaves.
