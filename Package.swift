@@ -11,6 +11,7 @@ let pureTargets: [Target] = [
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline"]),
+    pure("Prompting", ["Tracking"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -39,6 +40,7 @@ let stations: [Target] = [
     effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
     effect("Curl", ["CCurl"]),
     effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
+    effect("Bots", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl"]),
     effect("Host", ["Timeline", "CLinux"]),
     effect("Settings", ["Timeline", "Cron", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
@@ -71,9 +73,9 @@ let programs: [Target] = [
     program(
         "bench",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench", "CLinux",
-            .sqlite, .logging,
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
+            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
+            "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]
@@ -85,6 +87,7 @@ let suites: [Target] = [
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
     suite("TrackingTests", ["Timeline", "Tracking", "TestSupport"]),
+    suite("PromptingTests", ["Tracking", "Prompting", "TestSupport"]),
     suite("GroupingTests", ["Timeline", "Tracking", "Grouping", "TestSupport"]),
     suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery", "TestSupport"]),
     suite(
@@ -111,6 +114,8 @@ let suites: [Target] = [
     suite(
         "WebhookChannelTests",
         ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", "WebhookChannel", "TestSupport", .logging]),
+    suite(
+        "BotsTests", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl", "Bots", "TestSupport"]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(
         "SettingsTests",

@@ -43,6 +43,8 @@ package enum CurlError: Error, Hashable, Sendable {
         case connecting
         /// Sending the request or reading the answer.
         case answering
+        /// Waiting for the next byte of a streamed answer.
+        case silent
     }
 
     /// The part of a request that can't be sent.

@@ -15,7 +15,7 @@ final class CurlLoop {
 
     private struct Entry {
         let transfer: CurlTransfer
-        let continuation: CheckedContinuation<Result<CurlResponse, CurlError>, Never>
+        let reply: CurlInbox.Reply
     }
 
     /// How many idle connections are kept, over all pools' hosts.
@@ -65,27 +65,34 @@ final class CurlLoop {
         let code = unsafe curl_multi_perform(multi, &running)
         if code != CURLM_OK { finishAll(.failure(.library(CurlError.Fault(code)))) }
         finishDone()
-        return finishSlowLookups()
+        return finishOverdue()
     }
 
     private func carryOut(_ order: CurlInbox.Order) {
         switch order {
-        case .start(let request, let ticket, let continuation):
+        case .start(let request, let ticket, let reply):
             do throws(CurlError) {
                 let transfer = try CurlTransfer(
-                    request, ticket: ticket, pool: pool(request.addressGuard.key))
+                    request, ticket: ticket, flow: reply.flow, pool: pool(request.addressGuard.key))
                 let code = unsafe curl_multi_add_handle(multi, transfer.easy)
                 guard code == CURLM_OK else { throw .library(CurlError.Fault(code)) }
-                underWay[transfer.key] = Entry(
-                    transfer: transfer, continuation: continuation)
+                underWay[transfer.key] = Entry(transfer: transfer, reply: reply)
             } catch {
-                continuation.resume(returning: .failure(error))
+                reply.finish(.failure(error))
             }
         case .cancel(let ticket):
             // Not found means it was answered meanwhile.
-            guard let found = underWay.first(where: { $0.value.transfer.ticket == ticket }) else { return }
+            guard let found = transfer(ticket) else { return }
             finish(found.key) { _ in .failure(.canceled) }
+        case .resume(let ticket):
+            guard let found = transfer(ticket) else { return }
+            let code = found.resume()
+            if code != CURLE_OK { finish(found.key) { $0.outcome(code) } }
         }
+    }
+
+    private func transfer(_ ticket: UInt64) -> CurlTransfer? {
+        underWay.values.first { $0.transfer.ticket == ticket }?.transfer
     }
 
     private func pool(_ key: String) throws(CurlError) -> CurlPool {
@@ -116,13 +123,14 @@ extension CurlLoop {
         }
     }
 
-    private func finishSlowLookups() -> Int32 {
+    /// Ends the transfers whose lookup or whose next byte takes too long; returns when the next may be overdue.
+    private func finishOverdue() -> Int32 {
         var wait = Duration.seconds(3600)
         let now = ContinuousClock.now
         for (key, entry) in underWay {
-            guard let deadline = entry.transfer.resolveDeadline else { continue }
+            guard let deadline = entry.transfer.deadline else { continue }
             if deadline <= now {
-                finish(key) { $0.outcomeOfSlowLookup() }
+                finish(key) { $0.outcomeOfDeadline() }
             } else {
                 wait = min(wait, now.duration(to: deadline))
             }
@@ -141,14 +149,12 @@ extension CurlLoop {
         guard let entry = underWay.removeValue(forKey: key) else { return }
         let result = outcome(entry.transfer)
         unsafe curl_multi_remove_handle(multi, entry.transfer.easy)
-        entry.continuation.resume(returning: result)
+        entry.reply.finish(result)
     }
 
     private func end(_ orders: [CurlInbox.Order]) {
         finishAll(.failure(.closed))
-        for case .start(_, _, let continuation) in orders {
-            continuation.resume(returning: .failure(.closed))
-        }
+        for case .start(_, _, let reply) in orders { reply.finish(.failure(.closed)) }
         pools.removeAll()
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The corresponding C functions are those of the multi interface, libcurl-multi(3).
 package final class CurlMulti: Sendable {
-    private let inbox: CurlInbox
+    let inbox: CurlInbox
     /// The thread, until it was joined.
     private let thread: Mutex<pthread_t?>
 
@@ -34,7 +34,7 @@ package final class CurlMulti: Sendable {
         let ticket = inbox.makeTicket()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                guard inbox.leave(.start(request, ticket: ticket, continuation)) else {
+                guard inbox.leave(.start(request, ticket: ticket, .whole(continuation))) else {
                     continuation.resume(returning: .failure(.closed))
                     return
                 }
@@ -95,10 +95,28 @@ private func startThread(for loop: CurlLoop) throws(CurlError) -> pthread_t {
 final class CurlInbox: Sendable {
     /// A wish of some task.
     enum Order: Sendable {
-        /// Begin a request and answer through the continuation.
-        case start(CurlRequest, ticket: UInt64, CheckedContinuation<Result<CurlResponse, CurlError>, Never>)
+        /// Begin a request.
+        case start(CurlRequest, ticket: UInt64, Reply)
+        /// Let a paused transfer continue: its reader has room again.
+        case resume(ticket: UInt64)
         /// End a request whose task was cancelled.
         case cancel(ticket: UInt64)
+    }
+
+    /// How the task that made a request gets the answer.
+    enum Reply: Sendable {
+        /// When it is complete.
+        case whole(CheckedContinuation<Result<CurlResponse, CurlError>, Never>)
+        /// Piece by piece.
+        case pieces(CurlFlow)
+
+        /// Hands over the outcome of the transfer.
+        func finish(_ result: Result<CurlResponse, CurlError>) {
+            switch self {
+            case .whole(let continuation): continuation.resume(returning: result)
+            case .pieces(let flow): flow.finish(result.map { _ in })
+            }
+        }
     }
 
     /// Everything asked since the last look.

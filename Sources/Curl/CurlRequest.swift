@@ -96,7 +96,7 @@ package struct CurlHeader: Hashable, Sendable {
 
 /// How long a request may take.
 ///
-/// Each is counted from the request's start.
+/// Each is counted from the request's start, unless it says otherwise.
 package struct CurlTimeouts: Hashable, Sendable {
     /// For finding the host's addresses.
     package var resolve: Duration
@@ -104,16 +104,25 @@ package struct CurlTimeouts: Hashable, Sendable {
     package var connect: Duration
     /// For everything, to the answer's last byte.
     package var total: Duration
+    /// For the head of a streamed answer, counted from the sent request; nil: as long as ``total``.
+    package var head: Duration?
+    /// For the next byte of a streamed answer after its head; nil: as long as ``total``.
+    ///
+    /// The time in which the reader keeps the transfer waiting does not count.
+    package var silence: Duration?
 
     /// 5, 10 and 30 seconds unless set otherwise.
     ///
     /// Below a millisecond counts as a millisecond.
     package init(
-        resolve: Duration = .seconds(5), connect: Duration = .seconds(10), total: Duration = .seconds(30)
+        resolve: Duration = .seconds(5), connect: Duration = .seconds(10), total: Duration = .seconds(30),
+        head: Duration? = nil, silence: Duration? = nil
     ) {
         self.resolve = resolve
         self.connect = connect
         self.total = total
+        self.head = head
+        self.silence = silence
     }
 }
 
@@ -132,8 +141,7 @@ package struct CurlResponse: Hashable, Sendable {
 
     /// The value of the first header of this name, whatever its case.
     package func header(_ name: String) -> String? {
-        let wanted = name.lowercased()
-        return headers.first { $0.name.lowercased() == wanted }?.value
+        headers.first(of: name)
     }
 }
 

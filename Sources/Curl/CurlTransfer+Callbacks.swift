@@ -40,8 +40,12 @@ private func receiveBodyBytes(
 ) -> Int {
     guard let transfer = unsafe CurlTransfer.from(own) else { return 0 }
     let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    switch unsafe transfer.receive(bodyBytes: part) {
+    case .more: return size * count
+    case .pause: return Int(CURL_WRITEFUNC_PAUSE)
     // Anything but the full count makes libcurl stop; the count plus one can never be mistaken for it.
-    return unsafe transfer.receive(bodyBytes: part) ? size * count : size * count + 1
+    case .enough: return size * count + 1
+    }
 }
 
 /// Asks the guard, then opens the socket.

@@ -17,7 +17,13 @@ final class CurlTransfer {
 
     var phase = CurlError.Phase.connecting
     /// When the lookup that is under way is given up; `nil` when none is.
-    private(set) var resolveDeadline: ContinuousClock.Instant?
+    private var resolveDeadline: ContinuousClock.Instant?
+    /// When the last byte of the answer came; only of a streamed one.
+    private var lastByteAt = ContinuousClock.now
+    /// Where the answer goes piece by piece; `nil` when it is kept until it is complete.
+    private let flow: CurlFlow?
+    private var status = 0
+    private var isHeadComplete = false
     /// The first address the guard refused.
     var refused: SocketAddress?
     /// Whether the guard let any address pass.
@@ -33,11 +39,14 @@ final class CurlTransfer {
     /// A handle with everything set, not yet started.
     ///
     /// The corresponding C function is `curl_easy_init`.
-    init(_ request: CurlRequest, ticket: UInt64, pool: CurlPool) throws(CurlError) {
+    init(
+        _ request: CurlRequest, ticket: UInt64, flow: CurlFlow?, pool: CurlPool
+    ) throws(CurlError) {
         if let flaw = request.flaw { throw .malformed(flaw) }
         guard let easy = unsafe curl_easy_init() else { throw .library(.outOfMemory) }
         unsafe self.easy = easy
         self.ticket = ticket
+        self.flow = flow
         self.pool = pool
         addressGuard = request.addressGuard
         timeouts = request.timeouts
@@ -74,10 +83,33 @@ final class CurlTransfer {
         return .success(response)
     }
 
-    /// The outcome when the lookup took too long.
-    func outcomeOfSlowLookup() -> Result<CurlResponse, CurlError> {
-        let text = "Resolving timed out after \(timeouts.resolve)"
-        return .failure(CurlError(CURLE_OPERATION_TIMEDOUT, text: text, phase: .resolving))
+    /// When a lookup or the next byte is given up; `nil` when neither is waited for.
+    var deadline: ContinuousClock.Instant? {
+        if let resolveDeadline { return resolveDeadline }
+        guard let flow, phase == .answering, !flow.isPaused else { return nil }
+        return patience.map { lastByteAt + $0 }
+    }
+
+    /// How long the next byte may take.
+    private var patience: Duration? { isHeadComplete ? timeouts.silence : timeouts.head }
+
+    /// The outcome when ``deadline`` has passed.
+    func outcomeOfDeadline() -> Result<CurlResponse, CurlError> {
+        let isLookup = resolveDeadline != nil
+        let text =
+            isLookup
+            ? "Resolving timed out after \(timeouts.resolve)"
+            : "No byte came for \(patience ?? timeouts.total)"
+        return .failure(
+            CurlError(CURLE_OPERATION_TIMEDOUT, text: text, phase: isLookup ? .resolving : .silent))
+    }
+
+    /// Continues after a pause.
+    ///
+    /// The corresponding C function is `curl_easy_pause`.
+    func resume() -> CURLcode {
+        lastByteAt = .now
+        return unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
     }
 
     private func text(of code: CURLcode) -> String {
@@ -115,6 +147,7 @@ extension CurlTransfer {
     func requestBegins() {
         phase = .answering
         resolveDeadline = nil
+        lastByteAt = .now
     }
 
     /// One line of an answer's head.
@@ -123,10 +156,18 @@ extension CurlTransfer {
     func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
         headerBytes += headerLine.count
         guard headerBytes <= Self.headerLimit else { return false }
+        lastByteAt = .now
+        // What follows the body changes nothing any more.
+        guard !isHeadComplete else { return true }
         let line = unsafe String(decoding: headerLine, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
             // A final answer follows an interim one (100 Continue): only the final one counts.
             headers.removeAll()
+            status = line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+        } else if line == "\r\n" || line == "\n" {
+            guard let flow, status >= 200 else { return true }
+            isHeadComplete = true
+            flow.receive(CurlHead(status: status, headers: headers))
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...]
             headers.append(CurlHeader(String(line[..<colon]), String(value.trimmed)))
@@ -136,12 +177,24 @@ extension CurlTransfer {
 
     /// Some bytes of the body.
     ///
-    /// False when that was enough.
-    func receive(bodyBytes: UnsafeRawBufferPointer) -> Bool {
+    /// What libcurl is to do next.
+    func receive(bodyBytes: UnsafeRawBufferPointer) -> BodyStep {
+        if let flow {
+            lastByteAt = .now
+            return unsafe flow.receive(bodyBytes) ? .more : .pause
+        }
         let room = bodyLimit - body.count
         unsafe body.append(contentsOf: bodyBytes.prefix(room))
         bodyWasCut = bodyBytes.count > room
-        return !bodyWasCut
+        return bodyWasCut ? .enough : .more
+    }
+
+    /// What follows some bytes of the body.
+    enum BodyStep {
+        case more
+        /// These bytes were not taken and come again after ``CurlTransfer/resume()``.
+        case pause
+        case enough
     }
 }
 

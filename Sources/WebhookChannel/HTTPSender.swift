@@ -167,7 +167,8 @@ extension DeliveryError {
             self = .unreachable(.dnsFailed, detail: "\(receiver): \(fault)")
         case .timedOut(.connecting, let fault):
             self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
-        case .timedOut(.answering, let fault): self = .retry(.timeout, detail: "\(receiver): \(fault)")
+        case .timedOut(.answering, let fault), .timedOut(.silent, let fault):
+            self = .retry(.timeout, detail: "\(receiver): \(fault)")
         case .cut(let fault): self = .retry(.disconnected, detail: "\(receiver): \(fault)")
         case .answer(let fault): self = .retry(.badAnswer, detail: "\(receiver): \(fault)")
         case .library(let fault): self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")

@@ -26,6 +26,11 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
     ),
     ("ledger", "commits", LedgerBench.run),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
+    ("sse", "bytes of a bot's reply a second", { StreamBench.run(arguments: $0) }),
+    (
+        "stream-fuzz", "mutated streams for the parsers of bots' replies; [COUNT [SEED]]",
+        { try StreamFuzz.run(arguments: $0) }
+    ),
     ("dbus", "Notify calls a second", DBusBench.run),
     ("webhook", "posts a second", WebhookBench.run),
 ]
@@ -38,7 +43,7 @@ guard let name = words.first, name != "--help" else {
     exit(words.isEmpty ? 2 : 0)
 }
 /// Those that take minutes, and are asked for by name.
-let long: Set = ["fuzz", "chaos", "load"]
+let long: Set = ["fuzz", "stream-fuzz", "chaos", "load"]
 let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
 guard !chosen.isEmpty else {
     print("bench: there is no bench \"\(name)\"; bench --help lists them")

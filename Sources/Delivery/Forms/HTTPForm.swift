@@ -151,6 +151,11 @@ package struct HTTPReach: Hashable, Sendable {
         isNamed || isException(address) || (url.isSecure && AddressRange.isPublic(address))
     }
 
+    /// Names the rule of ``mayConnect(to:)``: two reaches whose rules have one name decide the same.
+    package var rule: String {
+        "\(url.isSecure) \(url.host) \(allow.map { "\($0)" }.sorted().joined(separator: " "))"
+    }
+
     private var isNamed: Bool { allow.contains(.host(url.host)) }
 
     private func isException(_ address: [UInt8]) -> Bool {

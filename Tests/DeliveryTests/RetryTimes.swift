@@ -1,6 +1,6 @@
+import Delivery
 import Testing
 import Timeline
-import WebhookChannel
 
 @Suite struct `a Retry-After` {
     /// It is 1994-11-06T08:49:30Z.

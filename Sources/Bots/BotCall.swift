@@ -1,0 +1,255 @@
+package import Curl
+import Delivery
+package import Prompting
+package import Timeline
+import Tracking
+
+/// Asks a provider, and reports the stream of its reply.
+///
+/// What failed before the reply said anything is asked again at most twice, after a short wait; see
+/// ``RequestRetries``. The address is judged when the connection is made, as a webhook's is.
+package struct BotCall: Sendable {
+    /// How long the parts of a call may take.
+    package struct Patience: Hashable, Sendable {
+        /// For having a connection.
+        package var connect: Duration
+        /// For the head of the answer: a server may load its model first.
+        package var head: Duration
+        /// For the next byte of the reply.
+        package var silence: Duration
+        /// For everything.
+        package var total: Duration
+
+        /// 10 seconds, 5 minutes, 60 seconds and 30 minutes unless set otherwise.
+        package init(
+            connect: Duration = .seconds(10), head: Duration = .seconds(300),
+            silence: Duration = .seconds(60), total: Duration = .seconds(1800)
+        ) {
+            self.connect = connect
+            self.head = head
+            self.silence = silence
+            self.total = total
+        }
+    }
+
+    /// Whom it asks.
+    package let endpoint: BotEndpoint
+    private let target: CurlTarget
+    private let curl: CurlMulti
+    private let clock: any WallClock
+    private let userAgent: String
+    private let patience: Patience
+
+    /// How much of an answer that is no stream is read.
+    private static let answerLimit = 65_536
+
+    /// A call to the endpoint; `userAgent` is the header's value, as `Belfry/1.0`.
+    ///
+    /// - Throws: ``ReplyFailure`` when nothing could ever be sent there.
+    package init(
+        _ endpoint: BotEndpoint, curl: CurlMulti, clock: any WallClock, userAgent: String,
+        patience: Patience = Patience()
+    ) throws(ReplyFailure) {
+        let reach = endpoint.reach
+        do throws(CurlTarget.Refusal) {
+            target = try CurlTarget(endpoint.promptURL, host: reach.url.host, rule: reach.rule) {
+                reach.mayConnect(to: $0)
+            }
+        } catch {
+            switch error {
+            case .notAnAddress: throw ReplyFailure(.address)
+            case .addressRefused(let address): throw ReplyFailure(.refusedAddress, detail: "\(address.ip)")
+            }
+        }
+        self.endpoint = endpoint
+        self.curl = curl
+        self.clock = clock
+        self.userAgent = userAgent
+        self.patience = patience
+    }
+
+    /// Asks, and reports what happens; the last event is an end.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled or the transfers are closed; no end is reported then.
+    package func ask(_ prompt: Prompt, _ report: (ReplyEvent) -> Void) async throws(CancellationError) {
+        var retries = RequestRetries()
+        var hasStarted = false
+        while true {
+            var failure: ReplyFailure?
+            try await askOnce(prompt) { event in
+                switch event {
+                case .failed(let last): failure = last
+                case .started where hasStarted: report(.activity)
+                default:
+                    if case .started = event { hasStarted = true }
+                    report(event)
+                }
+            }
+            guard var failure else { return }
+            if let wait = retries.wait(after: failure, chance: Double.random(in: 0...1)) {
+                try await sleep(wait)
+                continue
+            }
+            if case .model(let name, _) = failure.kind, let known = try? await models() {
+                failure.kind = .model(name, known: known)
+            }
+            return report(.failed(failure))
+        }
+    }
+
+    private func sleep(_ wait: Duration) async throws(CancellationError) {
+        // Moments count microseconds: a finer rest of the wait would never pass.
+        let (seconds, attoseconds) = wait.components
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+        let end = clock.sinceBoot + .milliseconds(milliseconds)
+        // A clock that was set ends the wait early.
+        while clock.sinceBoot < end {
+            do {
+                try await clock.sleep(until: clock.now + (end - clock.sinceBoot))
+            } catch {
+                throw CancellationError()
+            }
+        }
+    }
+
+    private func askOnce(
+        _ prompt: Prompt, _ report: (ReplyEvent) -> Void
+    ) async throws(CancellationError) {
+        var request = request("POST", endpoint.promptURL)
+        request.headers += [
+            CurlHeader("Content-Type", "application/json"), CurlHeader("Accept", "text/event-stream"),
+        ]
+        request.body = endpoint.body(prompt)
+        var decoder = endpoint.decoder(prompt)
+        var hasOutput = false
+        var hasAnswer = false
+        var isOver = false
+        func note(_ event: ReplyEvent) {
+            switch event {
+            case .text, .toolCall: hasOutput = true
+            default: break
+            }
+            isOver = isOver || event.isLast
+            if case .failed(var failure) = event {
+                failure.detail = redacted(failure.detail)
+                report(.failed(failure))
+            } else {
+                report(event)
+            }
+        }
+        do throws(CurlError) {
+            let answer = try await curl.open(request)
+            hasAnswer = true
+            if let failure = try await failure(of: answer, prompt) { return note(.failed(failure)) }
+            while !isOver, let bytes = try await answer.next() { decoder.receive(bytes[...], note) }
+            if !isOver { decoder.end(note) }
+        } catch {
+            guard !isOver else { return }
+            note(.failed(try failure(error, hasAnswer: hasAnswer, hasOutput: hasOutput)))
+        }
+    }
+
+    /// The failure that an answer is when it is no stream.
+    private func failure(of answer: CurlStream, _ prompt: Prompt) async throws(CurlError) -> ReplyFailure? {
+        let type = (answer.header("Content-Type") ?? "").lowercased()
+        let isPage = type.hasPrefix("text/html") || type.hasPrefix("application/json")
+        guard !(200...299).contains(answer.status) || isPage else { return nil }
+        let body = try await read(answer)
+        return ProviderAnswer(
+            status: answer.status, body: body, retryAfter: retryAfter(answer),
+            retryAdvice: answer.header("x-should-retry").flatMap { Bool($0.lowercased()) }
+        ).failure(model: prompt.model)
+    }
+
+    private func read(_ answer: CurlStream) async throws(CurlError) -> [UInt8] {
+        var body: [UInt8] = []
+        while body.count < Self.answerLimit, let bytes = try await answer.next() { body += bytes }
+        answer.cancel()
+        return Array(body.prefix(Self.answerLimit))
+    }
+
+    private func retryAfter(_ answer: CurlStream) -> Duration? {
+        if let text = answer.header("retry-after-ms"), let milliseconds = Int64(text), milliseconds >= 0 {
+            return .milliseconds(milliseconds)
+        }
+        return answer.header("Retry-After").flatMap { RetryAfter.parse($0, now: clock.now) }
+            .map { max($0, .zero) }
+    }
+
+    private func request(_ method: String, _ url: String) -> CurlRequest {
+        var headers = [CurlHeader("User-Agent", userAgent)]
+        switch endpoint.dialect {
+        case .anthropic:
+            headers.append(CurlHeader("anthropic-version", AnthropicRequest.version))
+            if let key = endpoint.key { headers.append(CurlHeader("x-api-key", key.text)) }
+        case .openAI:
+            if let key = endpoint.key { headers.append(CurlHeader("Authorization", "Bearer \(key.text)")) }
+        }
+        return CurlRequest(
+            method: method, url: url, headers: headers,
+            timeouts: CurlTimeouts(
+                connect: patience.connect, total: patience.total, head: patience.head,
+                silence: patience.silence),
+            addressGuard: target.addressGuard)
+    }
+
+    private func redacted(_ text: String) -> String { endpoint.key.map { $0.redact(text) } ?? text }
+}
+
+// MARK: - Models
+
+extension BotCall {
+    /// The names of the models that the provider has, at most a thousand.
+    ///
+    /// - Throws: ``ReplyFailure``; of a cancelled task, one of the network.
+    package func models() async throws(ReplyFailure) -> [String] {
+        var request = request("GET", endpoint.modelsURL)
+        request.bodyLimit = 1 << 20
+        request.timeouts = CurlTimeouts(connect: patience.connect, total: .seconds(30))
+        let response: CurlResponse
+        do throws(CurlError) {
+            response = try await curl.perform(request)
+        } catch {
+            guard let failure = try? failure(error) else { throw ReplyFailure(.network) }
+            throw failure
+        }
+        guard response.status == 200 else {
+            var failure = ProviderAnswer(status: response.status, body: response.body).failure(model: "")
+            failure.detail = redacted(failure.detail)
+            throw failure
+        }
+        guard let json = JSON(parsing: response.body[...], repairing: true), json["data"] != nil else {
+            throw ReplyFailure(.malformed, status: 200, detail: "it is no list of models")
+        }
+        let names = (json["data"]?.elements ?? []).prefix(1000).compactMap { $0["id"]?.text }
+        return names.map { CleanText.line($0, limit: 100) }.sorted()
+    }
+}
+
+// MARK: - Without an answer
+
+extension BotCall {
+    /// What it means that the transfer failed.
+    ///
+    /// - Throws: `CancellationError` for an end that was asked for.
+    private func failure(
+        _ error: CurlError, hasAnswer: Bool = false, hasOutput: Bool = false
+    ) throws(CancellationError) -> ReplyFailure {
+        var failure: ReplyFailure
+        switch error {
+        case .canceled, .closed: throw CancellationError()
+        case .malformed(let flaw): failure = ReplyFailure(.badRequest, detail: "unsendable \(flaw.rawValue)")
+        case .resolve(let fault), .connect(let fault), .tls(let fault), .library(let fault),
+            .timedOut(.resolving, let fault), .timedOut(.connecting, let fault):
+            failure = ReplyFailure(.network, detail: "\(fault)")
+        case .refused(let address): failure = ReplyFailure(.refusedAddress, detail: "\(address.ip)")
+        case .timedOut(.answering, _): failure = ReplyFailure(.deadline(patience.total))
+        case .timedOut(.silent, _):
+            failure = ReplyFailure(.silent(hasAnswer ? patience.silence : patience.head))
+        case .cut(let fault): failure = ReplyFailure(hasAnswer ? .truncated : .network, detail: "\(fault)")
+        case .answer(let fault): failure = ReplyFailure(.malformed, detail: "\(fault)")
+        }
+        failure.hasOutput = hasOutput
+        return failure
+    }
+}

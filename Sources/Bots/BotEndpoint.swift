@@ -1,0 +1,110 @@
+package import Delivery
+package import Prompting
+import Tracking
+
+/// A provider's API as one bot uses it: where it is, how it is spoken to, and which model is asked.
+package struct BotEndpoint: Sendable {
+    /// What the provider understands.
+    package enum Dialect: Hashable, Sendable, CaseIterable {
+        /// Anthropic's Messages API.
+        case anthropic
+        /// OpenAI's chat completions API, which many servers have.
+        case openAI
+    }
+
+    /// The bot's name.
+    package let bot: String
+    /// What the provider understands.
+    package let dialect: Dialect
+    /// The base address, and whom a connection may reach.
+    package let reach: HTTPReach
+    /// The key; nil where the provider wants none.
+    package let key: BotKey?
+    /// How the server calls the largest size of a reply; only of ``Dialect/openAI``.
+    package let sizeName: ChatRequest.SizeName
+
+    /// An endpoint; without a key unless given.
+    package init(
+        bot: String, dialect: Dialect, reach: HTTPReach, key: BotKey? = nil,
+        sizeName: ChatRequest.SizeName = .maxTokens
+    ) {
+        self.bot = bot
+        self.dialect = dialect
+        self.reach = reach
+        self.key = key
+        self.sizeName = sizeName
+    }
+
+    /// Who failed, where something does.
+    package var place: ReplyFailure.Place { .init(bot: bot, provider: reach.url.host) }
+
+    /// Where prompts are sent to.
+    var promptURL: String {
+        switch dialect {
+        case .anthropic: base + AnthropicRequest.path
+        case .openAI: base + ChatRequest.path
+        }
+    }
+
+    /// Where the models are listed.
+    var modelsURL: String {
+        switch dialect {
+        case .anthropic: base + AnthropicRequest.modelsPath
+        case .openAI: base + ChatRequest.modelsPath
+        }
+    }
+
+    /// The base address without slashes at its end; Anthropic's version belongs to the paths.
+    private var base: String {
+        var text = reach.url.text[...]
+        while text.hasSuffix("/") { text.removeLast() }
+        if dialect == .anthropic, text.hasSuffix("/v1") { text.removeLast(3) }
+        return String(text)
+    }
+
+    /// The body of the request of a prompt.
+    func body(_ prompt: Prompt) -> [UInt8] {
+        switch dialect {
+        case .anthropic: AnthropicRequest.body(prompt).bytes
+        case .openAI: ChatRequest.body(prompt, sizeName: sizeName).bytes
+        }
+    }
+
+    /// What reads the reply.
+    func decoder(_ prompt: Prompt) -> any ReplyDecoder {
+        switch dialect {
+        case .anthropic: AnthropicDecoder(model: prompt.model)
+        case .openAI: ChatDecoder(model: prompt.model)
+        }
+    }
+}
+
+/// The key of a provider: goes into a header, and nowhere else.
+package struct BotKey: Sendable {
+    /// The key itself.
+    let text: String
+
+    /// Reads a key, without the white space around it; nil when it is empty or can't stand in a header.
+    package init?(_ text: String) {
+        let scalars = text.unicodeScalars
+        let inner = scalars.drop { $0.properties.isWhitespace }
+        guard let last = inner.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
+        let key = inner[...last]
+        guard key.allSatisfy({ (0x21...0x7E).contains($0.value) }) else { return nil }
+        self.text = String(Substring(key))
+    }
+
+    /// `text` without the key.
+    func redact(_ text: String) -> String { text.replacing(self.text, with: "…") }
+}
+
+extension BotKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Nothing of the key.
+    package var description: String { "a key" }
+
+    /// The same: no debugger's print-out shows the key.
+    package var debugDescription: String { description }
+
+    /// Nothing to look into.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

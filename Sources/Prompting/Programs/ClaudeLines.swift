@@ -1,0 +1,121 @@
+import Tracking
+
+/// Reads the lines of `claude -p --output-format stream-json --verbose`, with or without partial messages.
+///
+/// `is_error` can be true with the subtype `success` and the exit code 0: only it decides.
+///
+/// - Source: Claude Code, "Headless mode"; claude-agent-sdk-python.
+struct ClaudeLines: LineReader {
+    private var text = ""
+    private var hasPartials = false
+    private var hasStarted = false
+    /// Whether the account reached its limit.
+    private var isLimited = false
+
+    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
+        do throws(JSONLine.NotJSON) {
+            guard let json = try JSONLine.object(line) else { return [] }
+            return read(json)
+        } catch {
+            return [.fail(error.failure)]
+        }
+    }
+
+    func end(_ end: ProgramEnd) -> [LineStep] { [] }
+
+    private mutating func read(_ json: JSON) -> [LineStep] {
+        switch json["type"]?.text {
+        case "system":
+            guard json["subtype"]?.text == "init", !hasStarted else { return [.event(.activity)] }
+            hasStarted = true
+            let id = json["session_id"]?.text
+            return [.event(.started(id.map { Continuation(provider: "claude", id: $0) }))]
+        case "assistant": return (json["message"]?["content"]?.elements ?? []).map { block($0) }
+        case "stream_event": return [partial(json["event"] ?? .null)]
+        case "rate_limit_event":
+            isLimited = json["rate_limit_info"]?["status"]?.text == "rejected"
+            return [.event(.activity)]
+        case "result": return result(json)
+        default: return [.event(.activity)]
+        }
+    }
+
+    private mutating func block(_ block: JSON) -> LineStep {
+        switch block["type"]?.text {
+        case "text":
+            guard !hasPartials, let more = block["text"]?.text else { return .event(.activity) }
+            // Messages of one turn are paragraphs of one reply.
+            let piece = (text.isEmpty ? "" : "\n\n") + more
+            text += piece
+            return .event(.text(piece))
+        case "thinking":
+            return .event(hasPartials ? .activity : .thinking(block["thinking"]?.text ?? ""))
+        case "tool_use":
+            guard let id = block["id"]?.text, let name = block["name"]?.text else { return .event(.activity) }
+            return .event(
+                .toolCall(
+                    ToolCall(id: id, name: name, arguments: block["input"] ?? .members([]), isPerformed: true)
+                ))
+        default: return .event(.activity)
+        }
+    }
+
+    private mutating func partial(_ event: JSON) -> LineStep {
+        hasPartials = true
+        switch (event["type"]?.text, event["delta"]?["type"]?.text) {
+        case ("content_block_start", _)
+        where event["content_block"]?["type"]?.text == "text" && !text.isEmpty:
+            text += "\n\n"
+            return .event(.text("\n\n"))
+        case ("content_block_start", _):
+            guard let name = event["content_block"]?["name"]?.text else { return .event(.activity) }
+            return .event(.calling(name))
+        case ("content_block_delta", "text_delta"):
+            let more = event["delta"]?["text"]?.text ?? ""
+            text += more
+            return .event(.text(more))
+        case ("content_block_delta", "thinking_delta"):
+            return .event(.thinking(event["delta"]?["thinking"]?.text ?? ""))
+        default: return .event(.activity)
+        }
+    }
+
+    private mutating func result(_ json: JSON) -> [LineStep] {
+        var steps: [LineStep] = []
+        if let usage = json["usage"], case .members = usage {
+            steps.append(
+                .event(
+                    .usage(
+                        TokenUsage(
+                            input: usage["input_tokens"]?.int ?? 0,
+                            cacheWrite: usage["cache_creation_input_tokens"]?.int ?? 0,
+                            cacheRead: usage["cache_read_input_tokens"]?.int ?? 0,
+                            output: usage["output_tokens"]?.int ?? 0, costUSD: json["total_cost_usd"]?.double)
+                    )))
+        }
+        let words = json["result"]?.text ?? ""
+        let subtype = json["subtype"]?.text ?? ""
+        let isError = json["is_error"] == .bool(true) || subtype != "success"
+        guard !isError else { return steps + [.fail(failure(json, words: words.isEmpty ? subtype : words))] }
+        if text.isEmpty, !words.isEmpty {
+            text = words
+            steps.append(.event(.text(words)))
+        }
+        return steps + [.finish(Finish(.end, turn: Turn(.assistant, text)))]
+    }
+
+    private func failure(_ json: JSON, words: String) -> ReplyFailure {
+        var failure: ReplyFailure
+        if let status = json["api_error_status"]?.int, (400...599).contains(status) {
+            failure = ProviderAnswer(status: status, body: []).failure(model: "")
+        } else {
+            failure = ReplyFailure(JSONLine.kind(of: words, else: .server))
+        }
+        if isLimited { failure.kind = .budget }
+        if json["subtype"]?.text == "error_max_turns" || json["subtype"]?.text == "error_max_budget_usd" {
+            failure.kind = .budget
+        }
+        failure.detail = CleanText.line(words, limit: ProviderError.messageLimit)
+        return failure
+    }
+}

@@ -1,0 +1,65 @@
+import Tracking
+
+/// Reads the lines of `gemini -p --output-format stream-json`.
+///
+/// - Source: Gemini CLI, "Headless mode".
+struct GeminiLines: LineReader {
+    private var text = ""
+
+    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
+        do throws(JSONLine.NotJSON) {
+            guard let json = try JSONLine.object(line) else { return [] }
+            return read(json)
+        } catch {
+            return [.fail(error.failure)]
+        }
+    }
+
+    func end(_ end: ProgramEnd) -> [LineStep] {
+        switch end {
+        case .code(42): [.fail(ReplyFailure(.badRequest))]
+        case .code(53): [.fail(ReplyFailure(.budget, detail: "it reached its limit of turns"))]
+        default: []
+        }
+    }
+
+    private mutating func read(_ json: JSON) -> [LineStep] {
+        switch json["type"]?.text {
+        case "init":
+            let id = json["session_id"]?.text
+            return [.event(.started(id.map { Continuation(provider: "gemini", id: $0) }))]
+        case "message":
+            guard json["role"]?.text == "assistant", let more = json["content"]?.text else {
+                return [.event(.activity)]
+            }
+            let piece = (text.isEmpty || json["delta"] == .bool(true) ? "" : "\n\n") + more
+            text += piece
+            return [.event(.text(piece))]
+        case "tool_use":
+            guard let name = json["tool_name"]?.text else { return [.event(.activity)] }
+            let call = ToolCall(
+                id: json["tool_id"]?.text ?? "", name: name, arguments: json["parameters"] ?? .members([]),
+                isPerformed: true)
+            return [.event(.toolCall(call))]
+        case "result": return result(json)
+        // An error of its own is a warning; one that ends the reply is in the result.
+        default: return [.event(.activity)]
+        }
+    }
+
+    private func result(_ json: JSON) -> [LineStep] {
+        let stats = json["stats"]
+        let cached = stats?["cached"]?.int ?? 0
+        let usage = TokenUsage(
+            input: max((stats?["input_tokens"]?.int ?? 0) - cached, 0), cacheRead: cached,
+            output: stats?["output_tokens"]?.int ?? 0)
+        guard json["status"]?.text == "success" else {
+            let words = json["error"]?["message"]?.text ?? ""
+            let failure = ReplyFailure(
+                JSONLine.kind(of: words, else: .server),
+                detail: CleanText.line(words, limit: ProviderError.messageLimit))
+            return [.event(.usage(usage)), .fail(failure)]
+        }
+        return [.event(.usage(usage)), .finish(Finish(.end, turn: Turn(.assistant, text)))]
+    }
+}

@@ -1,0 +1,134 @@
+import Tracking
+
+/// How a bot that is a program prints its reply.
+package enum ProgramDialect: String, Hashable, Sendable, CaseIterable {
+    /// `claude -p --output-format stream-json`.
+    case claude
+    /// `codex exec --json`.
+    case codex
+    /// `gemini -p --output-format stream-json`.
+    case gemini
+    /// Any program: text, with an object of Belfry's own in the last line where it wants.
+    case text
+}
+
+/// How a program ended.
+package enum ProgramEnd: Hashable, Sendable {
+    /// With this code.
+    case code(Int)
+    /// By a signal.
+    case signal
+}
+
+/// Reads what a program prints as a bot's reply: lines of JSON, or text.
+///
+/// Anybody may have written the bytes. A program that promised JSON and prints something else fails, with the line; what it
+/// said before is kept.
+package struct ProgramDecoder: Sendable {
+    private var lines = LineCutter(limit: 8 << 20)
+    private var count = ReplyCount()
+    private var reader: any LineReader
+
+    /// A reader of the output of a program of this dialect.
+    package init(_ dialect: ProgramDialect) {
+        reader =
+            switch dialect {
+            case .claude: ClaudeLines()
+            case .codex: CodexLines()
+            case .gemini: GeminiLines()
+            case .text: TextLines()
+            }
+    }
+
+    /// Reads the next bytes and calls `report` with what they complete, in order.
+    package mutating func receive(_ bytes: ArraySlice<UInt8>, _ report: (ReplyEvent) -> Void) {
+        var rest = bytes
+        do throws(LineCutter.TooLong) {
+            while !count.isOver, let line = try lines.next(in: &rest) { read(line, report) }
+        } catch {
+            count.fail(ReplyFailure(.malformed, detail: "a line is too long"), report)
+        }
+    }
+
+    /// The output ended: reports the end of the reply, or its failure, unless it is known already.
+    package mutating func end(_ end: ProgramEnd, _ report: (ReplyEvent) -> Void) {
+        let last = lines.rest
+        if !count.isOver, !last.isEmpty { read(last, report) }
+        for step in reader.end(end) { apply(step, report) }
+        if count.isOver { return }
+        switch end {
+        case .code(0): count.fail(ReplyFailure(.truncated), report)
+        case .code(let code): count.fail(ReplyFailure(.program(exit: code)), report)
+        case .signal: count.fail(ReplyFailure(.program(exit: nil)), report)
+        }
+    }
+
+    private mutating func read(_ line: ArraySlice<UInt8>, _ report: (ReplyEvent) -> Void) {
+        for step in reader.read(line) { apply(step, report) }
+    }
+
+    private mutating func apply(_ step: LineStep, _ report: (ReplyEvent) -> Void) {
+        switch step {
+        case .event(let event): count.report(event, report)
+        case .finish(let finish): count.finish(finish, report)
+        case .fail(let failure): count.fail(failure, report)
+        }
+    }
+}
+
+/// What a line of a program's output means.
+enum LineStep: Hashable {
+    /// Something that is not the last.
+    case event(ReplyEvent)
+    /// The reply is complete.
+    case finish(Finish)
+    /// The reply failed.
+    case fail(ReplyFailure)
+}
+
+/// Reads the lines of one program.
+protocol LineReader: Sendable {
+    /// What a line means; empty lines are handed over, too.
+    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep]
+
+    /// What the end of the output means; nothing where only the code counts.
+    mutating func end(_ end: ProgramEnd) -> [LineStep]
+}
+
+/// What the readers of JSON lines share.
+enum JSONLine {
+    /// The object of a line; nil for an empty line.
+    ///
+    /// - Throws: ``NotJSON`` for anything else.
+    static func object(_ line: ArraySlice<UInt8>) throws(NotJSON) -> JSON? {
+        guard line.contains(where: { $0 > 0x20 }) else { return nil }
+        guard let json = JSON(parsing: line, repairing: true), case .members = json else {
+            throw NotJSON(line: line)
+        }
+        return json
+    }
+
+    /// A line where an object was promised.
+    struct NotJSON: Error {
+        let line: ArraySlice<UInt8>
+
+        /// The failure, with the line.
+        var failure: ReplyFailure {
+            let text = CleanText.line(String(decoding: line.prefix(4096), as: UTF8.self), limit: 120)
+            return ReplyFailure(.malformed, detail: "a line is not JSON: \(text)")
+        }
+    }
+
+    /// What kind of failure a program's own words describe; `.program` where they say nothing known.
+    static func kind(of words: String, else other: ReplyFailure.Kind) -> ReplyFailure.Kind {
+        let words = words.lowercased()
+        func says(_ parts: String...) -> Bool { parts.contains { words.contains($0) } }
+        if says("usage limit", "credit balance", "quota") { return .budget }
+        if says("rate limit", "rate_limit", "too many requests") { return .rateLimited(after: nil) }
+        if says("overloaded") { return .overloaded(after: nil) }
+        if says("invalid api key", "authentication", "not logged in", "unauthorized", "please run /login") {
+            return .auth
+        }
+        return other
+    }
+}

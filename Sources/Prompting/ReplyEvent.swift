@@ -1,0 +1,102 @@
+/// What happens while a provider replies to one prompt, in order.
+///
+/// A stream is at most one ``started(_:)`` first, then anything, then exactly one ``finished(_:)`` or ``failed(_:)``.
+package enum ReplyEvent: Hashable, Sendable {
+    /// The provider took the prompt. The continuation resumes the conversation there; nil where the caller keeps it.
+    case started(Continuation?)
+    /// Something arrived that says nothing but that the provider is alive.
+    case activity
+    /// The bot thinks: the next piece of it, which may be empty.
+    case thinking(String)
+    /// The next piece of the reply.
+    case text(String)
+    /// The bot began to call the tool of this name; its arguments are not complete.
+    case calling(String)
+    /// A tool call, complete.
+    case toolCall(ToolCall)
+    /// What the reply used so far; each replaces the one before.
+    case usage(TokenUsage)
+    /// The reply is complete, or ended for this reason.
+    case finished(Finish)
+    /// The reply failed; what came before is what there is of it.
+    case failed(ReplyFailure)
+
+    /// Whether nothing comes after it.
+    package var isLast: Bool {
+        switch self {
+        case .finished, .failed: true
+        case .started, .activity, .thinking, .text, .calling, .toolCall, .usage: false
+        }
+    }
+}
+
+/// What resumes a conversation that the provider keeps: opaque, and of use to that provider alone.
+package struct Continuation: Hashable, Sendable {
+    /// The provider, so that no id of one ever reaches another.
+    package var provider: String
+    /// Its session, thread or conversation.
+    package var id: String
+
+    /// The conversation `id` of a provider.
+    package init(provider: String, id: String) {
+        self.provider = provider
+        self.id = id
+    }
+}
+
+/// Why a reply ended without a failure.
+package struct Finish: Hashable, Sendable {
+    /// The reasons that providers give.
+    package enum Reason: Hashable, Sendable {
+        /// The bot said all it wanted.
+        case end
+        /// The reply reached its largest size and was cut there.
+        case maxTokens
+        /// The bot waits for the results of its tool calls.
+        case toolCalls
+        /// The provider paused a long turn; sending the reply back resumes it.
+        case pause
+        /// The provider declined to reply; the text explains it, where there is one.
+        case refusal(String?)
+        /// The model has no room for more.
+        case contextFull
+        /// A reason this version does not know.
+        case other(String)
+    }
+
+    /// Why it ended.
+    package var reason: Reason
+    /// The reply as a turn of the conversation, with all that the provider wants back.
+    package var turn: Turn
+
+    /// An end with the reply as a turn.
+    package init(_ reason: Reason, turn: Turn) {
+        self.reason = reason
+        self.turn = turn
+    }
+}
+
+/// How many tokens a reply used, in the parts that prices differ by.
+package struct TokenUsage: Hashable, Sendable {
+    /// Read, and neither written to a cache nor found in one.
+    package var input: Int
+    /// Read and written to the provider's cache.
+    package var cacheWrite: Int
+    /// Found in the provider's cache.
+    package var cacheRead: Int
+    /// Written.
+    package var output: Int
+    /// What the provider says it cost, in USD; nil where it does not.
+    package var costUSD: Double?
+
+    /// A usage of the given parts.
+    package init(
+        input: Int = 0, cacheWrite: Int = 0, cacheRead: Int = 0, output: Int = 0, costUSD: Double? = nil
+    ) {
+        self.input = input
+        self.cacheWrite = cacheWrite
+        self.cacheRead = cacheRead
+        self.output = output
+        self.costUSD = costUSD
+    }
+}

@@ -1,0 +1,220 @@
+import Bots
+import Curl
+import Delivery
+import Prompting
+import TestSupport
+import Testing
+import Timeline
+
+/// A bot whose provider is a server of the test.
+struct Scene {
+    let server: ProviderServer
+    let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
+    let curl: CurlMulti
+    private let dialect: BotEndpoint.Dialect
+
+    init(_ server: ProviderServer) throws { try self.init(.openAI, server) }
+
+    init(_ dialect: BotEndpoint.Dialect, _ server: ProviderServer) throws {
+        self.server = server
+        self.dialect = dialect
+        curl = try CurlMulti()
+    }
+
+    static let prompt = Prompt(model: "haiku", turns: [Turn(.user, "Hi")], maxTokens: 100)
+
+    func call(
+        patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1"
+    ) throws -> BotCall {
+        let url = server.url(dialect == .openAI ? "/v1/" : "", host: host)
+        let reach = try HTTPReach(
+            url: HTTPAddress(url), allow: allow.map { text throws(FormError) in try AddressException(text) })
+        let endpoint = BotEndpoint(bot: "sage", dialect: dialect, reach: reach, key: BotKey(" sk-secret\n"))
+        return try BotCall(
+            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience)
+    }
+
+    /// What a call reports.
+    func ask(patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"]) async throws
+        -> [ReplyEvent]
+    {
+        var events: [ReplyEvent] = []
+        try await call(patience: patience, allow: allow).ask(Self.prompt) { events.append($0) }
+        return events
+    }
+}
+
+extension [ReplyEvent] {
+    var text: String { map { if case .text(let text) = $0 { text } else { "" } }.joined() }
+    var failure: ReplyFailure? { if case .failed(let failure)? = last { failure } else { nil } }
+    var finish: Finish? { if case .finished(let finish)? = last { finish } else { nil } }
+}
+
+enum Streams {
+    static let chat =
+        #"data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}"# + "\n\n"
+        + #"data: {"choices":[{"index":0,"delta":{"content":" there"},"finish_reason":"stop"}]}"#
+        + "\n\ndata: [DONE]\n\n"
+    static let messages =
+        #"data: {"type":"message_start","message":{"usage":{"input_tokens":3}}}"# + "\n\n"
+        + #"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hello"}}"#
+        + "\n\n"
+        + #"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#
+        + "\n\n" + #"data: {"type":"message_stop"}"# + "\n\n"
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `a call of a provider` {
+    @Test func `sends the prompt to Anthropic's API and reports the reply`() async throws {
+        let scene = try Scene(.anthropic, await ProviderServer(.init(Streams.messages, piece: 5)))
+        let events = try await scene.ask()
+        #expect(events.text == "Hello")
+        #expect(events.finish?.reason == .end)
+        let request = try await scene.server.request()
+        #expect(request.method == "POST")
+        #expect(request.path == "/v1/messages")
+        #expect(request.headers["x-api-key"] == "sk-secret")
+        #expect(request.headers["anthropic-version"] == "2023-06-01")
+        #expect(request.headers["content-type"] == "application/json")
+        #expect(request.body.contains(#""stream":true"#))
+    }
+
+    @Test func `sends the prompt to a compatible server and reports the reply`() async throws {
+        let scene = try Scene(.openAI, await ProviderServer(.init(Streams.chat, piece: 5)))
+        let events = try await scene.ask()
+        #expect(events.text == "Hello there")
+        #expect(events.finish == Finish(.end, turn: Turn(.assistant, "Hello there")))
+        let request = try await scene.server.request()
+        #expect(request.path == "/v1/chat/completions")
+        #expect(request.headers["authorization"] == "Bearer sk-secret")
+    }
+
+    @Test func `fails at once when the key is refused, and shows nothing of it`() async throws {
+        let body = #"{"error":{"message":"bad key sk-secret","code":"invalid_api_key"}}"#
+        let scene = try Scene(await ProviderServer(.init(body, status: 401, type: "application/json")))
+        let failure = try await scene.ask().failure
+        #expect(failure?.kind == .auth)
+        #expect("\(String(describing: failure))".contains("sk-secret") == false)
+        #expect("\(try scene.call())".contains("sk-secret") == false)
+    }
+
+    @Test func `names the models there are when there is no such model`() async throws {
+        let scene = try Scene(
+            await ProviderServer(
+                .init(
+                    #"{"error":"model 'haiku' not found"}"#, status: 404, type: "application/json"),
+                .init(
+                    #"{"object":"list","data":[{"id":"llama3:8b"},{"id":"gemma"}]}"#, type: "application/json"
+                )))
+        #expect(try await scene.ask().failure?.kind == .model("haiku", known: ["gemma", "llama3:8b"]))
+        _ = try await scene.server.request()
+        #expect(try await scene.server.request().path == "/v1/models")
+    }
+
+    @Test func `is repeated after the wait that the provider asks for`() async throws {
+        let scene = try Scene(
+            await ProviderServer(
+                .init("{}", status: 429, type: "application/json", headers: ["Retry-After": "7"]),
+                .init(Streams.chat)))
+        let asking = Task { try await scene.ask() }
+        #expect(await scene.clock.nextSleeper() == scene.clock.now + .milliseconds(7001))
+        scene.clock.advance(by: .milliseconds(7001))
+        #expect(try await asking.value.text == "Hello there")
+    }
+
+    @Test func `is repeated twice and not more`() async throws {
+        let scene = try Scene(await ProviderServer(.init("", status: 529, type: "text/plain")))
+        let asking = Task { try await scene.ask() }
+        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+        #expect(try await asking.value.failure == ReplyFailure(.overloaded(after: nil), status: 529))
+    }
+
+    @Test func `leaves a long wait to the scheduler`() async throws {
+        let scene = try Scene(
+            await ProviderServer(
+                .init("{}", status: 429, type: "application/json", headers: ["Retry-After": "3600"])))
+        #expect(try await scene.ask().failure?.kind == .rateLimited(after: .seconds(3600)))
+    }
+
+    @Test func `is not repeated after a part of the reply, which is kept`() async throws {
+        let half = String(Streams.chat.prefix { $0 != "[" }.prefix(90))
+        let start =
+            #"data: {"choices":[{"index":0,"delta":{"content":"Half a"}}]}"# + "\n\n" + half.prefix(20)
+        for end in [ProviderServer.Answer.End.end, .cut] {
+            let scene = try Scene(await ProviderServer(.init(start, then: end)))
+            let events = try await scene.ask()
+            #expect(events.text == "Half a")
+            #expect(events.failure?.kind == .truncated)
+            #expect(events.failure?.hasOutput == true)
+        }
+    }
+
+    @Test func `gives up a stream that is silent, and keeps what came before`() async throws {
+        let start = #"data: {"choices":[{"index":0,"delta":{"content":"Half a"}}]}"# + "\n\n"
+        let scene = try Scene(await ProviderServer(.init(start, then: .hang)))
+        let events = try await scene.ask(patience: .init(silence: .milliseconds(100)))
+        #expect(events.text == "Half a")
+        #expect(events.failure?.kind == .silent(.milliseconds(100)))
+    }
+
+    @Test(arguments: [
+        ("<html>Sign in</html>", "text/html", "an HTML page"),
+        (#"{"ok":true}"#, "application/json", #"{"ok":true}"#),
+    ])
+    func `fails when the answer is no stream`(body: String, type: String, detail: String) async throws {
+        let scene = try Scene(await ProviderServer(.init(body, type: type)))
+        #expect(try await scene.ask().failure == ReplyFailure(.malformed, status: 200, detail: detail))
+    }
+
+    @Test func `reaches no address that its rules do not name`() async throws {
+        let server = try await ProviderServer(.init(Streams.chat))
+        #expect(throws: FormError.self) { try Scene(server).call(allow: []) }
+        // The name passes and its address does not.
+        let scene = try Scene(server)
+        let call = try scene.call(allow: ["10.0.0.0/8"], host: "localhost")
+        var events: [ReplyEvent] = []
+        try await call.ask(Scene.prompt) { events.append($0) }
+        #expect(events.failure?.kind == .refusedAddress)
+        #expect(events.failure?.retry == .never)
+    }
+
+    @Test func `reports that nobody listens`() async throws {
+        let server = try await ProviderServer(.init(""))
+        let scene = try Scene(server)
+        await server.stop()
+        let asking = Task { try await scene.ask() }
+        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+        #expect(try await asking.value.failure?.kind == .network)
+    }
+
+    @Test func `reports that the connection was closed without an answer`() async throws {
+        let scene = try Scene(await ProviderServer(.init("", then: .drop)))
+        let asking = Task { try await scene.ask() }
+        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+        #expect(try await asking.value.failure?.kind == .network)
+    }
+
+    @Test func `gives up a server that never answers`() async throws {
+        let scene = try Scene(await ProviderServer(.init("", then: .mute)))
+        let asking = Task { try await scene.ask(patience: .init(head: .milliseconds(100))) }
+        for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
+        #expect(try await asking.value.failure?.kind == .silent(.milliseconds(100)))
+    }
+
+    @Test func `ends with its task, and with its connection`() async throws {
+        let scene = try Scene(await ProviderServer(.init(": hi\n\n", then: .hang)))
+        let asking = Task { try await scene.ask() }
+        _ = try await scene.server.request()
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+        #expect(try await scene.server.line() == "left")
+    }
+
+    @Test func `ends at thirty megabytes`() async throws {
+        let text = String(repeating: "x", count: 1 << 16)
+        let delta = #"data: {"choices":[{"index":0,"delta":{"content":"\#(text)"}}]}"# + "\n\n"
+        let scene = try Scene(await ProviderServer(.init(delta, repeating: 600)))
+        let events = try await scene.ask()
+        #expect(events.text.utf8.count == 30 << 20)
+        #expect(events.failure?.kind == .replyTooLong(limit: 30 << 20))
+    }
+}

@@ -1,0 +1,59 @@
+import Prompting
+import Testing
+import Tracking
+
+@Suite struct `a request` {
+    private static let call = ToolCall(id: "t1", name: "clock", arguments: .object(["zone": .string("UTC")]))
+    private static let thought: JSON = .object(["type": .string("thinking"), "signature": .string("s")])
+    private static let prompt = Prompt(
+        model: "m", system: "You are sage.",
+        turns: [
+            Turn(.user, "Hi \"you\"\n"),
+            Turn(
+                .assistant,
+                [
+                    .opaque(provider: "anthropic", thought), .opaque(provider: "other", .null), .text("Well"),
+                    .toolCall(call),
+                ]),
+            Turn(.user, [.text("and now?"), .toolResult(id: "t1", text: "12:00", isError: false)]),
+        ],
+        maxTokens: 1024,
+        tools: [Tool(name: "clock", about: "The time.", arguments: .object(["type": .string("object")]))])
+
+    private func text(_ json: JSON) -> String { String(decoding: json.bytes, as: UTF8.self) }
+
+    @Test func `for Anthropic returns thinking as it came and the results of tools first`() {
+        #expect(
+            text(AnthropicRequest.body(Self.prompt))
+                == #"{"model":"m","max_tokens":1024,"stream":true,"system":"You are sage.","#
+                + #""tools":[{"name":"clock","description":"The time.","input_schema":{"type":"object"}}],"#
+                + #""messages":[{"role":"user","content":[{"type":"text","text":"Hi \"you\"\n"}]},"#
+                + #"{"role":"assistant","content":[{"type":"thinking","signature":"s"},{"type":"text","text":"Well"},"#
+                + #"{"type":"tool_use","id":"t1","name":"clock","input":{"zone":"UTC"}}]},"#
+                + #"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"12:00"},"#
+                + #"{"type":"text","text":"and now?"}]}]}"#)
+    }
+
+    @Test func `for other servers has the results of tools as messages of their own`() {
+        #expect(
+            text(ChatRequest.body(Self.prompt))
+                == #"{"model":"m","stream":true,"stream_options":{"include_usage":true},"#
+                + #""messages":[{"role":"system","content":"You are sage."},{"role":"user","content":"Hi \"you\"\n"},"#
+                + #"{"role":"assistant","content":"Well","tool_calls":[{"id":"t1","type":"function","#
+                + #""function":{"name":"clock","arguments":"{\"zone\":\"UTC\"}"}}]},"#
+                + #"{"role":"tool","tool_call_id":"t1","content":"12:00"},{"role":"user","content":"and now?"}],"#
+                + #""tools":[{"type":"function","function":{"name":"clock","description":"The time.","#
+                + #""parameters":{"type":"object"}}}],"max_tokens":1024}"#)
+    }
+
+    @Test func `has no empty parts and no sampling values`() {
+        let plain = Prompt(model: "m", turns: [Turn(.assistant, ""), Turn(.user, "x")], maxTokens: 5)
+        #expect(
+            text(AnthropicRequest.body(plain))
+                == #"{"model":"m","max_tokens":5,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}"#
+        )
+        #expect(
+            text(ChatRequest.body(plain, sizeName: .maxCompletionTokens)).contains(
+                #""max_completion_tokens":5"#))
+    }
+}
