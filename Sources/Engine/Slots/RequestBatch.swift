@@ -75,8 +75,7 @@ struct RequestBatch {
                 } else {
                     decided.touch(others, overlap, of: request.job, bot: policies.bot, at: now)
                     let run = RunRecord(
-                        request, id: makeID(), bot: policies.bot, era: era, revision: stored?.revision,
-                        at: now)
+                        request, id: makeID(), of: policies.bot, era: era, stored?.revision, at: now)
                     causes[key] = run
                     busy[request.job, default: []].append(run.id)
                     decided.runs.append(run)
@@ -94,7 +93,7 @@ struct RequestBatch {
 extension RunRecord {
     /// The run that a request makes.
     fileprivate init(
-        _ request: RequestedRun, id: String, bot: String, era: Int, revision: Int?, at now: Moment
+        _ request: RequestedRun, id: String, of bot: String, era: Int, _ revision: Int?, at now: Moment
     ) {
         self.init(
             id: id, job: request.job, bot: bot, kind: request.kind, cause: request.cause, era: era,
