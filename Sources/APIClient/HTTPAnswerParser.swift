@@ -85,7 +85,7 @@ package struct HTTPAnswerParser: Sendable {
                 let part = rest.prefix(missing)
                 rest = rest.dropFirst(part.count)
                 parts.append(.body(Array(part)))
-                take(part.count, of: missing)
+                consume(part.count, of: missing)
                 if state == .done { parts.append(.end) }
             case .untilEnd:
                 parts.append(.body(Array(rest)))
@@ -111,7 +111,7 @@ package struct HTTPAnswerParser: Sendable {
         }
     }
 
-    private mutating func take(_ count: Int, of missing: Int) {
+    private mutating func consume(_ count: Int, of missing: Int) {
         let left = missing - count
         if case .chunk = state {
             state = left == 0 ? .chunkEnd : .chunk(left)

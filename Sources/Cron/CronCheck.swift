@@ -1,6 +1,6 @@
 public import Timeline
 
-/// Everything that can be said about a text as an expression: what it means, what is wrong, what is odd.
+/// Everything that is known of a text as an expression: what it means, what is wrong, what is odd.
 public struct CronCheck: Sendable {
     /// The text that was read.
     public let text: String

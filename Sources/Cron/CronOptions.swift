@@ -72,7 +72,7 @@ public struct CronOptions: Hashable, Sendable {
     /// Which jobs the two policies above apply to.
     public var jobClass: JobClass
 
-    /// Options with Debian's behaviour where nothing else is said.
+    /// Options with Debian's behaviour where nothing else is given.
     public init(
         dialect: Dialect = .unix, isLenient: Bool = false, seed: String? = nil, spreadsMacros: Bool = false,
         dayRule: DayRule = .vixie, gap: Gap = .runAfter, overlap: Overlap = .first,

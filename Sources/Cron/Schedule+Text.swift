@@ -11,6 +11,7 @@ extension Schedule {
     /// at 2026-03-29T01:00:00Z
     /// startup
     /// manual
+    /// cron zone=UTC 0 9 * * * + every 15m from 2026-01-01T00:00:00Z
     /// ```
     public var text: String {
         switch self {
@@ -28,10 +29,15 @@ extension Schedule {
             return "at \(moment.iso8601)"
         case .startup, .manual:
             return kind.rawValue
+        case .several(let list):
+            return list.members.map(\.text).joined(separator: Self.separator)
         }
     }
 
-    /// What is said of gaps and folds where it is not the default.
+    /// Between the members of a list; no member holds it.
+    private static let separator = " + "
+
+    /// The rules for gaps and folds where they are not the default.
     private static func text(_ gap: CronOptions.Gap, _ overlap: CronOptions.Overlap) -> String {
         (gap == .runAfter ? "" : " gap=\(gap.rawValue)")
             + (overlap == .first ? "" : " fold=\(overlap.rawValue)")
@@ -41,24 +47,51 @@ extension Schedule {
     ///
     /// - Throws: ``CronError`` with the place in `text`.
     public init(text: String) throws(CronError) {
+        guard text.contains(Self.separator) else {
+            self = try Self.readMember(text)
+            return
+        }
+        self = try Self.readList(text)
+    }
+
+    private static func readList(_ text: String) throws(CronError) -> Schedule {
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+        var members: [Schedule] = []
+        var start = 0
+        for part in parts {
+            do {
+                members.append(try readMember(part))
+            } catch {
+                throw error.moved(by: start, in: text)
+            }
+            start += part.utf8.count + separator.utf8.count
+        }
+        do throws(ScheduleListError) {
+            return .several(try ScheduleList(members))
+        } catch {
+            throw error.fault(in: parts, separator: separator)
+        }
+    }
+
+    private static func readMember(_ text: String) throws(CronError) -> Schedule {
         let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let rest = words.count > 1 ? words[1] : text[text.endIndex...]
         let start = text.utf8.count - rest.utf8.count
         switch words.first {
         case "cron":
-            self = try Self.readCron(rest, in: text)
+            return try readCron(rest, in: text)
         case "calendar":
-            self = try Self.readCalendar(rest, in: text)
+            return try readCalendar(rest, in: text)
         case "every":
-            self = try Self.readEvery(rest, in: text)
+            return try readEvery(rest, in: text)
         case "after":
-            self = .after(try Self.readInterval(rest, at: start, in: text))
+            return .after(try readInterval(rest, at: start, in: text))
         case "at":
-            self = .at(try Self.readMoment(rest, at: start, in: text))
+            return .at(try readMoment(rest, at: start, in: text))
         case "startup" where words.count == 1:
-            self = .startup
+            return .startup
         case "manual" where words.count == 1:
-            self = .manual
+            return .manual
         default:
             throw CronError(
                 text: text,
@@ -228,6 +261,8 @@ extension Schedule {
             "Once after each start of the machine"
         case .manual:
             "Only when asked"
+        case .several(let list):
+            list.words(in: zone)
         }
     }
 }

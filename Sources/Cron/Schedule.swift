@@ -26,6 +26,9 @@ public enum Schedule: Hashable, Sendable {
     /// Only when somebody asks.
     case manual
 
+    /// At the slots of each member of the list.
+    case several(ScheduleList)
+
     /// What sort of schedule it is; the raw values are the ones that scripts see.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// See ``Schedule/cron(_:zone:)``.
@@ -42,6 +45,8 @@ public enum Schedule: Hashable, Sendable {
         case startup
         /// See ``Schedule/manual``.
         case manual
+        /// See ``Schedule/several(_:)``.
+        case several
     }
 
     /// What sort of schedule it is.
@@ -54,29 +59,48 @@ public enum Schedule: Hashable, Sendable {
         case .at: .at
         case .startup: .startup
         case .manual: .manual
+        case .several: .several
         }
     }
 
-    /// The name of the zone whose rules ``nextSlot(after:in:)`` needs; `nil` when none matter.
+    /// The members of a list, or the schedule itself.
+    public var members: [Schedule] {
+        if case .several(let list) = self { list.members } else { [self] }
+    }
+
+    /// The name of the zone whose rules decide its slots; `nil` when none matter.
+    ///
+    /// Of several the first that a member has; ``zoneNames`` has all.
     public var zoneName: String? {
         switch self {
         case .cron(let expression, let zone): expression.zoneName ?? zone
         case .calendar(_, let zone): zone
+        case .several(let list): list.zoneNames.lazy.compactMap(\.self).first
         case .every, .after, .at, .startup, .manual: nil
         }
     }
 
-    /// Whether moments alone decide when it runs: an expression, a grid or one moment.
+    /// The names of all zones whose rules decide its slots, each once.
+    public var zoneNames: [String] {
+        guard case .several(let list) = self else { return zoneName.map { [$0] } ?? [] }
+        return list.zoneNames.compactMap(\.self).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+
+    /// Whether moments alone decide when it runs: an expression, a grid or one moment; or those of one of several.
     public var isClockDriven: Bool {
         switch self {
         case .cron, .calendar, .every, .at: true
+        case .several(let list): list.members.contains(where: \.isClockDriven)
         case .after, .startup, .manual: false
         }
     }
 
     /// The first slot strictly after `moment`; `nil` when there is none, or when no clock decides.
     ///
-    /// `zone` is the rules of ``zoneName``; any will do when that is `nil`.
+    /// `zone` is the rules of ``zoneName``; any will do when that is `nil`. Members of several zones need
+    /// ``ScheduleZones``.
     public func nextSlot(after moment: Moment, in zone: ZoneRules) -> Moment? {
         switch self {
         case .cron(let expression, _):
@@ -92,6 +116,8 @@ public enum Schedule: Hashable, Sendable {
             return isLate ? nil : Moment(microseconds: slot)
         case .at(let slot):
             return slot > moment ? slot : nil
+        case .several(let list):
+            return list.next(after: moment, in: ScheduleZones(zone))
         case .after, .startup, .manual:
             return nil
         }
@@ -112,6 +138,8 @@ public enum Schedule: Hashable, Sendable {
             return anchor + .microseconds(elapsed - elapsed % interval.microseconds)
         case .at(let slot):
             return slot <= moment ? slot : nil
+        case .several(let list):
+            return list.last(through: moment, in: ScheduleZones(zone))
         case .after, .startup, .manual:
             return nil
         }
@@ -151,6 +179,8 @@ public enum Schedule: Hashable, Sendable {
             return Int((last - first).microseconds / interval.microseconds) + 1
         case .at(let slot):
             return slot > moment && slot <= last ? 1 : 0
+        case .several(let list):
+            return list.count(after: moment, through: last, in: ScheduleZones(zone))
         case .after, .startup, .manual:
             return 0
         }
@@ -182,5 +212,37 @@ extension Schedule {
             self = .cron(
                 try CronExpression(text, options: options, knowsZone: knowsZone), zone: zone)
         }
+    }
+}
+
+// MARK: Rules of several zones
+
+extension Schedule {
+    /// As ``nextSlot(after:in:)-(Moment,ZoneRules)``, each member by the rules of its own zone.
+    public func nextSlot(after moment: Moment, in zones: ScheduleZones) -> Moment? {
+        guard case .several(let list) = self else { return nextSlot(after: moment, in: zones.first) }
+        return list.next(after: moment, in: zones)
+    }
+
+    /// As ``lastSlot(through:in:)-(Moment,ZoneRules)``, each member by the rules of its own zone.
+    public func lastSlot(through moment: Moment, in zones: ScheduleZones) -> Moment? {
+        guard case .several(let list) = self else { return lastSlot(through: moment, in: zones.first) }
+        return list.last(through: moment, in: zones)
+    }
+
+    /// As ``slotCount(after:through:in:)-(Moment,Moment,ZoneRules)``, each member by the rules of its own zone.
+    public func slotCount(after moment: Moment, through last: Moment, in zones: ScheduleZones) -> Int {
+        guard case .several(let list) = self else {
+            return slotCount(after: moment, through: last, in: zones.first)
+        }
+        return list.count(after: moment, through: last, in: zones)
+    }
+
+    /// As ``preview(after:in:count:)-(Moment,ZoneRules,Int)``, each member by the rules of its own zone.
+    public func preview(after moment: Moment, in zones: ScheduleZones, count: Int) -> [SlotPreview] {
+        guard case .several(let list) = self else {
+            return preview(after: moment, in: zones.first, count: count)
+        }
+        return list.preview(after: moment, in: zones, count: count)
     }
 }

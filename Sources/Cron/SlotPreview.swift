@@ -52,6 +52,8 @@ extension Schedule {
             expression.neverFires ? [] : expression.walk(in: zone).preview(after: moment, count: count)
         case .calendar(let grid, _):
             grid.walk(in: zone).preview(after: moment, count: count)
+        case .several(let list):
+            list.preview(after: moment, in: ScheduleZones(zone), count: count)
         case .every, .after, .at, .startup, .manual:
             slots(after: moment, through: .distantFuture, in: zone, limit: count).map {
                 SlotPreview(moment: $0, note: nil)
@@ -132,19 +134,19 @@ package struct SlotCrowd: Hashable, Sendable {
     /// The largest crowd ahead that these schedules make, each that of so many `jobs`, as far as their next slots and the next full hour and
     /// day show it; `nil` when none is larger than ``limit``.
     package static func largest(
-        of schedules: [(schedule: Schedule, zone: ZoneRules, jobs: Int)], after moment: Moment
+        of schedules: [(schedule: Schedule, zones: ScheduleZones, jobs: Int)], after moment: Moment
     ) -> SlotCrowd? {
         guard schedules.reduce(0, { $0 + $1.jobs }) > limit else { return nil }
         var counts: [Int64: Int] = [:]
-        for (schedule, zone, jobs) in schedules {
-            guard let next = schedule.nextSlot(after: moment, in: zone) else { continue }
+        for (schedule, zones, jobs) in schedules {
+            guard let next = schedule.nextSlot(after: moment, in: zones) else { continue }
             counts[next.seconds, default: 0] += jobs
         }
         let common = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(4).map(\.key)
         let seconds = moment.seconds
         let candidates = Set(common + [seconds - seconds % 3600 + 3600, seconds - seconds % 86_400 + 86_400])
         let crowds = candidates.map { second in
-            let there = schedules.filter { $0.schedule.hasSlot(inSecond: second, in: $0.zone) }
+            let there = schedules.filter { $0.schedule.hasSlot(inSecond: second, in: $0.zones) }
             let count = there.reduce(0) { $0 + $1.jobs }
             return SlotCrowd(moment: Moment(seconds: second), count: count)
         }
@@ -163,8 +165,8 @@ package struct SlotCrowd: Hashable, Sendable {
 
 extension Schedule {
     /// Whether one of the slots lies in the second `second` after the epoch.
-    package func hasSlot(inSecond second: Int64, in zone: ZoneRules) -> Bool {
+    package func hasSlot(inSecond second: Int64, in zones: ScheduleZones) -> Bool {
         let before = Moment(microseconds: Moment(seconds: second).microseconds - 1)
-        return nextSlot(after: before, in: zone)?.seconds == second
+        return nextSlot(after: before, in: zones)?.seconds == second
     }
 }

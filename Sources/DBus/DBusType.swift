@@ -55,24 +55,24 @@ package indirect enum DBusType: Hashable, Sendable, SignatureWriting {
     /// Reads one complete type; `nil` when `signature` is anything else.
     package init?(signature: String) {
         var rest = Substring(signature)
-        guard let type = Self.take(from: &rest, depth: 0), rest.isEmpty else { return nil }
+        guard let type = Self.read(from: &rest, depth: 0), rest.isEmpty else { return nil }
         self = type
     }
 
-    private static func take(from rest: inout Substring, depth: Int) -> DBusType? {
+    private static func read(from rest: inout Substring, depth: Int) -> DBusType? {
         guard depth <= DBusValue.maximumDepth, let letter = rest.popFirst() else { return nil }
         if letter == "a" {
-            guard rest.first == "{" else { return take(from: &rest, depth: depth + 1).map(DBusType.array) }
+            guard rest.first == "{" else { return read(from: &rest, depth: depth + 1).map(DBusType.array) }
             rest.removeFirst()
-            guard let key = take(from: &rest, depth: depth + 1), key.isBasic,
-                let value = take(from: &rest, depth: depth + 1), rest.popFirst() == "}"
+            guard let key = read(from: &rest, depth: depth + 1), key.isBasic,
+                let value = read(from: &rest, depth: depth + 1), rest.popFirst() == "}"
             else { return nil }
             return .dictionary(key: key, value: value)
         }
         if letter == "(" {
             var members: [DBusType] = []
             while rest.first != ")" {
-                guard let member = take(from: &rest, depth: depth + 1) else { return nil }
+                guard let member = read(from: &rest, depth: depth + 1) else { return nil }
                 members.append(member)
             }
             rest.removeFirst()

@@ -61,19 +61,7 @@ package struct ChildProgram: Sendable {
     ///
     /// The corresponding C function is `posix_spawn`, which knows no control group, terminal or limit.
     package func start() throws(HostError) -> Int32 {
-        // A descriptor that already has the number of a later target would be overwritten: park it above.
-        var parked: [Descriptor] = []
-        var places: [Int32] = []
-        for (target, descriptor) in descriptors.enumerated() {
-            var source = descriptor.raw
-            if source < descriptors.count, source != target {
-                let above = try Descriptor(
-                    clinux_fcntl(source, F_DUPFD_CLOEXEC, Int32(descriptors.count)), call: "fcntl")
-                parked.append(above)
-                source = above.raw
-            }
-            places.append(source)
-        }
+        let (places, parked) = try sources()
         let bounds = limits.map { clinux_limit(resource: UInt64($0.key), most: $0.value) }
         var own = CStrings([path, folder ?? "", oomScore.map(String.init) ?? ""])
         var words = CStrings(arguments)
@@ -84,21 +72,13 @@ package struct ChildProgram: Sendable {
                 unsafe variables.withPointers { variables in
                     unsafe places.withUnsafeBufferPointer { places in
                         unsafe bounds.withUnsafeBufferPointer { bounds in
-                            var program = unsafe clinux_program()
+                            var program = unsafe numbers
                             unsafe program.path = UnsafePointer(own[0])
                             unsafe program.arguments = arguments
                             unsafe program.environment = variables
                             unsafe program.folder = folder == nil ? nil : UnsafePointer(own[1])
                             unsafe program.descriptors = places.baseAddress
-                            unsafe program.descriptor_count = Int32(places.count)
-                            unsafe program.terminal = terminal.map(Int32.init) ?? -1
-                            unsafe program.control_group = controlGroup?.raw ?? -1
-                            unsafe program.mask = mask.map { Int32($0) } ?? -1
-                            unsafe program.has_priority = priority == nil ? 0 : 1
-                            unsafe program.priority = Int32(priority ?? 0)
                             unsafe program.limits = bounds.baseAddress
-                            unsafe program.limit_count = Int32(bounds.count)
-                            unsafe program.open_files = DescriptorLimit.ofChildren.map(Int64.init) ?? -1
                             unsafe program.oom_score = oomScore == nil ? nil : UnsafePointer(own[2])
                             let pid = unsafe clinux_start_program(&program)
                             if pid < 0, let call = unsafe program.failed_call {
@@ -115,6 +95,39 @@ package struct ChildProgram: Sendable {
         _ = consume parked
         if let failure { throw failure }
         return pid
+    }
+
+    /// The descriptors it gets as 0, 1, 2 ..., and copies that must live until it is started.
+    ///
+    /// A descriptor that already has the number of a later target would be overwritten: a copy above takes its place.
+    private func sources() throws(HostError) -> (places: [Int32], parked: [Descriptor]) {
+        var parked: [Descriptor] = []
+        var places: [Int32] = []
+        for (target, descriptor) in descriptors.enumerated() {
+            var source = descriptor.raw
+            if source < descriptors.count, source != target {
+                let above = try Descriptor(
+                    clinux_fcntl(source, F_DUPFD_CLOEXEC, Int32(descriptors.count)), call: "fcntl")
+                parked.append(above)
+                source = above.raw
+            }
+            places.append(source)
+        }
+        return (places, parked)
+    }
+
+    /// The program's parameters that are no pointers.
+    private var numbers: clinux_program {
+        var program = unsafe clinux_program()
+        unsafe program.descriptor_count = Int32(descriptors.count)
+        unsafe program.terminal = terminal.map(Int32.init) ?? -1
+        unsafe program.control_group = controlGroup?.raw ?? -1
+        unsafe program.mask = mask.map { Int32($0) } ?? -1
+        unsafe program.has_priority = priority == nil ? 0 : 1
+        unsafe program.priority = Int32(priority ?? 0)
+        unsafe program.limit_count = Int32(limits.count)
+        unsafe program.open_files = DescriptorLimit.ofChildren.map(Int64.init) ?? -1
+        return unsafe program
     }
 }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// process lives. These threads sleep in the kernel until there is a job or a sleeper is due, so that a daemon
 /// with nothing to do is not woken at all. Jobs are taken in the order they came, whatever their priority.
 ///
-/// A worker that hands out one job and goes on wakes nobody for it: it takes it itself in a moment, which saves
+/// A worker that hands out one job and continues wakes nobody for it: it takes it itself in a moment, which saves
 /// a chain of short jobs the way through the kernel. A job that blocks its thread delays that one job.
 package final class WorkerPool: TaskExecutor {
     private let state = Mutex(WorkerQueue<UnownedJob>())
@@ -194,14 +194,14 @@ struct WorkerQueue<Job: Sendable> {
             jobs.append(sleeper.job)
             sleepers.removeLast()
         }
-        if let job = take() { return (.run(job), waiting > 0 ? popIdle() : nil) }
+        if let job = nextJob() { return (.run(job), waiting > 0 ? popIdle() : nil) }
         idle.append(worker)
         guard watch == nil, let until = sleepers.last?.dueAt else { return (.rest(until: nil), nil) }
         watch = (worker, until)
         return (.rest(until: until), nil)
     }
 
-    private mutating func take() -> Job? {
+    private mutating func nextJob() -> Job? {
         guard first < jobs.count else { return nil }
         defer {
             jobs[first] = nil

@@ -166,12 +166,6 @@ extension SQLiteLedger {
         }
     }
 
-    package func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord? {
-        try await read { database throws(StoreFailure) in
-            try OutboxRows.untried(channel: channel, item: item, in: database)
-        }
-    }
-
     package func outboxCounts(
         byChannelIn states: Set<OutboxState>
     ) async throws(LedgerError) -> [String: Int] {

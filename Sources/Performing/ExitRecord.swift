@@ -25,7 +25,7 @@ package struct ExitRecord: Hashable, Sendable {
     package var exitCode: Int?
     /// The signal that ended it.
     package var signal: Int?
-    /// What the cancel command said.
+    /// The reason of the cancel command.
     package var cancelReason: String?
     /// The first process; nil when it had none.
     package var pid: Int32?

@@ -27,7 +27,7 @@ package struct ProcessOrder: Hashable, Sendable {
         case none
         /// What the daemon sends for it, through a pipe.
         case pipe
-        /// The same, typed at its terminal; ``ProcessOrder/pty`` says how large that is.
+        /// The same, typed at its terminal; ``ProcessOrder/pty`` has its size.
         case pty
         /// These bytes through a pipe, and then the end.
         case text([UInt8])
@@ -87,7 +87,7 @@ package struct ProcessOrder: Hashable, Sendable {
     package var umask: UInt32?
     /// The terminal it is given as output, of this size at first; nil for a pipe.
     ///
-    /// With ``stdin`` `.pty` it also reads from it, else only what ``stdin`` says.
+    /// With ``stdin`` `.pty` it also reads from it, else only what ``stdin`` names.
     package var pty: PtySize?
     /// Where it reads from.
     ///
@@ -162,7 +162,7 @@ package struct PtySize: Hashable, Sendable {
     /// From 1 to 65,535.
     package var columns: Int
 
-    /// A size; ``isValid`` says whether a terminal can have it.
+    /// A size; ``isValid``: whether a terminal can have it.
     package init(rows: Int, columns: Int) {
         self.rows = rows
         self.columns = columns

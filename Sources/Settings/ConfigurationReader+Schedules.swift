@@ -19,12 +19,7 @@ extension ConfigurationReader {
             if word == "startup" { return ScheduleSpec(kind: .startup, text: "", zone: zone) }
             return expression(field, ScheduleSpec(kind: .cron, text: word, zone: zone), seed: seed)
         }
-        guard !field.isList else {
-            field.fault(
-                "expected text or a map, found a list",
-                hint: "write schedule: \"30 2 * * *\", or schedule: { every: 15m }")
-            return nil
-        }
+        if field.isList { return list(field, of: job, seed: seed, zone: zone) }
         let before = field.faults.problems.count
         guard let fields = field.record(keys: Self.kinds + Self.companionKeys) else { return nil }
         let hasOddKey = field.faults.problems.count > before
@@ -34,15 +29,7 @@ extension ConfigurationReader {
         spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
         let named = Self.kinds.filter { fields[$0] != nil }
         guard let kind = named.first, named.count == 1 else {
-            if !hasOddKey {
-                field.fault(
-                    named.isEmpty
-                        ? "the schedule says nothing about when"
-                        : "a schedule has one of \(named.joined(separator: ", "))",
-                    hint:
-                        "write schedule: { cron: \"30 2 * * *\" }, or one of every, after, at, startup, words"
-                )
-            }
+            if !hasOddKey { faultKinds(named, in: field) }
             return nil
         }
         let isCalendar = kind == "every" && (fields["time"] != nil || fields["weekday"] != nil)
@@ -59,6 +46,15 @@ extension ConfigurationReader {
             named.fault("the phrase names the time zone \(other)", hint: "leave one of them out")
         }
         return read
+    }
+
+    /// A schedule has one kind.
+    private func faultKinds(_ named: [String], in field: Field) {
+        field.fault(
+            named.isEmpty
+                ? "the schedule says nothing about when"
+                : "a schedule has one of \(named.joined(separator: ", "))",
+            hint: "write schedule: { cron: \"30 2 * * *\" }, or one of every, after, at, startup, words")
     }
 
     private static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
@@ -124,6 +120,11 @@ extension ConfigurationReader {
                     "the first day depends on when this file is read",
                     hint: "add it, such as from 2026-11-27, at the end of the phrase")
                 return nil
+            case .several(let list):
+                let members = list.members.compactMap { checked($0, spec, field) }
+                var read = ScheduleSpec(several: members, zone: answer.zone.name)
+                read.phrase = text
+                return read
             case .calendar(let grid, let name):
                 var read = ScheduleSpec(
                     kind: .calendar, text: grid.rule.text, zone: name, gap: spec.gap, fold: spec.fold)
@@ -220,6 +221,40 @@ extension ConfigurationReader {
         var spec = begun
         (spec.kind, spec.text) = (.calendar, rule.text)
         return spec
+    }
+}
+
+extension ConfigurationReader {
+    /// `schedule: [{ cron: ... }, { every: ... }]`: the job runs at the times of all of them.
+    private func list(_ field: Field, of job: Field, seed: String, zone: String) -> ScheduleSpec? {
+        guard let fields = field.list() else { return nil }
+        let before = field.faults.problems.count
+        var members: [(spec: ScheduleSpec, schedule: Schedule, field: Field)] = []
+        for part in fields {
+            guard !part.isList else {
+                part.fault(
+                    "a list of schedules can't hold another list", hint: "write all schedules in one list")
+                continue
+            }
+            let spec = readSchedule(part, of: job, seed: seed, zone: zone)
+            // A phrase may need several expressions.
+            for member in spec.map({ $0.members ?? [$0] }) ?? [] {
+                do {
+                    members.append((member, try member.schedule(seed: seed, zones: self.zone), part))
+                } catch {
+                    point(at: error, in: part)
+                }
+            }
+        }
+        guard field.faults.problems.count == before else { return nil }
+        if members.count == 1 { return members[0].spec }
+        do {
+            _ = try ScheduleList(members.map(\.schedule))
+        } catch {
+            (members.isEmpty ? field : members[error.member].field).fault(error.message, hint: error.fix)
+            return nil
+        }
+        return ScheduleSpec(several: members.map(\.spec), zone: zone)
     }
 }
 

@@ -85,7 +85,7 @@ struct PosixZone: Hashable, Sendable {
         var result: [(at: Int64, offset: Int32)] = []
         for change in changes {
             if let last = result.last, last.at >= change.at {
-                // The end of the old year meets the start of the new one: daylight time goes on.
+                // The end of the old year meets the start of the new one: daylight time continues.
                 result.removeLast()
             }
             if let last = result.last, last.offset == change.offset { continue }

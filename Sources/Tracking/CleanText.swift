@@ -12,6 +12,21 @@ package enum CleanText {
         return cut(collapse(raw, budget: limit * 16), limit: limit)
     }
 
+    /// `raw` as one line whose spaces stay as they are: terminal sequences and invisible direction characters dropped,
+    /// every other control character and end of a line a space, what has no meaning everywhere replaced by `U+FFFD`.
+    package static func row(_ raw: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in SpokenScalars(raw) {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: scalars.append(" ")
+            case .surrogate, .privateUse, .unassigned: scalars.append("\u{FFFD}")
+            case .format where scalar != joiner: break
+            default: scalars.append(scalar)
+            }
+        }
+        return String(scalars)
+    }
+
     /// Printable ASCII with no white space to change: the common case, and the answer needs no work.
     private static func isPlain(_ text: String) -> Bool {
         var previous: UInt8 = 0x20
@@ -112,7 +127,7 @@ enum EscapeStripper {
     }
 }
 
-/// What somebody said, without what only moves a terminal, turns the direction of a line or heaps up marks.
+/// A text, without what only moves a terminal, turns the direction of a line or heaps up marks.
 ///
 /// Terminal sequences go whole, so that a coloured word leaves no `[31m` behind; control characters other
 /// than tabs and ends of lines go (`\r` ends one, as does `\r\n`), and so do the marks that set the
@@ -135,13 +150,13 @@ package struct SpokenScalars: Sequence, IteratorProtocol {
 
     /// The next of them; `nil` at the end.
     package mutating func next() -> Unicode.Scalar? {
-        while let scalar = take() {
+        while let scalar = nextScalar() {
             switch scalar.value {
             case 0x1B: skipSequence()
             case 0x9B: skipControlSequence()
             case 0x90, 0x98, 0x9D, 0x9E, 0x9F: skipString()
             case 0x0D:
-                if let after = take(), after != "\n" { ahead = after }
+                if let after = nextScalar(), after != "\n" { ahead = after }
                 marks = 0
                 return "\n"
             case 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: continue
@@ -160,14 +175,14 @@ package struct SpokenScalars: Sequence, IteratorProtocol {
         return nil
     }
 
-    private mutating func take() -> Unicode.Scalar? {
+    private mutating func nextScalar() -> Unicode.Scalar? {
         guard let scalar = ahead else { return rest.next() }
         ahead = nil
         return scalar
     }
 
     private mutating func skipSequence() {
-        switch take()?.value {
+        switch nextScalar()?.value {
         case 0x5B: skipControlSequence()
         case 0x5D, 0x50, 0x58, 0x5E, 0x5F: skipString()
         case .some(0x20...0x2F): skip { (0x20...0x2F).contains($0) }
@@ -184,12 +199,12 @@ package struct SpokenScalars: Sequence, IteratorProtocol {
 
     /// A string ends at BEL, at ST, or with its line: what a bot forgot to end hides no other line.
     private mutating func skipString() {
-        while let scalar = take() {
+        while let scalar = nextScalar() {
             switch scalar.value {
             case 0x07, 0x9C: return
             case 0x0A: return ahead = scalar
             case 0x1B:
-                if let end = take(), end != "\\" { ahead = end }
+                if let end = nextScalar(), end != "\\" { ahead = end }
                 return
             default: continue
             }
@@ -198,7 +213,7 @@ package struct SpokenScalars: Sequence, IteratorProtocol {
 
     /// Passes over what belongs, and over the one that ends it if it is a final character.
     private mutating func skip(while belongs: (UInt32) -> Bool) {
-        while let scalar = take() {
+        while let scalar = nextScalar() {
             if belongs(scalar.value) { continue }
             if !(0x30...0x7E).contains(scalar.value) { ahead = scalar }
             return

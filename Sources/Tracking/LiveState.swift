@@ -35,7 +35,7 @@ public struct LiveState: Hashable, Sendable, Codable {
     private var etaAt: Moment?
     private var etaLow: Moment?
     private var etaHigh: Moment?
-    /// When the job last said something, or its run was moved on; that it was found silent does not count.
+    /// When the job last reported something, or its run was moved on; that it was found silent does not count.
     public var updatedAt: Moment
     /// From when on ``progress`` is out of date; absent when nothing is expected of the job.
     public var staleAt: Moment?

@@ -1,4 +1,4 @@
-/// What one datagram on a run's `NOTIFY_SOCKET` says: lines of `KEY=value`.
+/// What one datagram on a run's `NOTIFY_SOCKET` holds: lines of `KEY=value`.
 ///
 /// Understood are `STATUS`, `READY`, `X_PROGRESS` (`0.42`, `42%`, `21/50`), `X_PHASE`, `X_MESSAGE`,
 /// `X_STATE` (`working`, `blocked`, `blocked:permission`, `blocked:question`, `blocked:auth`),
@@ -10,9 +10,9 @@ public struct NotifyDatagram: Hashable, Sendable {
     /// The most bytes a datagram may have; a longer one is refused whole.
     public static let limit = 8192
 
-    /// What the job said about itself; empty when it only said that it is alive.
+    /// What the job reported about itself; empty when it only reported that it is alive.
     public var report: ProgressReport
-    /// Whether the job said that it has started up.
+    /// Whether the job reported that it has started up.
     public var isReady: Bool
 
     /// Reads a datagram.
@@ -23,7 +23,7 @@ public struct NotifyDatagram: Hashable, Sendable {
         var reading = Reading()
         for line in bytes.split(separator: 0x0A) {
             guard let equals = line.firstIndex(of: 0x3D) else { continue }
-            reading.take(line[..<equals], line[(equals + 1)...])
+            reading.apply(line[..<equals], line[(equals + 1)...])
         }
         report = reading.finished
         isReady = reading.isReady
@@ -35,7 +35,7 @@ public struct NotifyDatagram: Hashable, Sendable {
         var isOfPart = false
         var status: String?
 
-        mutating func take(_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+        mutating func apply(_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
             switch String(decoding: key.prefix(40), as: UTF8.self) {
             case "STATUS": status = text(value)
             case "READY": isReady = value.elementsEqual([0x31])

@@ -25,7 +25,7 @@ public struct OutputScanner: Sendable {
     ///
     /// A record ends at a line feed or carriage return and is cut at 8 KiB. At most 50 records a second
     /// are read, by the moments given; of the others only the newest. When the output is given up, the
-    /// last report says so (``ProgressReport/isWithdrawal``).
+    /// last report is a withdrawal (``ProgressReport/isWithdrawal``).
     public mutating func receive(_ piece: ArraySlice<UInt8>, at now: Moment) -> [ProgressReport] {
         guard !hasGivenUp else { return [] }
         var records: [[UInt8]] = []
@@ -70,7 +70,7 @@ public struct OutputScanner: Sendable {
         return ProgressReport(isWithdrawal: true)
     }
 
-    /// Counts a match for its template, and says whether that made it believed.
+    /// Counts a match for its template, and returns whether that made it believed.
     private mutating func consider(_ match: ProgressMatch) -> Bool {
         let index = candidates.firstIndex { $0.template == match.template }
         var candidate = index.map { candidates.remove(at: $0) } ?? Candidate(match)

@@ -39,7 +39,7 @@ public struct ProgressLine: Sendable {
         return last.flatMap { Self.report($0[...]) }.map { [$0] } ?? []
     }
 
-    /// What one line says, without its line feed.
+    /// What one line reports, without its line feed.
     ///
     /// - Returns: `nil` when it is no JSON object.
     public static func report(_ line: ArraySlice<UInt8>) -> ProgressReport? {

@@ -6,7 +6,7 @@ struct ProgressMatch: Hashable {
         case percent
         /// `n/N`; of such records the total is kept.
         case amounts
-        /// A JSON member whose name says it is a fraction.
+        /// A JSON member whose name marks it as a fraction.
         case fraction
         /// A JSON member that may be a fraction or a percentage; the values decide.
         case either

@@ -1,4 +1,4 @@
-/// What a job said about itself, once; every part of it may be absent.
+/// What a job reported about itself, once; every part of it may be absent.
 ///
 /// The texts are the job's own and may hold anything; ``LiveTracker`` cleans them.
 public struct ProgressReport: Hashable, Sendable, Codable {
@@ -20,14 +20,14 @@ public struct ProgressReport: Hashable, Sendable, Codable {
     public var phase: String?
     /// One line for people.
     public var message: String?
-    /// What it says about its state.
+    /// What it reports about its state.
     public var word: Word?
     /// The seconds it believes it still needs.
     public var etaSeconds: Double?
     /// Whether the source withdraws the progress it reported before: it turned out not to be progress.
     public var isWithdrawal: Bool
 
-    /// A report of the given parts; all absent is a report that only says "still here".
+    /// A report of the given parts; all absent is a report that only means "still here".
     public init(
         fraction: Double? = nil, done: Double? = nil, total: Double? = nil, phase: String? = nil,
         message: String? = nil, word: Word? = nil, etaSeconds: Double? = nil,
@@ -45,14 +45,14 @@ public struct ProgressReport: Hashable, Sendable, Codable {
 
     /// The part done in 0...1, from the fraction or else from the amounts.
     ///
-    /// `nil` when neither says it: not reported, not a number, or a total that is not above zero.
+    /// `nil` when neither has it: not reported, not a number, or a total that is not above zero.
     public var progress: Double? {
         if let fraction { return fraction.isFinite ? min(max(fraction, 0), 1) : nil }
         guard let done, let total, done.isFinite, total.isFinite, total > 0 else { return nil }
         return min(max(done / total, 0), 1)
     }
 
-    /// Whether the report says nothing at all.
+    /// Whether the report is empty.
     public var isEmpty: Bool { self == ProgressReport() }
 }
 
@@ -80,7 +80,7 @@ enum ReportNumber {
 
     /// A progress: `0.42`, `42%` or `21/50`.
     ///
-    /// A bare number is a fraction, so above 1 it says nothing.
+    /// A bare number is a fraction, so above 1 it means nothing.
     static func progress(_ bytes: ArraySlice<UInt8>) -> ProgressReport? {
         if bytes.last == 0x25 {
             guard let percent = decimal(bytes.dropLast()), percent <= 100 else { return nil }

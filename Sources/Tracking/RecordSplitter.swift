@@ -44,7 +44,7 @@ public struct RecordSplitter: Sendable {
 /// Lets through at most 50 records a second; of those it holds back, it remembers the newest.
 ///
 /// A job that prints a million lines costs no more than one that prints fifty, and its last line, which is
-/// often the one that says 100 %, is still read.
+/// often the one that shows 100 %, is still read.
 struct RecordLimiter: Sendable {
     /// The most records in any one second.
     static let perSecond = 50

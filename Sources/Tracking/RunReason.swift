@@ -19,7 +19,7 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
 
     // Ended by itself: completed, failed.
 
-    /// The process ended with an exit code; which one says whether that was success.
+    /// The process ended with an exit code; the code decides whether that was success.
     case exitCode
     /// A signal ended the process, and nobody of this house had sent it.
     case signal

@@ -16,7 +16,7 @@ final class Connections {
     private var connections: [UInt64: Connection] = [:]
     /// Streams that wait for their order, by token.
     private var attachments: [String: Attachment] = [:]
-    /// The connection that said hello last.
+    /// The connection that sent hello last.
     private(set) var daemon: UInt64?
     /// Since when there is no daemon, since boot.
     private(set) var awaySince: Duration? = .sinceBoot
@@ -58,7 +58,7 @@ final class Connections {
         try LocalSocket.accept(listener)
     }
 
-    /// The first that connected of those that have not said what they are.
+    /// The first that connected of those that have not identified themselves.
     private var oldestStranger: UInt64? {
         connections.filter { !$0.value.hasHello && !$0.value.isTerminal }.keys.min()
     }
@@ -142,7 +142,7 @@ final class Connections {
 
     // MARK: The daemon
 
-    /// The connection said hello: it is the daemon's from here on.
+    /// The connection sent hello: it is the daemon's from here on.
     func welcome(_ id: UInt64) {
         daemon = id
         awaySince = nil
@@ -192,14 +192,14 @@ final class Connections {
 
 /// One connection to the warden's socket.
 ///
-/// The one that said hello last is the daemon's; one that offered streams is a terminal's.
+/// The one that sent hello last is the daemon's; one that offered streams is a terminal's.
 struct Connection {
     /// Above this many waiting bytes copies of output are omitted and reports are kept back.
     private static let crowded = 256 << 10
 
     let socket: Descriptor
     var hasHello = false
-    /// It offers streams, and never says hello.
+    /// It offers streams, and never sends hello.
     private(set) var isTerminal = false
     /// The streams offered so far, by number.
     var offered: [Int: Descriptor] = [:]

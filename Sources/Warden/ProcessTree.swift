@@ -42,7 +42,7 @@ struct ProcessTree {
 
     /// The members among `processes` that still run, and remembers them.
     ///
-    /// `isMarked` says whether a process bears ``mark``; it is asked only about those that could. `grouped`
+    /// `isMarked` returns whether a process bears ``mark``; it is asked only about those that could. `grouped`
     /// are the processes in its control group.
     mutating func members(
         among processes: [ProcessEntry], grouped: Set<Int32> = [], isMarked: (Int32) -> Bool

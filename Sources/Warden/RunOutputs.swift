@@ -144,7 +144,7 @@ final class RunOutputs {
         }
     }
 
-    /// A connection closed: its run goes on without it, read as fast as it prints.
+    /// A connection closed: its run continues without it, read as fast as it prints.
     func detach(_ id: UInt64, _ connection: Connection) {
         guard let key = connection.key, let run = runs[key], run.terminal == id else { return }
         run.terminal = nil

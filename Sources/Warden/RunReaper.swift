@@ -73,7 +73,7 @@ final class RunReaper {
         lose(run, now)
     }
 
-    /// The first process of the run has ended, how is not known: nothing of it may go on beside what is done next
+    /// The first process of the run has ended, how is not known: nothing of it may continue beside what is done next
     /// in its place, another attempt or the next slot.
     func lose(_ run: Run, _ now: Duration) {
         run.tree.obey(run.ladder.lose(at: now))
@@ -159,7 +159,7 @@ final class RunReaper {
 
 /// How large this process has been, and so what the kernel's figure of a child's largest size is worth.
 ///
-/// A child shares our memory until it executes its program, and the kernel goes on counting that: what it reports of a
+/// A child shares our memory until it executes its program, and the kernel continues to count that: what it reports of a
 /// child is the larger of our largest size by then and the child's own. A figure above ours is the child's; of one that
 /// is not, nothing is known but that the child stayed below.
 /// - Source: Linux, fs/exec.c, `exec_mmap`.

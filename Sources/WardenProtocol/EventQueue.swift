@@ -22,7 +22,7 @@ final class EventQueue: Sendable {
         var hasEvents: Bool { count > 0 }
 
         /// At most `most` of those that wait.
-        mutating func take(_ most: Int) -> [PerformerEvent] {
+        mutating func removeFirst(_ most: Int) -> [PerformerEvent] {
             let taken = Array(events[start...].prefix(most))
             start += taken.count
             if start == events.count {
@@ -39,7 +39,7 @@ final class EventQueue: Sendable {
     private let state = Mutex(State())
     private let resume: @Sendable () -> Void
 
-    /// Calls `resume` when the reader has caught up after ``mayReceive`` said no.
+    /// Calls `resume` when the reader has caught up after ``mayReceive`` was false.
     init(resume: @escaping @Sendable () -> Void) {
         self.resume = resume
     }
@@ -83,7 +83,7 @@ final class EventQueue: Sendable {
     /// The next event; nil at the end, and when the reading task is canceled.
     func next() async -> PerformerEvent? {
         while !Task.isCancelled {
-            if let event = take(1).first { return event }
+            if let event = next(1).first { return event }
             if state.withLock({ $0.isFinished }) { return nil }
             await wait(until: \.hasEvents)
         }
@@ -91,7 +91,7 @@ final class EventQueue: Sendable {
     }
 
     /// All events that wait.
-    func takeAll() -> [PerformerEvent] { take(.max) }
+    func takeAll() -> [PerformerEvent] { next(.max) }
 
     /// Returns once events were added that it has not reported before.
     ///
@@ -109,9 +109,9 @@ final class EventQueue: Sendable {
         return false
     }
 
-    private func take(_ most: Int) -> [PerformerEvent] {
+    private func next(_ most: Int) -> [PerformerEvent] {
         let (taken, mustResume) = state.withLock { state in
-            let taken = state.take(most)
+            let taken = state.removeFirst(most)
             let mustResume = state.isStopped && !taken.isEmpty && state.count < Self.low
             if mustResume { state.isStopped = false }
             return (taken, mustResume)

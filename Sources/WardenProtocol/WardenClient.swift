@@ -52,14 +52,14 @@ package final class WardenClient: Sendable {
     /// answered with refused by the client itself.
     ///
     /// A command is lost when there is no connection, or when it breaks
-    /// before the command has arrived: then ``PerformerEvent/disconnected`` says so.
+    /// before the command has arrived: then ``PerformerEvent/disconnected`` reports it.
     package func send(_ command: WardenCommand) {
         mailbox.post(.send(command))
     }
 
     /// Hangs up and ends ``events``.
     ///
-    /// Runs go on in the warden.
+    /// Runs continue in the warden.
     package func close() {
         mailbox.post(.close)
     }

@@ -160,13 +160,10 @@ struct ConfigurationFiles: Sendable {
     private func crowd(of configuration: Configuration) -> SlotCrowd? {
         let zones = ZoneCache()
         let jobs = configuration.jobs.filter { $0.spec.spread == nil }
-        let schedules = jobs.compactMap { job -> (schedule: Schedule, zone: ZoneRules, jobs: Int)? in
-            guard
-                let schedule = try? job.spec.schedule.schedule(
-                    seed: job.spec.name, since: .now, zones: zones.rules(of:)),
-                let rules = zones.rules(of: schedule.zoneName ?? job.spec.schedule.zone)
-            else { return nil }
-            return (schedule, rules, 1)
+        let schedules = jobs.compactMap { job -> (schedule: Schedule, zones: ScheduleZones, jobs: Int)? in
+            let read = try? job.spec.schedule.read(
+                seed: job.spec.name, since: .now, zones: { zones.rules(of: $0) })
+            return read.map { ($0, $1, 1) }
         }
         return SlotCrowd.largest(of: schedules, after: .now)
     }

@@ -1,3 +1,4 @@
+import API
 import Delivery
 import Engine
 import Settings
@@ -27,7 +28,8 @@ extension ReloadRefusal {
         self.init(
             description: error.description,
             faults: error.problems.map {
-                Fault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.hint)
+                WireFault(
+                    file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.hint)
             })
     }
 }

@@ -55,6 +55,6 @@ struct SleepWatch {
             try await bus.owner(of: Self.login, deadline: Self.deadline) == signal.sender
         else { return }
         logger.notice("the machine \(isAboutToSleep ? "falls asleep" : "woke up")")
-        await slots.look()
+        await slots.checkClocks()
     }
 }

@@ -123,7 +123,7 @@ import Testing
         let several = try await run.belfry(#"cron words "at 9, 13:00 and 17:30""#)
         #expect(several.output.hasPrefix("0 9,13 * * *\n30 17 * * *\nAt 09:00 and 13:00 every day\n"))
         #expect(several.output.contains("\nnote: every day, as no day is named\n"))
-        #expect(several.output.hasSuffix("make a job for each\n"))
+        #expect(several.output.hasSuffix("give job add one --cron for each\n"))
         let severalAsJSON = try await run.belfry(#"cron words "at 9, 13:00 and 17:30" --json"#)
         #expect(severalAsJSON.output.contains(#""expressions":["0 9,13 * * *","30 17 * * *"]"#))
         #expect(!severalAsJSON.output.contains(#""expression":"#))

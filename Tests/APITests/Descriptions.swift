@@ -44,6 +44,10 @@ import Tracking
         var unpaused = Samples.job
         unpaused.paused = .no
         try add("Job", unpaused)
+        unpaused.schedule = WireSchedule(several: [
+            unpaused.schedule, WireSchedule(kind: "every", text: "2h"),
+        ])
+        try add("Job", unpaused)
         var refused = APIError(.badSchedule, hint: "Write another.")
         refused.errors = [WireRemark(kind: "range", field: "hour", range: 3..<5, message: "25 is too much")]
         refused.faults = [WireFault(file: "a", line: 1, column: 2, message: "no", hint: nil)]

@@ -45,6 +45,66 @@ import Testing
         }
     }
 
+    @Test func `may have several schedules`() async throws {
+        try await House.whileStanding { house in
+            let added = try await house.belfry(
+                "job", "add", "open", "--cron", "30 8 * * 1-5", "--cron", "0 10 * * 6", "--every", "2h",
+                "--zone", "Europe/Berlin", "--json", "--shell", "true")
+            #expect(added.status == 0, "\(added.errors)")
+            let job = try WireCoding.decode(WireJob.self, from: added.output.utf8)
+            #expect(job.schedule.kind == "several")
+            #expect(job.schedule.text == "30 8 * * 1-5; 0 10 * * 6; 2h")
+            #expect(job.schedule.members?.map(\.kind) == ["cron", "cron", "every"])
+            #expect(job.schedule.members?[2].from != nil && job.schedule.zone == "Europe/Berlin")
+            let shown = try await house.belfry("job", "show", "open")
+            #expect(shown.output.contains("30 8 * * 1-5 Europe/Berlin; 0 10 * * 6 Europe/Berlin; every 2h"))
+            #expect(
+                shown.output.contains(
+                    "At 08:30 on Monday through Friday; at 10:00 on Saturday; every 2 hours"))
+
+            let edited = try await house.belfry("job", "edit", "open", "--zone", "UTC", "--json")
+            let changed = try WireCoding.decode(WireJob.self, from: edited.output.utf8)
+            #expect(changed.schedule.members?.map(\.zone) == ["UTC", "UTC", nil])
+            #expect(changed.schedule.members?[2].from == job.schedule.members?[2].from)
+
+            _ = try await house.belfry(
+                "job", "edit", "open", "--words", "weekdays at 9, 13:00 and 17:30", "--zone", "UTC")
+            let phrase = try await blocking { [client = house.client] in try client.ask(Endpoints.job("open"))
+            }
+            #expect(phrase.schedule.members?.map(\.text) == ["0 9,13 * * 1-5", "30 17 * * 1-5"])
+            let slots = try await house.belfry("job", "next", "open", "-n", "15", "--json")
+            let times = try WireCoding.decode([Timestamp].self, from: slots.output.utf8).map(\.moment)
+            #expect(times == times.sorted() && Set(times).count == 15)
+            #expect(Set(times.map { $0.iso8601.dropFirst(11).prefix(5) }) == ["09:00", "13:00", "17:30"])
+        }
+    }
+
+    @Test func `are refused with schedules that do not go together`() async throws {
+        try await House.whileStanding { house in
+            let flags = try await house.belfry(
+                "job", "add", "a", "--cron", "0 9 * * *", "--after", "15m", "--shell", "true")
+            #expect(flags.status == 2)
+            #expect(
+                flags.errors.contains(
+                    "--after counts from the end of the last run and can't be combined with --cron"))
+            let twice = try await house.belfry(
+                "job", "add", "a", "--cron", "0 9 * * *", "--cron", "0 9 * * *", "--shell", "true")
+            #expect(twice.status == 2)
+            #expect(twice.errors.contains("this schedule is in the list already"), "\(twice.errors)")
+            var draft = JobDraft()
+            draft.name = "a"
+            draft.fields["shell"] = .text("true")
+            for member in [WireSchedule(kind: "after", text: "15m"), WireSchedule(several: [])] {
+                draft.schedule = WireSchedule(several: [WireSchedule(kind: "every", text: "1h"), member])
+                let asked = draft
+                let refused = try await blocking { [client = house.client] in
+                    #expect(throws: APIError.self) { try client.ask(Endpoints.addJob(body: asked)) }
+                }
+                #expect(refused?.code == .badSchedule || refused?.code == .badValue)
+            }
+        }
+    }
+
     @Test func `are not denied before those of the files are loaded`() async throws {
         try await House.whileStanding(loading: Loading(isDone: false, patience: .zero)) { house in
             let client = house.client

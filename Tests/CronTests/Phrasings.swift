@@ -408,9 +408,8 @@ private let phrasings = """
         let berlin = try SystemZones.zone("Europe/Berlin")
         var found: String
         do {
-            let answer = try PhraseAnswer(
-                row.phrase, now: now, in: berlin, zones: Self.zones, allowsSeveral: true)
-            found = ([answer.schedule] + answer.others).map { schedule in
+            let answer = try PhraseAnswer(row.phrase, now: now, in: berlin, zones: Self.zones)
+            found = answer.schedule.members.map { schedule in
                 guard case .cron(let expression, let zone) = schedule else { return schedule.text }
                 return expression.description + (zone == "Europe/Berlin" ? "" : " \(zone)")
             }.joined(separator: " + ")

@@ -66,6 +66,27 @@ import Timeline
         #expect(skipped["lastSlot"] != nil)
     }
 
+    @Test func `run at the times of all their schedules, and once where these coincide`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              tick:
+                schedule: [ "* * * * * *", { every: 1s }, { cron: "*/2 * * * * *", zone: Asia/Tokyo } ]
+                overlap: allow
+                command: ["true"]
+            """)
+        let events = try belfry.events()
+        for _ in 1...3 { _ = try await events.event("run.completed", of: "tick") }
+        try await belfry.restart()
+        let later = try belfry.events()
+        for _ in 1...2 { _ = try await later.event("run.completed", of: "tick") }
+        let slots = try await belfry.json("runs", "tick").list.compactMap { $0["slot"].text }
+        #expect(slots.count >= 5 && Set(slots).count == slots.count, "\(slots)")
+        let job = try await belfry.json("job", "show", "tick")
+        #expect(job["schedule"]["kind"].text == "several")
+        #expect(job["schedule"]["members"].list.compactMap { $0["zone"].text }.last == "Asia/Tokyo")
+    }
+
     @Test func `survive a restart of the daemon`() async throws {
         let belfry = try await Belfry.start()
         try await belfry.run("job", "add", "kept", "--shell", "exit 3", "--bot", "ops")

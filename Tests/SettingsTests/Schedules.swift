@@ -113,6 +113,47 @@ import Timeline
         if !place.isEmpty { #expect(marked(shown) == place) }
     }
 
+    @Test func `may be several`() throws {
+        let zone = "Europe/Vienna"
+        let nightly = ScheduleSpec(kind: .cron, text: "30 2 * * *", zone: zone)
+        let grid = ScheduleSpec(kind: .every, text: "15m", zone: zone)
+        let noon = ScheduleSpec(kind: .cron, text: "0 12 * * 0", zone: "UTC", gap: "skip")
+        #expect(
+            try spec(
+                "[ '30 2 * * *', { every: 15m }, { cron: '0 12 * * 0', zone: UTC, gap: skip }, startup ]")
+                == ScheduleSpec(
+                    several: [nightly, grid, noon, ScheduleSpec(kind: .startup, text: "", zone: zone)],
+                    zone: zone))
+        #expect(try spec("[ '30 2 * * *' ]") == nightly)
+        let phrase = try #require(try spec("{ words: 'at 9, 13:00 and 17:30', gap: skip }"))
+        #expect(phrase.kind == .several && phrase.phrase == "at 9, 13:00 and 17:30")
+        let times = ["0 9,13 * * *", "30 17 * * *"].map {
+            ScheduleSpec(kind: .cron, text: $0, zone: zone, gap: "skip")
+        }
+        #expect(phrase.members == times)
+        let mixed = try spec("[ { words: 'at 9 and 17:30', gap: skip }, { every: 15m } ]")
+        #expect(mixed?.members?.map(\.text) == ["0 9 * * *", "30 17 * * *", "15m"])
+    }
+
+    @Test(arguments: [
+        ("[]", "a list of schedules has at least two; write the schedule without a list", ""),
+        ("[ '30 2 * * *', [startup] ]", "schedule[1]: a list of schedules can't hold another list", ""),
+        ("[ '30 2 * * *', { after: 15m } ]", "schedule[1]: after counts from the end of the last run", ""),
+        ("[ manual, '30 2 * * *' ]", "schedule[0]: manual can't stand beside another schedule", "manual"),
+        ("[ '30 2 * * *', '61 2 * * *' ]", "schedule[1]: minute: 61 is outside 0...59", "61"),
+        ("[ '30 2 * * *', '30 2 * * *' ]", "schedule[1]: this schedule is in the list already", "30 2 * * *"),
+        (
+            "[ \((1...17).map { "'\($0) 2 * * *'" }.joined(separator: ", ")) ]",
+            "schedule[16]: a job has at most 16 schedules", "17 2 * * *"
+        ),
+    ])
+    func `is refused where a list has no meaning`(schedule: String, reason: String, place: String) {
+        let shown = refusal(job(schedule))
+        #expect(shown.contains("belfry.yaml:3:"))
+        #expect(shown.contains(reason), "\(shown)")
+        if !place.isEmpty { #expect(marked(shown) == place) }
+    }
+
     @Test func `may count days and weeks of the calendar`() throws {
         let zone = "Europe/Vienna"
         #expect(

@@ -12,4 +12,12 @@ import Tracking
     func `holds no part of a terminal sequence`(raw: String, clean: String) {
         #expect(CleanText.line(raw, limit: 100) == clean)
     }
+
+    @Test(arguments: [
+        ("a  b\tc\r\nd", "a  b c d"), ("\u{1B}[31mred\u{1B}[0m  x", "red  x"), ("a\u{202E}b\u{200F}c", "abc"),
+        ("\u{E000}", "\u{FFFD}"), ("👩\u{200D}💻", "👩\u{200D}💻"),
+    ])
+    func `keeps its spaces as a row of a table`(raw: String, clean: String) {
+        #expect(CleanText.row(raw) == clean)
+    }
 }

@@ -2,7 +2,7 @@
 ///
 /// - Source: WHATWG HTML, 9.2 "Server-sent events".
 package struct ServerSentEvent: Hashable, Sendable {
-    /// Where a reader resumes; absent for what is never said again, such as live states.
+    /// Where a reader resumes; absent for what is never sent again, such as live states.
     package var id: String?
     /// The event's name; absent: `message`.
     package var name: String?

@@ -73,7 +73,7 @@ package protocol PathParameters: Hashable, Sendable {
     /// What the parts look like, in order.
     static var kinds: [PathKind] { get }
 
-    /// The value of `segments`, each of which looks as ``kinds`` says.
+    /// The value of `segments`, each of which has the form in ``kinds``.
     init?(segments: [String])
 
     /// The parts in order, not escaped.
@@ -152,7 +152,7 @@ package struct EndpointRouter: Sendable {
     /// The places of rows in ``rows``, by the number of their path's segments.
     private let places: [Int: [Int]]
 
-    /// A row with what a request's path says.
+    /// A row with the values of a request's path.
     package struct Match: Sendable {
         /// The row.
         package let row: EndpointRow

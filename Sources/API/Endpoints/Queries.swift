@@ -68,7 +68,7 @@ package struct LogsQuery: QueryParameters {
     package var offset = 0
     /// The attempt; nil: the newest one that started.
     package var attempt: Int64?
-    /// Whether the answer goes on until the attempt has ended.
+    /// Whether the answer continues until the attempt has ended.
     package var follow = false
 
     /// From the first byte to the last one now.

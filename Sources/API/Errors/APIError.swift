@@ -21,7 +21,7 @@ package struct APIError: Error, Hashable, Sendable {
     /// What people read instead of the message, with lines under the places at fault; begins as a sentence does.
     package var drawing: String?
 
-    /// The error `code`, said in the table's words unless better ones are given.
+    /// The error `code`, in the table's words unless better ones are given.
     ///
     /// Without a hint, one is made of the table's command where it has one.
     package init(_ code: ErrorCode, _ message: String? = nil, hint: String? = nil) {
@@ -79,7 +79,7 @@ extension APIError: Codable {
     }
 }
 
-/// What the parser of arguments says, in the form of our own sentences.
+/// The messages of the argument parser, in the form of our own sentences.
 package enum UsageSentence {
     /// `message` on one line; it begins small and ends without a full stop.
     package static func of(_ message: String) -> String {

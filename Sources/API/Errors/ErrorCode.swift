@@ -49,7 +49,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
 
     case internalFault = "E1901"
 
-    /// What the table says about the error.
+    /// The error's row of the table.
     package var row: ErrorRow {
         switch self {
         case .badRequest: ErrorRow(400, .badRequest, exit: 2, "the request can't be understood")
@@ -105,7 +105,7 @@ package struct ErrorRow: Hashable, Sendable {
     package var kind: ErrorKind
     /// What `belfry` exits with: 1 failed, 2 usage, 3 no daemon, 4 not found, 5 refused, 6 timed out.
     package var exitCode: Int32
-    /// What is said when nothing better is known; begins small, ends without a full stop.
+    /// The sentence where nothing better is known; begins small, ends without a full stop.
     package var sentence: String
     /// The command that helps, where one does.
     package var command: String?

@@ -1,10 +1,11 @@
+package import Ledger
 package import Tracking
 
 /// A run that `belfry exec` did without a daemon, as it waits in the state folder's `spool` for the next one.
 ///
 /// The file is `ID.json`; what the run printed is beside it, as `ID.log` with its pieces. It is written before the
 /// command starts and again, synced, when it has ended. When `belfry exec` is killed meanwhile, the warden it started
-/// goes on and leaves its record as `warden/ID.1`.
+/// continues and leaves its record as `warden/ID.1`.
 package struct SpooledRun: Hashable, Sendable, Codable {
     /// The only form of this version.
     package static let form = 1
@@ -46,28 +47,11 @@ package struct SpooledRun: Hashable, Sendable, Codable {
     /// How much it printed, kept or not.
     package var outputBytes: Int64?
     /// Its warden: once that has ended without a record, a run that is still `running` is lost.
-    package var watcher: Watcher
-
-    /// A process for ever.
-    package struct Watcher: Hashable, Sendable, Codable {
-        /// Its id.
-        package var pid: Int32
-        /// When it started, in clock ticks since the machine did.
-        package var startTime: UInt64
-        /// The boot it runs in.
-        package var boot: String
-
-        /// A process by its parts.
-        package init(pid: Int32, startTime: UInt64, boot: String) {
-            self.pid = pid
-            self.startTime = startTime
-            self.boot = boot
-        }
-    }
+    package var watcher: ProcessMark
 
     /// A run that is about to start.
     package init(
-        id: String, job: String, command: [String], cwd: String, startedAt: Timestamp, watcher: Watcher
+        id: String, job: String, command: [String], cwd: String, startedAt: Timestamp, watcher: ProcessMark
     ) {
         form = Self.form
         self.id = id

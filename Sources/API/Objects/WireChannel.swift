@@ -11,7 +11,7 @@ package struct WireChannel: Hashable, Sendable, Codable {
     /// The last failure, one line without secrets.
     package var lastError: String?
 
-    /// A channel in a state, nothing said about the past.
+    /// A channel in a state, without a past.
     package init(name: String, kind: String, state: String) {
         self.name = name
         self.kind = kind

@@ -37,7 +37,7 @@ package struct WireEvent: Hashable, Sendable, Codable {
 package struct WireVerdict: Hashable, Sendable, Codable {
     /// When it was decided.
     package var at: Timestamp
-    /// The event's number; of an item the newest event that it had taken in.
+    /// The event's number; of an item the newest event that it had processed.
     package var event: Int64
     /// The event's type, as long as it is kept.
     package var type: String?

@@ -54,11 +54,11 @@ package struct WireJob: Hashable, Sendable, Codable {
 
 /// When a job runs.
 package struct WireSchedule: Hashable, Sendable, Codable {
-    /// `cron`, `calendar`, `every`, `after`, `at`, `startup` or `manual`; in a draft also `words`, whose text is a
-    /// phrase.
+    /// `cron`, `calendar`, `every`, `after`, `at`, `startup`, `manual` or `several`; in a draft also `words`, whose text
+    /// is a phrase.
     package var kind: String
     /// The schedule as it was written: an expression, `2w fri 17:00 from 2026-11-27`, a duration, a time; empty for
-    /// `manual` and `startup`.
+    /// `manual` and `startup`; of `several` the texts of all, which a draft may leave empty.
     package var text: String
     /// The name of the zone its wall time is read in; absent where wall time plays no part.
     package var zone: String?
@@ -70,6 +70,15 @@ package struct WireSchedule: Hashable, Sendable, Codable {
     package var phrase: String?
     /// How the limits of the phrase are understood, such as `17:00 is not included`; absent where it has none.
     package var note: String?
+    /// The schedules of `several`, 2 to 16 of other kinds; absent for these.
+    package var members: [WireSchedule]?
+
+    /// Several schedules: the job runs at the times of all of them.
+    package init(several members: [WireSchedule]) {
+        kind = "several"
+        text = members.map { $0.text.isEmpty ? $0.kind : $0.text }.joined(separator: "; ")
+        self.members = members
+    }
 
     /// A schedule of a kind.
     package init(kind: String, text: String, zone: String? = nil, words: String? = nil) {

@@ -37,7 +37,7 @@ package struct WireLive: Hashable, Sendable, Codable {
     package var etaLow: Timestamp?
     /// The late end of the 80 % band.
     package var etaHigh: Timestamp?
-    /// When the job last said something, or the state last changed.
+    /// When the job last reported something, or the state last changed.
     package var updatedAt: Timestamp
     /// From when on the progress is old.
     package var staleAt: Timestamp?

@@ -4,14 +4,14 @@ package import Ledger
 package struct JobDraft: Hashable, Sendable {
     /// Needed to add; the path names the job of an edit.
     package var name: String?
-    /// Where a new job comes from: `cli` unless said, or `import`.
+    /// Where a new job comes from: `cli` unless named, or `import`.
     package var origin: String?
     /// When it runs; `zone` absent: that of the configuration.
     package var schedule: WireSchedule?
     /// The rest, by the names that ``JobField/draft`` gives: members beside these three.
     package var fields: JobValue = .map([:])
 
-    /// A draft that says nothing.
+    /// An empty draft.
     package init() {}
 }
 

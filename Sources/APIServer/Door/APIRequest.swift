@@ -26,7 +26,7 @@ package struct APIRequest: Sendable {
     }
 }
 
-/// What a request to an endpoint says, as values.
+/// The values of a request to an endpoint.
 package struct Arguments<Path: Sendable, Query: Sendable, Body: Sendable>: Sendable {
     /// The variable parts of the path.
     package let path: Path
@@ -39,7 +39,7 @@ package struct Arguments<Path: Sendable, Query: Sendable, Body: Sendable>: Senda
 }
 
 extension Endpoint where Body: Decodable {
-    /// What `request` says.
+    /// The values of `request`.
     ///
     /// - Throws: ``APIError`` for a value that is refused.
     func arguments(of request: APIRequest) throws(APIError) -> Arguments<Path, Query, Body> {

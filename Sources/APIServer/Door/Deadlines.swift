@@ -42,7 +42,7 @@ final class Deadlines: Sendable {
         loop.scheduleTask(deadline: due) { self.check(on: loop, at: due) }
     }
 
-    /// Closes what is due, and goes on with the next deadline, if there is one.
+    /// Closes what is due, and continues with the next deadline, if there is one.
     private func check(on loop: any EventLoop, at due: NIODeadline) {
         let now = NIODeadline.now()
         let (late, next) = state.withLock { state -> ([any Channel], NIODeadline?) in

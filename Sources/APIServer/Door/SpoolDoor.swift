@@ -10,7 +10,7 @@ import Tracking
 /// Takes in what `belfry exec` left in the state folder's `spool` while no daemon was there.
 ///
 /// Exactly once: a run's id is its cause, and its file goes only after its row is written. A file that is not what it
-/// should be is set aside in `spool/refused`, and the log says why.
+/// should be is set aside in `spool/refused`, and the log has the reason.
 package actor SpoolDoor {
     private let control: Control
     private let folder: String

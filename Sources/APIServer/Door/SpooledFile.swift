@@ -121,7 +121,7 @@ struct SpooledFile {
         }
     }
 
-    private func isWatched(_ watcher: SpooledRun.Watcher) -> Bool {
+    private func isWatched(_ watcher: ProcessMark) -> Bool {
         watcher.boot == (try? Machine.bootID())
             && ProcessTable.isAlive(pid: watcher.pid, startTime: watcher.startTime)
     }

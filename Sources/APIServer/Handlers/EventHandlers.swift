@@ -14,7 +14,7 @@ extension DaemonHandler {
 
     /// Events from where the reader left off, then as they come; with `live=1` live states in between.
     ///
-    /// Live states have no id: they are never said again, only how things are now.
+    /// Live states have no id: they are never sent again, only how things are now.
     func events(_ query: EventsQuery, lastEventID: String?) async throws(APIError) -> StreamAnswer {
         var after = query.since
         if let text = lastEventID {
@@ -115,7 +115,7 @@ extension DaemonHandler {
 enum Wake: Sendable {
     /// Something may be new.
     case refresh
-    /// Nothing was said for a while.
+    /// Nothing was sent for a while.
     case heartbeat
     /// The daemon stops.
     case stop

@@ -11,7 +11,7 @@ extension DaemonHandler {
     /// A stretch of an attempt's output: to the next gap, to its end now, or with `follow` to the attempt's end.
     ///
     /// Without `attempt` it is the newest one that was started. The reader asks again behind the stretch; an empty
-    /// answer says that the attempt has no more.
+    /// answer shows that the attempt has no more.
     func logs(_ name: RunName, _ query: LogsQuery) async throws(APIError) -> StreamAnswer {
         let run = try await record(name)
         var shown = run

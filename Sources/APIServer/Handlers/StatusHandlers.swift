@@ -9,7 +9,7 @@ extension DaemonHandler {
         let engine = try await asking(await control.status())
         var status = WireStatus(
             version: identity.version, pid: identity.pid, since: Timestamp(engine.since),
-            config: engine.configuration ?? control.configurationPath, state: identity.state)
+            config: engine.configuration ?? control.files.path, state: identity.state)
         if let pid = engine.warden {
             status.warden = WireWarden(pid: pid, runs: await control.runs.count)
             status.warden?.directory = identity.wardenDirectory

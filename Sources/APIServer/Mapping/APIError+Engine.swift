@@ -5,7 +5,7 @@ import Host
 package import Ledger
 
 extension APIError {
-    /// What the API says when the engine refused.
+    /// The API's error when the engine refused.
     package init(_ error: EngineError) {
         switch error {
         case .noSuchJob(let name): self.init(.noSuchJob, "no job \"\(name)\"")
@@ -78,7 +78,7 @@ extension APIError {
         }
     }
 
-    /// What the API says when the ledger refused.
+    /// The API's error when the ledger refused.
     package init(_ error: LedgerError) {
         switch error {
         case .fenced: self.init(.changedMeanwhile, hint: "Try again.")
@@ -88,13 +88,11 @@ extension APIError {
 }
 
 extension APIError {
-    /// What the API says when the configuration is refused.
+    /// The API's error when the configuration is refused.
     package init(_ refusal: ReloadRefusal) {
         self.init(.badConfig, refusal.description)
         guard let first = refusal.faults.first else { return }
-        faults = refusal.faults.map {
-            WireFault(file: $0.file, line: $0.line, column: $0.column, message: $0.message, hint: $0.hint)
-        }
+        faults = refusal.faults
         message =
             faults.count == 1
             ? "\(first.file):\(first.line):\(first.column): \(first.message)"

@@ -16,7 +16,7 @@ extension JobSpec {
         try apply(draft, reading)
     }
 
-    /// Changes what `draft` says, and nothing else.
+    /// Changes what `draft` names, and nothing else.
     mutating func apply(_ draft: JobDraft, _ reading: ScheduleReading) throws(APIError) {
         if draft.fields["command"] != nil, draft.fields["shell"] != nil {
             throw APIError(.badValue, "a job has a command or a shell text, not both")

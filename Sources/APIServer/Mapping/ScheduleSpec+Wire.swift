@@ -29,7 +29,8 @@ extension DaemonHandler {
     /// How schedules are read now.
     var reading: ScheduleReading {
         ScheduleReading(
-            zone: control.activeConfiguration.configuration.zone, zones: control.zones, now: control.clock.now
+            zone: control.activeConfiguration.configuration.zone, zones: control.host.zones,
+            now: control.clock.now
         )
     }
 }
@@ -57,33 +58,60 @@ extension ScheduleSpec {
                 return try Schedule(calendar: text, in: rules, made: reading.now)
             }
             self.text = text
-        case "words":
-            let answer = try Self.refusing { () throws(CronError) in
-                try PhraseAnswer(wire.text, now: reading.now, in: rules, zones: reading.phraseZones)
-            }
-            if let zone = wire.zone, zone != answer.zone.name {
-                throw APIError(
-                    .badSchedule, "the phrase names the time zone \(answer.zone.name), and zone is \(zone)",
-                    hint: "Give one of them.")
-            }
-            self = try Self.read(answer.zone, reading.now) { () throws(CronError) in answer.schedule }
-            if answer.namesFirstDay { nameFirstDay(made: reading.now, in: answer.zone) }
-            phrase = wire.text
+        case "words": self = try Self.phrase(wire, reading, in: rules)
         case "every":
             self.init(kind: .every, text: try Self.interval(wire.text), zone: rules.name)
             anchor = wire.from?.moment
+        case "several": self = try Self.list(wire, reading, zone: rules.name)
         case "after": self.init(kind: .after, text: try Self.interval(wire.text), zone: rules.name)
         case "at":
-            do {
-                let moment = try Moment(iso8601: wire.text, in: rules)
-                self.init(kind: .at, text: moment.iso8601(in: rules), zone: rules.name)
-            } catch {
-                throw APIError(
-                    .badValue, "\"\(wire.text)\" is not a time: \(error.message)",
-                    hint: "Write one such as 2030-01-31T08:00+01:00.")
-            }
+            self.init(kind: .at, text: try Self.moment(wire.text, in: rules), zone: rules.name)
         default: throw APIError(.badValue, "no schedule is of kind \"\(wire.kind)\"")
         }
+    }
+
+    private static func phrase(
+        _ wire: WireSchedule, _ reading: ScheduleReading, in rules: ZoneRules
+    ) throws(APIError) -> ScheduleSpec {
+        let answer = try refusing { () throws(CronError) in
+            try PhraseAnswer(wire.text, now: reading.now, in: rules, zones: reading.phraseZones)
+        }
+        if let zone = wire.zone, zone != answer.zone.name {
+            throw APIError(
+                .badSchedule, "the phrase names the time zone \(answer.zone.name), and zone is \(zone)",
+                hint: "Give one of them.")
+        }
+        var spec = try read(answer.zone, reading.now) { () throws(CronError) in answer.schedule }
+        if answer.namesFirstDay { spec.nameFirstDay(made: reading.now, in: answer.zone) }
+        spec.phrase = wire.text
+        return spec
+    }
+
+    /// The text of a moment, as it is stored.
+    private static func moment(_ text: String, in rules: ZoneRules) throws(APIError) -> String {
+        do {
+            return try Moment(iso8601: text, in: rules).iso8601(in: rules)
+        } catch {
+            throw APIError(
+                .badValue, "\"\(text)\" is not a time: \(error.message)",
+                hint: "Write one such as 2030-01-31T08:00+01:00.")
+        }
+    }
+
+    /// The schedules of a draft as one list; whoever stores it reads whether they go together.
+    private static func list(
+        _ wire: WireSchedule, _ reading: ScheduleReading, zone: String
+    ) throws(APIError) -> ScheduleSpec {
+        var members: [ScheduleSpec] = []
+        for member in wire.members ?? [] {
+            guard member.kind != "several" else {
+                throw APIError(.badSchedule, "a list of schedules can't hold another list")
+            }
+            let spec = try ScheduleSpec(member, reading)
+            // Those of a phrase that needs several expressions.
+            members += spec.members ?? [spec]
+        }
+        return members.count == 1 ? members[0] : ScheduleSpec(several: members, zone: zone)
     }
 
     /// Writes the first day of a calendar into its text, so that it does not depend on when the job is made.

@@ -9,36 +9,48 @@ extension WireJob {
     init(_ entry: ScheduledJob, lastRun: WireRun?) {
         let record = entry.record
         let spec = record.spec
-        let isManual = spec.schedule.kind == .manual
-        var (text, anchor): (String, Timestamp?) = (spec.schedule.text, nil)
-        switch entry.schedule {
-        case .every(_, let moment): anchor = Timestamp(moment)
-        // With its first day, also where that follows from when the job was made.
-        case .calendar(let grid, _): text = grid.rule.text
-        case .cron, .after, .at, .startup, .manual: break
-        }
         self.init(
             name: spec.name, origin: record.origin.rawValue, bot: spec.bot, kind: spec.action.kind,
-            schedule: WireSchedule(
-                kind: spec.schedule.kind.rawValue, text: text,
-                zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
+            schedule: WireSchedule(spec.schedule, entry.schedule, entry.zones, since: record.since),
             revision: record.revision, policies: JobFields.standard.policies(of: spec))
         if let spread = spec.spread {
             policies["spreadOffsetMs"] = JobValue.duration(SlotDelay.spread(spread, of: spec.name)).inJSON
-        }
-        schedule.from = anchor
-        if let phrase = spec.schedule.phrase {
-            schedule.phrase = phrase
-            schedule.note = (try? PhraseAnswer(phrase, now: record.since, in: entry.rules))?.note
         }
         at = record.place
         if let pause = record.pause {
             paused = .since(Timestamp(pause.since), note: pause.note)
         } else {
-            nextAt = Timestamp(entry.next, in: entry.rules)
+            nextAt = Timestamp(entry.next, in: entry.zones.first)
         }
         self.lastRun = lastRun
         (command, shell, cwd) = (spec.command, spec.shell, spec.directory)
         env = spec.environment.isEmpty ? nil : spec.environment.keys.sorted()
+    }
+}
+
+extension WireSchedule {
+    /// A stored schedule and what it was read as, by the rules of `zones`; active `since` then.
+    fileprivate init(
+        _ spec: ScheduleSpec, _ schedule: Schedule, _ zones: ScheduleZones, since: Moment
+    ) {
+        let rules = zones[schedule.zoneName]
+        let words = schedule == .manual ? nil : schedule.words(in: rules)
+        switch schedule {
+        case .several(let list):
+            self.init(
+                several: zip(spec.members ?? [], list.members).map {
+                    WireSchedule($0, $1, zones, since: since)
+                })
+        // With its first day, also where that follows from when the job was made.
+        case .calendar(let grid, _): self.init(kind: spec.kind.rawValue, text: grid.rule.text)
+        case .cron, .every, .after, .at, .startup, .manual:
+            self.init(kind: spec.kind.rawValue, text: spec.text)
+        }
+        (zone, self.words) = (schedule.zoneName, words)
+        if case .every(_, let anchor) = schedule { from = Timestamp(anchor) }
+        if let phrase = spec.phrase {
+            self.phrase = phrase
+            note = (try? PhraseAnswer(phrase, now: since, in: rules))?.note
+        }
     }
 }

@@ -11,7 +11,7 @@ extension JobDraft: SchemaDescribed {
         return book.define("JobDraft", JobFields.standard.schema(with: own) { $0.draft })
     }
 
-    /// A draft that says nothing.
+    /// An empty draft.
     package static var sample: JobDraft { JobDraft() }
 }
 

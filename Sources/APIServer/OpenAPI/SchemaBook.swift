@@ -25,6 +25,8 @@ package protocol SchemaDescribed: Decodable {
 package final class SchemaBook {
     private var objects: [String: JSON] = [:]
     private var types: [String: any Any.Type] = [:]
+    /// The objects that are being described: what lists them in itself refers to them.
+    private var open: Set<ObjectIdentifier> = []
 
     /// A book without schemas.
     package init() {}
@@ -38,8 +40,9 @@ package final class SchemaBook {
     ///
     /// - Throws: ``SchemaError`` when it can't be found out: such a type is to be ``SchemaDescribed``.
     package func schema(of type: any Decodable.Type) throws -> JSON {
-        func open<Value: Decodable>(_ type: Value.Type) throws -> JSON { try describe(type).schema }
-        return try open(type)
+        func describe<Value: Decodable>(_ type: Value.Type) throws -> JSON { try self.describe(type).schema }
+        if open.contains(ObjectIdentifier(type)) { return Self.reference(to: Self.name(of: type)) }
+        return try describe(type)
     }
 
     /// The schema of a type, and a value of it.
@@ -58,7 +61,7 @@ package final class SchemaBook {
                 .object(["type": .string("object"), "additionalProperties": values]), try cast(map.empty)
             )
         }
-        if let words = type as? any CaseIterable.Type, let (schema, sample) = Self.words(words) {
+        if let words = type as? any CaseIterable.Type, let (schema, sample) = Self.choices(words) {
             return (schema, try cast(sample))
         }
         return try object(type)
@@ -66,7 +69,9 @@ package final class SchemaBook {
 
     private func object<Value: Decodable>(_ type: Value.Type) throws -> (schema: JSON, sample: Value) {
         let full = String(describing: type)
-        let name = full.hasPrefix("Wire") ? String(full.dropFirst(4)) : full
+        let name = Self.name(of: type)
+        open.insert(ObjectIdentifier(type))
+        defer { open.remove(ObjectIdentifier(type)) }
         let notes = SchemaNotes()
         let sample: Value
         do {
@@ -82,6 +87,11 @@ package final class SchemaBook {
         types[name] = type
         objects[name] = notes.schema
         return (Self.reference(to: name), sample)
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        let full = String(describing: type)
+        return full.hasPrefix("Wire") ? String(full.dropFirst(4)) : full
     }
 
     /// Adds the schema of an object that is described by hand, and refers to it.
@@ -117,7 +127,7 @@ package final class SchemaBook {
         }
     }
 
-    private static func words(_ type: any CaseIterable.Type) -> (JSON, Any)? {
+    private static func choices(_ type: any CaseIterable.Type) -> (JSON, Any)? {
         func open<Words: CaseIterable>(_ type: Words.Type) -> [Any] { Array(type.allCases) }
         let cases = open(type)
         let words = cases.compactMap { ($0 as? any RawRepresentable)?.rawValue as? String }

@@ -94,7 +94,7 @@ struct CalendarReader {
         var day = "*"
     }
 
-    /// Midnight where nothing is said.
+    /// Midnight where no time is given.
     struct Time {
         var hour = "0"
         var minute = "0"
@@ -177,7 +177,7 @@ struct CalendarReader {
         time.minute = try field(parts[1], 0...59)
         guard parts.count == 3 else { return time }
         var second = parts[2]
-        // A fraction of zero says nothing; another one can't be said.
+        // A fraction of zero changes nothing; another one can't be expressed.
         if let dot = second.firstIndex(of: "."), second.firstRange(of: "..") == nil {
             guard second[dot...].dropFirst().allSatisfy({ $0 == "0" }) else {
                 throw refuse(second, "no expression has parts of a second", .notExpressible)

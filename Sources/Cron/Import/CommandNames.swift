@@ -93,7 +93,7 @@ private struct ShellCommands {
         if !words.isEmpty { commands.append(words) }
     }
 
-    /// The name of the first program that says what the text is for.
+    /// The name of the first program that shows what the text is for.
     var name: Substring? {
         var poor: Substring?
         for words in commands {

@@ -55,7 +55,7 @@ public struct Crontab: Hashable, Sendable {
     /// The form that the columns show.
     ///
     /// The system's where the word after the times names a user in every job and a program's path follows,
-    /// else the user's. `isUser` says whether the machine has a user of that name.
+    /// else the user's. `isUser` returns whether the machine has a user of that name.
     public static func form(of text: String, isUser: (String) -> Bool) -> Form {
         let read = Crontab(text, form: .system).lines
         let fits = read.allSatisfy { line in
@@ -101,7 +101,7 @@ public struct CrontabLine: Hashable, Sendable {
     /// Why cron would refuse the line; `nil` when it is a good one.
     public let problem: String?
 
-    /// Reads a line without the blanks in front of it; `problem` says what is wrong with it whatever it is.
+    /// Reads a line without the blanks in front of it; `problem` is what is wrong with it whatever it is.
     init(
         _ line: ArraySlice<UInt8>, _ number: Int, _ form: Crontab.Form, _ environment: [String: String],
         problem known: String?
@@ -179,7 +179,7 @@ public struct CrontabLine: Hashable, Sendable {
 extension CrontabLine {
     /// The text for the shell, the command's input as a here-document.
     ///
-    /// `nil` where that can't be said: the shell is not one that knows here-documents, the command has one
+    /// `nil` where that can't be known: the shell is not one that knows here-documents, the command has one
     /// already, or ends in a backslash.
     public var shellText: String? {
         guard let input else { return command }
@@ -226,7 +226,7 @@ struct CrontabSetting: Hashable {
         self.value = String(decoding: value, as: UTF8.self)
     }
 
-    /// A word in quotes, or up to where `isEnd` says; `nil` when a quote is not closed.
+    /// A word in quotes, or up to where `isEnd` is true; `nil` when a quote is not closed.
     private static func word(
         _ rest: inout ArraySlice<UInt8>, until isEnd: (UInt8) -> Bool
     ) -> ArraySlice<UInt8>? {

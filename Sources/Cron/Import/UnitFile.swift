@@ -1,6 +1,6 @@
 /// A unit file of systemd: settings in sections, in their order.
 ///
-/// A line that ends in a backslash goes on in the next one. An empty value takes back the settings of its
+/// A line that ends in a backslash continues in the next one. An empty value takes back the settings of its
 /// name above it, as systemd does for lists.
 /// - Source: systemd.syntax(7).
 public struct UnitFile: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct UnitFile: Hashable, Sendable {
     /// Reads `text`; lines that are no settings are left out.
     public init(_ text: String) {
         var reader = Reader()
-        // The parts of a line that goes on, and where it begins.
+        // The parts of a line that continues, and where it begins.
         var parts: [Substring] = []
         var start = 1
         // Bytes: to a Character, a carriage return and a line end are one.

@@ -6,7 +6,8 @@ extension Schedule {
     /// Hours without am or pm are those of a 24-hour clock, except at night, where 12 and 1 to 5 are midnight and
     /// the hours after it. A day without a time begins at midnight. Limits such as `between 9 and 17` never include
     /// their end; `through 17` does. What no expression can say becomes a calendar, a grid or a moment
-    /// (`every other day at 6pm`), or is refused with the reason; so is a phrase that is only half understood, or
+    /// (`every other day at 6pm`), what one expression cannot say becomes several (`at 9, 13:00 and 17:30`), or it is
+    /// refused with the reason; so is a phrase that is only half understood, or
     /// that people read in two ways.
     ///
     /// - Parameters:
@@ -21,11 +22,8 @@ extension Schedule {
 
 /// What a phrase asks for, and how the parts were understood that people may mean otherwise.
 package struct PhraseAnswer: Sendable {
-    /// The schedule; of several the first.
+    /// The schedule; a list for `at 9, 13:00 and 17:30`, which no single expression has.
     package let schedule: Schedule
-
-    /// Further expressions that together with ``schedule`` say `at 9, 13:00 and 17:30`.
-    package let others: [Schedule]
 
     /// The zone of the schedule: the one that the phrase names, else the one given beside it.
     package let zone: ZoneRules
@@ -49,11 +47,9 @@ package struct PhraseAnswer: Sendable {
     ///   - now: What "tomorrow" and "in 20 minutes" start from; also the anchor of grids.
     ///   - zone: The zone of a phrase that names none.
     ///   - zones: The zones that a phrase may name, as in `every day at 8:30 in Berlin`.
-    ///   - allowsSeveral: Accepts times that need more than one expression.
     /// - Throws: ``CronError`` with the words that were not understood, or all readings of a phrase that has several.
     package init(
-        _ phrase: String, now: Moment, in zone: ZoneRules, zones: PhraseZones = .none,
-        allowsSeveral: Bool = false
+        _ phrase: String, now: Moment, in zone: ZoneRules, zones: PhraseZones = .none
     ) throws(CronError) {
         var reader = PhraseReader(phrase, zones: zones.given(zone, now: now))
         var meaning = try reader.read()
@@ -70,19 +66,20 @@ package struct PhraseAnswer: Sendable {
             part.times = times
             schedules.append(try compose(part))
         }
-        if schedules.count > 1, !allowsSeveral {
-            let texts = schedules.map { schedule in
-                if case .cron(let expression, _) = schedule { "\"\(expression)\"" } else { schedule.text }
+        if schedules.count == 1 {
+            schedule = schedules[0]
+        } else {
+            do throws(ScheduleListError) {
+                schedule = .several(try ScheduleList(schedules))
+            } catch {
+                throw CronError(
+                    text: phrase,
+                    CronFault(
+                        .notExpressible, at: meaning.timesRange,
+                        "these times need \(schedules.count) expressions, and \(error.message)",
+                        fix: error.fix))
             }
-            throw CronError(
-                text: phrase,
-                CronFault(
-                    .notExpressible, at: meaning.timesRange,
-                    "one expression has the same minutes in all its hours",
-                    fix: "make one schedule for each of \(CronWords.join(texts))"))
         }
-        schedule = schedules[0]
-        others = Array(schedules.dropFirst())
         self.zone = rules
         namesZone = meaning.zone != nil
         namesFirstDay = meaning.firstDay != nil

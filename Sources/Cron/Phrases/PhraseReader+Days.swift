@@ -117,32 +117,10 @@ extension PhraseReader {
 
     private mutating func oneOfDays(_ isEvery: Bool) throws(CronError) {
         let start = position
-        if try weekdays() {
-            guard word == "the", let day = PhraseWords.ordinal(word(1)) else { return }
-            // "friday the 13th": both.
-            guard day <= 31, meaning.join == nil, !meaning.hasMonthDays else { throw lost() }
-            position += 2
-            meaning.monthDays = 1 << UInt64(day)
-            meaning.join = .and
-            monthSuffix()
-            if !isEvery, PhraseWords.month(word) != nil {
-                meaning.bareDate = range(from: start).lowerBound..<range.upperBound
-            }
-            return
-        }
+        if try weekdays() { return try weekdayAndDay(isEvery, from: start) }
         if let date = isoDate() { return try once(.date(date), words: 1) }
         if try isoTime() { return }
-        if PhraseWords.month(word) != nil {
-            guard let day = PhraseWords.ordinal(word(1)) ?? PhraseWords.number(word(1)), isDay(day) else {
-                guard meaning.hasWeekdays || meaning.hasMonthDays || meaning.interval != nil else {
-                    throw fault(
-                        "which days of \(CronNames.months[(PhraseWords.month(word) ?? 1) - 1]) is not said",
-                        fix: "say every day in \(word)")
-                }
-                return try months()
-            }
-            return try yearDay(month: word, day: day, words: 2, isEvery, from: start)
-        }
+        if PhraseWords.month(word) != nil { return try monthFirst(isEvery, from: start) }
         if try monthEnds(from: start) { return }
         _ = skip("the")
         if PhraseWords.isWeekend(word) { return _ = try weekdays() }
@@ -169,9 +147,35 @@ extension PhraseReader {
         try ordinals(from: start)
     }
 
+    /// `friday the 13th`: both.
+    private mutating func weekdayAndDay(_ isEvery: Bool, from start: Int) throws(CronError) {
+        guard word == "the", let day = PhraseWords.ordinal(word(1)) else { return }
+        guard day <= 31, meaning.join == nil, !meaning.hasMonthDays else { throw lost() }
+        position += 2
+        meaning.monthDays = 1 << UInt64(day)
+        meaning.join = .and
+        monthSuffix()
+        if !isEvery, PhraseWords.month(word) != nil {
+            meaning.bareDate = range(from: start).lowerBound..<range.upperBound
+        }
+    }
+
+    /// `march 5th`, or the months of days that were named before.
+    private mutating func monthFirst(_ isEvery: Bool, from start: Int) throws(CronError) {
+        if let day = PhraseWords.ordinal(word(1)) ?? PhraseWords.number(word(1)), isDay(day) {
+            return try yearDay(month: word, day: day, words: 2, isEvery, from: start)
+        }
+        guard meaning.hasWeekdays || meaning.hasMonthDays || meaning.interval != nil else {
+            throw fault(
+                "which days of \(CronNames.months[(PhraseWords.month(word) ?? 1) - 1]) is not said",
+                fix: "say every day in \(word)")
+        }
+        try months()
+    }
+
     func isDay(_ day: Int) -> Bool { (1...31).contains(day) }
 
-    /// A list of days of the week; says whether there was one.
+    /// A list of days of the week; returns whether there was one.
     mutating func weekdays() throws(CronError) -> Bool {
         guard let first = weekdaySet() else { return false }
         var bits = first
@@ -259,7 +263,7 @@ extension PhraseReader {
         }
     }
 
-    /// `the end of the month`, `start of every month`, after `at` or `on`; says whether it was there.
+    /// `the end of the month`, `start of every month`, after `at` or `on`; returns whether it was there.
     mutating func monthEnds(from start: Int) throws(CronError) -> Bool {
         let before = position
         _ = skip("the")
@@ -317,6 +321,41 @@ extension PhraseReader {
 
     /// `1st and 15th of the month`, `first and third monday of the month`.
     mutating func ordinals(from start: Int) throws(CronError) {
+        let values = try ordinalList()
+        if let weekday = PhraseWords.weekday(word) {
+            position += 1
+            for value in values {
+                guard (1...5).contains(value) else {
+                    throw fault(
+                        kind: .outOfRange, at: range(from: start), "a month has at most five of a weekday")
+                }
+                meaning.weekdayForms.append("\(weekday)#\(value)")
+            }
+            return try needMonth(from: start)
+        }
+        if isWorkingDay || skip(any: "weekday", "workday") {
+            guard values == [1] else {
+                throw fault(
+                    kind: .notExpressible, at: range(from: start),
+                    "only the first and the last working day of a month can be said")
+            }
+            // The working day nearest to the 1st never lies in the month before.
+            meaning.monthDayForms.append("1W")
+            return try needMonth(from: start)
+        }
+        _ = skip("day")
+        try monthDays(values, from: start)
+    }
+
+    /// What was read is a part of a month, and the words for that must follow, or have been said.
+    private mutating func needMonth(from start: Int) throws(CronError) {
+        guard monthSuffix() || word == "in" || isMonthly else {
+            throw fault(at: range(from: start), "of what is not said", fix: "add of the month")
+        }
+    }
+
+    /// `1st and 15th`, `1st through 5th`.
+    private mutating func ordinalList() throws(CronError) -> [Int] {
         var values: [Int] = []
         while let value = PhraseWords.ordinal(word) {
             values.append(value)
@@ -336,41 +375,13 @@ extension PhraseReader {
             guard PhraseWords.ordinal(next.word) != nil else { break }
             position = next.position
         }
-        if let weekday = PhraseWords.weekday(word) {
-            position += 1
-            for value in values {
-                guard (1...5).contains(value) else {
-                    throw fault(
-                        kind: .outOfRange, at: range(from: start), "a month has at most five of a weekday")
-                }
-                meaning.weekdayForms.append("\(weekday)#\(value)")
-            }
-            guard monthSuffix() || word == "in" || isMonthly else {
-                throw fault(at: range(from: start), "of what is not said", fix: "add of the month")
-            }
-            return
-        }
-        if isWorkingDay || skip(any: "weekday", "workday") {
-            guard values == [1] else {
-                throw fault(
-                    kind: .notExpressible, at: range(from: start),
-                    "only the first and the last working day of a month can be said")
-            }
-            // The working day nearest to the 1st never lies in the month before.
-            meaning.monthDayForms.append("1W")
-            guard monthSuffix() || word == "in" || isMonthly else {
-                throw fault(at: range(from: start), "of what is not said", fix: "add of the month")
-            }
-            return
-        }
-        _ = skip("day")
-        try monthDays(values, from: start)
+        return values
     }
 
     /// Whether "every month" was said before.
     private var isMonthly: Bool { meaning.interval?.unit == .month }
 
-    /// `of the month`, `of every month`; says whether it was there.
+    /// `of the month`, `of every month`; returns whether it was there.
     @discardableResult
     mutating func monthSuffix() -> Bool {
         skip("of", "the", "month") || skip("of", "every", "month") || skip("of", "each", "month")
@@ -454,7 +465,7 @@ extension PhraseReader {
         return CivilTime(moment).date
     }
 
-    /// `2026-12-24T09:30` as a date and a time; says whether it was there.
+    /// `2026-12-24T09:30` as a date and a time; returns whether it was there.
     mutating func isoTime() throws(CronError) -> Bool {
         guard word.utf8.count >= 16, word.utf8.dropFirst(10).first == UInt8(ascii: "t"),
             meaning.times.isEmpty,

@@ -6,39 +6,7 @@ extension PhraseReader {
         let start = position
         position += 1
         _ = skip("single")
-        switch word {
-        case "other":
-            position += 1
-            return try everyOther(from: start)
-        case "half":
-            guard skip("half", "hour") || skip("half", "an", "hour") else { throw lost("half hour") }
-            return try interval(30, .minute, from: start)
-        case "half-hour":
-            position += 1
-            return try interval(30, .minute, from: start)
-        case "hour" where word(1) == "and" && word(2) == "a" && word(3) == "half":
-            position += 4
-            return try interval(90, .minute, from: start)
-        case "few", "several", "couple", "some":
-            throw fault("how many is not said", fix: "write the number, such as every 3 hours")
-        case "fortnight":
-            position += 1
-            return try interval(2, .week, from: start)
-        case "noon", "midday", "midnight":
-            try interval(1, .day, from: start)
-            return try times()
-        case "quarter":
-            if skip("quarter", "hour") || skip("quarter", "of", "an", "hour") {
-                return try interval(15, .minute, from: start)
-            }
-            position += 1
-            return try interval(3, .month, from: start)
-        case "morning", "afternoon", "evening", "night":
-            try interval(1, .day, from: start)
-            return try partOfDay(word)
-        default:
-            break
-        }
+        if try everyNamed(from: start) { return }
         if word(1) == "day", word(2) == "of", let number = PhraseWords.ordinal(word), number > 1 {
             let place = range(from: start).lowerBound..<tokens[position + 1].range.upperBound
             throw fault(
@@ -55,25 +23,74 @@ extension PhraseReader {
             return
         }
         if try everyNth(from: start) { return }
+        if try everyNumber(from: start) { return }
+        meaning.bareDate = nil
+        try days(isEvery: true)
+    }
+
+    /// Intervals that have a name of their own: `every fortnight`, `every quarter`, `every half hour`, `every evening`;
+    /// whether it was one.
+    private mutating func everyNamed(from start: Int) throws(CronError) -> Bool {
+        switch word {
+        case "other":
+            position += 1
+            try everyOther(from: start)
+        case "half":
+            guard skip("half", "hour") || skip("half", "an", "hour") else { throw lost("half hour") }
+            try interval(30, .minute, from: start)
+        case "half-hour":
+            position += 1
+            try interval(30, .minute, from: start)
+        case "hour" where word(1) == "and" && word(2) == "a" && word(3) == "half":
+            position += 4
+            try interval(90, .minute, from: start)
+        case "few", "several", "couple", "some":
+            throw fault("how many is not said", fix: "write the number, such as every 3 hours")
+        case "fortnight":
+            position += 1
+            try interval(2, .week, from: start)
+        case "noon", "midday", "midnight":
+            try interval(1, .day, from: start)
+            try times()
+        case "quarter":
+            if skip("quarter", "hour") || skip("quarter", "of", "an", "hour") {
+                try interval(15, .minute, from: start)
+            } else {
+                position += 1
+                try interval(3, .month, from: start)
+            }
+        case "morning", "afternoon", "evening", "night":
+            try interval(1, .day, from: start)
+            try partOfDay(word)
+        default:
+            return false
+        }
+        return true
+    }
+
+    /// `every 20 minutes`, `every 1h30m`, `every hour and 30 minutes`; whether it was one.
+    private mutating func everyNumber(from start: Int) throws(CronError) -> Bool {
         let beforeDuration = position
         if let number = PhraseWords.number(word), let unit = PhraseWords.unit(word(1)) {
             // "1 hour and 30 minutes" is one interval.
             if let whole = duration(), position > beforeDuration + 2 {
-                return try interval(Int(whole.components.seconds), .second, from: start)
+                try interval(Int(whole.components.seconds), .second, from: start)
+            } else {
+                position = beforeDuration + 2
+                try interval(number, unit, from: start)
             }
-            position = beforeDuration + 2
-            return try interval(number, unit, from: start)
+            return true
         }
-        if let duration = duration(), let seconds = Optional(duration.components.seconds) {
-            return try interval(Int(seconds), .second, from: start)
+        if let duration = duration() {
+            try interval(Int(duration.components.seconds), .second, from: start)
+            return true
         }
         position = beforeDuration
         if let number = PhraseWords.number(word), PhraseWords.month(word(1)) == nil {
             position += 1
             throw number > 0 ? lost("a unit such as minutes") : fault("the interval is zero")
         }
-        meaning.bareDate = nil
-        try days(isEvery: true)
+        return false
     }
 
     /// `every other day`, `every other monday`, `every other night`.
@@ -157,7 +174,7 @@ extension PhraseReader {
         meaning.interval = .init(count: count, unit: unit, range: place)
     }
 
-    /// `hourly`, `daily`, ...; says whether it was one.
+    /// `hourly`, `daily`, ...; returns whether it was one.
     mutating func namedInterval() throws(CronError) -> Bool {
         let start = position
         let unit: PhraseWords.Unit

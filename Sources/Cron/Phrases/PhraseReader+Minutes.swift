@@ -13,7 +13,7 @@ extension PhraseReader {
         return false
     }
 
-    /// `on the hour`, `on the half hour`, `on the hour and half hour`, after `on`; says whether it was there.
+    /// `on the hour`, `on the half hour`, `on the hour and half hour`, after `on`; returns whether it was there.
     mutating func wholeAndHalfHours(from start: Int) throws(CronError) -> Bool {
         var minutes: [Int] = []
         var probe = self
@@ -34,7 +34,7 @@ extension PhraseReader {
         return !minutes.isEmpty
     }
 
-    /// `5 minutes past every hour`, `a quarter past the hour`, `15 and 45 past`; says whether it was there.
+    /// `5 minutes past every hour`, `a quarter past the hour`, `15 and 45 past`; returns whether it was there.
     mutating func minutesOfHour(from first: Int? = nil) throws(CronError) -> Bool {
         let start = first ?? position
         var probe = self

@@ -101,7 +101,7 @@ extension PhraseReader {
             var next = self
             next.position += word == "," && word(1) == "and" ? 2 : 1
             _ = next.skip("at")
-            // "at 9, 15 december" goes on with a date.
+            // "at 9, 15 december" continues with a date.
             let isHour = PhraseWords.number(next.word) != nil && PhraseWords.month(next.word(1)) == nil
             guard isMore, next.isTime || isHour else { break }
             position = next.position
@@ -117,21 +117,7 @@ extension PhraseReader {
             return .init(hour: 0)
         }
         let start = position
-        if let minute = PhraseWords.number(word), (1..<60).contains(minute), isPastHour {
-            position += 1
-            _ = skip(any: "minutes", "minute")
-            position += 1
-            return try fullHour(from: start, plus: minute)
-        }
-        if skip("half", "past") { return try fullHour(from: start, plus: 30) }
-        if skip("quarter", "past") || skip("a", "quarter", "past") {
-            return try fullHour(from: start, plus: 15)
-        }
-        if skip("quarter", "to") || skip("a", "quarter", "to") {
-            var time = try fullHour(from: start, plus: 45)
-            time.hour = (time.hour + 23) % 24
-            return time
-        }
+        if let time = try timePastHour(from: start) { return time }
         var digits = word
         var half = digits.hasSuffix("am") || digits.hasSuffix("pm") ? String(digits.suffix(2)) : ""
         if !half.isEmpty { digits.removeLast(2) }
@@ -153,11 +139,7 @@ extension PhraseReader {
         let minute = parts.count > 1 ? parts[1] ?? 0 : 0
         let second = parts.count > 2 ? parts[2] ?? 0 : 0
         guard minute < 60, second < 60, hour < 24, half.isEmpty || (1...12).contains(hour) else {
-            let isMinute = half.isEmpty && hour < 60 && meaning.interval?.unit == .hour
-            let fix =
-                hour == 24 && half.isEmpty
-                ? "say midnight" : isMinute ? "for a minute of the hour write :\(hour)" : nil
-            throw fault(kind: .outOfRange, at: range(from: start), "there is no such time of day", fix: fix)
+            throw noSuchTime(hour: hour, isHalved: !half.isEmpty, from: start)
         }
         if half.isEmpty, let named = try clockHour(of: hour, from: start) {
             return .init(hour: named, minute: minute, second: second, isHalved: true)
@@ -167,6 +149,32 @@ extension PhraseReader {
         return .init(
             hour: base, minute: minute, second: second, isOpen: isOpen, isHalved: !half.isEmpty,
             isBare: half.isEmpty && !digits.contains(":"))
+    }
+
+    /// `half past nine`, `a quarter to six`, `20 minutes past 9`; nil: it is none of them.
+    private mutating func timePastHour(from start: Int) throws(CronError) -> PhraseMeaning.Time? {
+        if let minute = PhraseWords.number(word), (1..<60).contains(minute), isPastHour {
+            position += 1
+            _ = skip(any: "minutes", "minute")
+            position += 1
+            return try fullHour(from: start, plus: minute)
+        }
+        if skip("half", "past") { return try fullHour(from: start, plus: 30) }
+        if skip("quarter", "past") || skip("a", "quarter", "past") {
+            return try fullHour(from: start, plus: 15)
+        }
+        guard skip("quarter", "to") || skip("a", "quarter", "to") else { return nil }
+        var time = try fullHour(from: start, plus: 45)
+        time.hour = (time.hour + 23) % 24
+        return time
+    }
+
+    private func noSuchTime(hour: Int, isHalved: Bool, from start: Int) -> CronError {
+        let isMinute = !isHalved && hour < 60 && meaning.interval?.unit == .hour
+        let fix =
+            hour == 24 && !isHalved
+            ? "say midnight" : isMinute ? "for a minute of the hour write :\(hour)" : nil
+        return fault(kind: .outOfRange, at: range(from: start), "there is no such time of day", fix: fix)
     }
 
     /// The hour that `half past` and its like are said of, with their minutes.

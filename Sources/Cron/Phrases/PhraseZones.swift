@@ -119,7 +119,7 @@ extension PhraseReader {
         _ = skip("time")
     }
 
-    /// `Berlin time`, `UTC`, `Europe/Berlin` without `in`; says whether it was there.
+    /// `Berlin time`, `UTC`, `Europe/Berlin` without `in`; returns whether it was there.
     mutating func namedZone() throws(CronError) -> Bool {
         let words = nameWords(Self.longestName + 1)
         let isSaid =

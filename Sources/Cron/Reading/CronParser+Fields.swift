@@ -132,7 +132,7 @@ extension CronParser {
         return order(&term, field, start..<position) ? term : nil
     }
 
-    /// Settles a range that runs backwards; says whether it may stay.
+    /// Settles a range that runs backwards; returns whether it may stay.
     private mutating func order(_ term: inout Term, _ field: CronField, _ range: Range<Int>) -> Bool {
         if field == .dayOfWeek, term.low == 7, term.high < 7 { term.low = 0 }
         guard term.low > term.high else { return true }
@@ -154,7 +154,7 @@ extension CronParser {
         return false
     }
 
-    /// Reads `/s`; says whether the term stands.
+    /// Reads `/s`; returns whether the term stands.
     mutating func parseStep(
         _ field: CronField, _ term: inout Term, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int,
         from start: Int
@@ -320,35 +320,11 @@ extension CronParser {
         var bits: UInt64 = 0
         let highest = sunday ? 7 : maximum
         while true {
-            var low = minimum
-            var high = maximum
-            var hasRange = true
-            if position < end, bytes[position] == 0x2A {
-                position &+= 1
-            } else {
-                guard let first = plainNumber(bytes, &position, end) else { return nil }
-                low = first
-                high = first
-                hasRange = false
-                if position < end, bytes[position] == 0x2D {
-                    position &+= 1
-                    guard let last = plainNumber(bytes, &position, end) else { return nil }
-                    high = last
-                    hasRange = true
-                }
-            }
-            guard low >= minimum, low <= high, high <= highest else { return nil }
-            if position < end, bytes[position] == 0x2F {
-                position &+= 1
-                guard hasRange, let step = plainNumber(bytes, &position, end), step > 0 else { return nil }
-                var value = low
-                while value <= high {
-                    bits |= 1 &<< UInt64(truncatingIfNeeded: value)
-                    value &+= step
-                }
-            } else {
-                bits |= CronParser.bits(low, high)
-            }
+            guard
+                let term = plainTerm(
+                    bytes, &position, end, low: minimum, high: maximum, highest: highest)
+            else { return nil }
+            bits |= term
             guard position < end else { break }
             let next = bytes[position]
             if next == 0x2C {
@@ -361,6 +337,42 @@ extension CronParser {
         }
         if sunday { bits = (bits | bits &>> 7) & 0x7F }
         return (bits, position)
+    }
+
+    /// The bits of one star, number, range or step, up to the comma or blank after it.
+    @inline(__always)
+    private static func plainTerm(
+        _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int, low minimum: Int, high maximum: Int,
+        highest: Int
+    ) -> UInt64? {
+        var low = minimum
+        var high = maximum
+        var hasRange = true
+        if position < end, bytes[position] == 0x2A {
+            position &+= 1
+        } else {
+            guard let first = plainNumber(bytes, &position, end) else { return nil }
+            low = first
+            high = first
+            hasRange = false
+            if position < end, bytes[position] == 0x2D {
+                position &+= 1
+                guard let last = plainNumber(bytes, &position, end) else { return nil }
+                high = last
+                hasRange = true
+            }
+        }
+        guard low >= minimum, low <= high, high <= highest else { return nil }
+        guard position < end, bytes[position] == 0x2F else { return CronParser.bits(low, high) }
+        position &+= 1
+        guard hasRange, let step = plainNumber(bytes, &position, end), step > 0 else { return nil }
+        var bits: UInt64 = 0
+        var value = low
+        while value <= high {
+            bits |= 1 &<< UInt64(truncatingIfNeeded: value)
+            value &+= step
+        }
+        return bits
     }
 
     /// One or two digits.

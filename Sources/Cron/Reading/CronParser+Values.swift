@@ -138,7 +138,7 @@ extension CronParser {
             fix: "write one, or remove the comma")
     }
 
-    /// Points at a character that only looks like a blank, such as a no-break space; says whether there is one.
+    /// Points at a character that only looks like a blank, such as a no-break space; returns whether there is one.
     mutating func failOddBlank(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
         for place in start..<end where bytes[place] >= 0x7F || bytes[place] < 0x20 && !isBlank(bytes[place]) {
             var next = place + 1
@@ -171,7 +171,7 @@ extension CronParser {
         fail(.unexpected, in: field, at: position..<next, "\(shown) cannot stand here", fix: fix)
     }
 
-    /// Reads what may follow a value in a day field (`15W`, `5#2`, `5L`, `5#L`), and says whether it did.
+    /// Reads what may follow a value in a day field (`15W`, `5#2`, `5L`, `5#L`), and returns whether it did.
     mutating func parseDayForm(
         _ field: CronField, _ value: Int, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int
     ) -> Bool {
@@ -269,31 +269,7 @@ extension CronParser {
     ) -> Term? {
         let start = position
         position += 1
-        var low = field.minimum
-        // Days that every month has.
-        var high = field == .dayOfMonth ? 28 : field.maximum
-        if position < end, bytes[position] == UInt8(ascii: "(") {
-            position += 1
-            guard let first = parseValue(field, bytes, &position, end) else { return nil }
-            guard position < end, bytes[position] == UInt8(ascii: "-") else {
-                fail(.unexpected, in: field, at: start..<position, "H( needs a range", fix: "write H(0-9)")
-                return nil
-            }
-            position += 1
-            guard let last = parseUpperValue(field, first, bytes, &position, end) else { return nil }
-            guard position < end, bytes[position] == UInt8(ascii: ")") else {
-                fail(.unexpected, in: field, at: start..<position, "H( is not closed", fix: "add a )")
-                return nil
-            }
-            position += 1
-            guard first <= last else {
-                fail(
-                    .reversedRange, in: field, at: start..<position, "\(first) lies after \(last)",
-                    fix: "write H(\(last)-\(first))")
-                return nil
-            }
-            (low, high) = (first, last)
-        }
+        guard let (low, high) = parseHashRange(field, bytes, &position, end, from: start) else { return nil }
         var step: Int?
         if position < end, bytes[position] == UInt8(ascii: "/") {
             var term = Term(low: low, high: high, hasRange: true)
@@ -319,6 +295,36 @@ extension CronParser {
             return Term(low: value, high: value)
         }
         return Term(low: low + Int(hash % UInt64(step)), high: high, step: step, hasRange: true)
+    }
+
+    /// The `(a-b)` of an `H`, or else all values that the seed may choose from.
+    private mutating func parseHashRange(
+        _ field: CronField, _ bytes: Span<UInt8>, _ position: inout Int, _ end: Int, from start: Int
+    ) -> (low: Int, high: Int)? {
+        guard position < end, bytes[position] == UInt8(ascii: "(") else {
+            // Days that every month has.
+            return (field.minimum, field == .dayOfMonth ? 28 : field.maximum)
+        }
+        position += 1
+        guard let first = parseValue(field, bytes, &position, end) else { return nil }
+        guard position < end, bytes[position] == UInt8(ascii: "-") else {
+            fail(.unexpected, in: field, at: start..<position, "H( needs a range", fix: "write H(0-9)")
+            return nil
+        }
+        position += 1
+        guard let last = parseUpperValue(field, first, bytes, &position, end) else { return nil }
+        guard position < end, bytes[position] == UInt8(ascii: ")") else {
+            fail(.unexpected, in: field, at: start..<position, "H( is not closed", fix: "add a )")
+            return nil
+        }
+        position += 1
+        guard first <= last else {
+            fail(
+                .reversedRange, in: field, at: start..<position, "\(first) lies after \(last)",
+                fix: "write H(\(last)-\(first))")
+            return nil
+        }
+        return (first, last)
     }
 
     /// FNV-1a, 64 bits, over the seed's UTF-8 and then the byte of the field's number, stirred by the finaliser

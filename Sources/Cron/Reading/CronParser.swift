@@ -62,25 +62,11 @@ struct CronParser {
     }
 
     private mutating func parseFields(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
-        var count = 0
-        var position = start
-        var lastField = start
-        while position < end {
-            lastField = position
-            count += 1
-            while position < end, !isBlank(bytes[position]) { position += 1 }
-            position = skipBlanks(bytes, position, end)
-        }
+        let (count, lastField) = countFields(bytes, start, end)
         guard count >= 5, count <= 7, dialect == .unix || count != 5 else {
-            if failOddBlank(bytes, start, end) { return }
-            let asked = dialect == .quartz ? "6 or 7" : "5, 6 or 7"
-            return fail(
-                .fieldCount, at: start..<end, "expected \(asked) fields, found \(count)",
-                fix: dialect == .quartz
-                    ? "write second, minute, hour, day of month, month, day of week"
-                    : "write minute, hour, day of month, month, day of week")
+            return failFieldCount(count, bytes, start, end)
         }
-        position = start
+        var position = start
         if count >= 6 {
             let second = parseField(.second, bytes, &position, end)
             masks.seconds = second.bits
@@ -110,6 +96,31 @@ struct CronParser {
         }
         guard collectsWarnings, isFaultless else { return }
         warnOfDays(monthDay, weekday, at: monthDayStart..<end)
+    }
+
+    /// How many fields there are, and where the last of them begins.
+    @inline(__always)
+    private func countFields(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> (count: Int, last: Int) {
+        var count = 0
+        var position = start
+        var last = start
+        while position < end {
+            last = position
+            count += 1
+            while position < end, !isBlank(bytes[position]) { position += 1 }
+            position = skipBlanks(bytes, position, end)
+        }
+        return (count, last)
+    }
+
+    private mutating func failFieldCount(_ count: Int, _ bytes: Span<UInt8>, _ start: Int, _ end: Int) {
+        if failOddBlank(bytes, start, end) { return }
+        let asked = dialect == .quartz ? "6 or 7" : "5, 6 or 7"
+        fail(
+            .fieldCount, at: start..<end, "expected \(asked) fields, found \(count)",
+            fix: dialect == .quartz
+                ? "write second, minute, hour, day of month, month, day of week"
+                : "write minute, hour, day of month, month, day of week")
     }
 
     /// A last field that looks like a year, in a text where it is the day of week.

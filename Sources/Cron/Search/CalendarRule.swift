@@ -1,6 +1,6 @@
 package import Timeline
 
-/// What a text such as `2w fri 17:00 from 2026-11-27` says: a ``CalendarGrid`` whose first day may be open.
+/// What a text such as `2w fri 17:00 from 2026-11-27` means: a ``CalendarGrid`` whose first day may be open.
 ///
 /// ```
 /// 2w fri 17:00 from 2026-11-27
@@ -111,62 +111,57 @@ package struct CalendarRule: Hashable, Sendable {
     ///
     /// - Throws: ``CronError`` with the place in `text`.
     package init(text: String) throws(CronError) {
-        var words = text.split(separator: " ")[...]
-        func place(_ word: Substring?) -> Range<Int> {
-            guard let word else { return text.utf8.count..<text.utf8.count }
-            let start = text.utf8.distance(from: text.startIndex, to: word.startIndex)
-            return start..<start + word.utf8.count
-        }
-        func fault(_ kind: CronFault.Kind, _ word: Substring?, _ message: String, _ fix: String) -> CronError
-        {
-            CronError(text: text, CronFault(kind, at: place(word), message, fix: fix))
-        }
+        var words = RuleWords(text: text)
         let size = words.popFirst()
         guard let days = size.flatMap(Self.days(in:)) else {
             let problem =
                 size.map(Self.sizeFault)
                 ?? (message: "expected whole days or weeks", fix: "write 2d or 2w")
-            throw fault(.badInterval, size, problem.message, problem.fix)
+            throw words.fault(.badInterval, size, problem.message, problem.fix)
         }
-        var weekday: Int?
-        let name = words.first
-        if let name, name.first?.isLetter == true, name != "from" {
-            weekday = Self.weekday(named: name)
-            guard weekday != nil else {
-                throw fault(
-                    .unknownName, name, "\"\(name)\" is not a day of the week",
-                    "use one of \(Self.weekdayNames.joined(separator: " "))")
-            }
-            words.removeFirst()
-        }
+        let name = words.rest.first
+        let weekday = try Self.weekday(&words)
         let clock = words.popFirst()
         guard let time = clock.flatMap(Self.secondOfDay(in:)) else {
-            throw fault(.badMoment, clock, "expected a time of day", "write 17:00")
+            throw words.fault(.badMoment, clock, "expected a time of day", "write 17:00")
         }
-        var first: CivilDate?
-        let date = words.last
-        if let from = words.popFirst() {
-            first = words.count == 1 ? words.first.flatMap(Self.date(in:)) : nil
-            guard from == "from", words.count == 1 else {
-                throw fault(.badMoment, date, "expected from and a date", "write from 2026-11-27")
-            }
-            guard first != nil else {
-                let problem = Self.dateFault(date ?? "")
-                throw fault(.badMoment, date, problem.message, problem.fix)
-            }
-        }
+        let date = words.rest.last
+        let first = try Self.firstDay(&words)
         self.init(days: days, weekday: weekday, secondOfDay: time, first: first)
-        switch problem {
-        case nil: break
-        case let found?:
-            let word: Substring? =
-                switch found {
-                case .daysAreNoWeeks: name
-                case .weekdayIsMissing: size
-                case .firstDayIsAnother: date
-                }
-            throw fault(.notExpressible, word, found.message, found.fix)
+        guard let problem else { return }
+        let word: Substring? =
+            switch problem {
+            case .daysAreNoWeeks: name
+            case .weekdayIsMissing: size
+            case .firstDayIsAnother: date
+            }
+        throw words.fault(.notExpressible, word, problem.message, problem.fix)
+    }
+
+    /// The name of a day of the week, where one comes next.
+    private static func weekday(_ words: inout RuleWords) throws(CronError) -> Int? {
+        guard let name = words.rest.first, name.first?.isLetter == true, name != "from" else { return nil }
+        guard let weekday = weekday(named: name) else {
+            throw words.fault(
+                .unknownName, name, "\"\(name)\" is not a day of the week",
+                "use one of \(weekdayNames.joined(separator: " "))")
         }
+        _ = words.popFirst()
+        return weekday
+    }
+
+    /// The date after `from`, where anything is left.
+    private static func firstDay(_ words: inout RuleWords) throws(CronError) -> CivilDate? {
+        let last = words.rest.last
+        guard let from = words.popFirst() else { return nil }
+        guard from == "from", words.rest.count == 1, let date = words.rest.first else {
+            throw words.fault(.badMoment, last, "expected from and a date", "write from 2026-11-27")
+        }
+        guard let day = Self.date(in: date) else {
+            let problem = dateFault(date)
+            throw words.fault(.badMoment, date, problem.message, problem.fix)
+        }
+        return day
     }
 
     // MARK: Parts of a text
@@ -233,6 +228,27 @@ package struct CalendarRule: Hashable, Sendable {
     }
 }
 
+/// The words of a rule that are left to read, and where they stand in its text.
+private struct RuleWords {
+    let text: String
+    private(set) var rest: ArraySlice<Substring>
+
+    init(text: String) {
+        self.text = text
+        rest = text.split(separator: " ")[...]
+    }
+
+    mutating func popFirst() -> Substring? { rest.popFirst() }
+
+    /// A fault at `word`, or where the text ends.
+    func fault(_ kind: CronFault.Kind, _ word: Substring?, _ message: String, _ fix: String) -> CronError {
+        let end = text.utf8.count
+        let start = word.map { text.utf8.distance(from: text.startIndex, to: $0.startIndex) } ?? end
+        let range = start..<start + (word?.utf8.count ?? 0)
+        return CronError(text: text, CronFault(kind, at: range, message, fix: fix))
+    }
+}
+
 extension CalendarRule {
     /// Why ``date(in:)`` finds no date in `text`, and what to write.
     package static func dateFault(_ text: some StringProtocol) -> (message: String, fix: String) {
@@ -269,7 +285,7 @@ extension Schedule {
 }
 
 extension CalendarGrid {
-    /// The rule that says this grid.
+    /// The rule of this grid.
     package var rule: CalendarRule {
         CalendarRule(days: days, weekday: nil, secondOfDay: secondOfDay, first: firstDay)
     }

@@ -41,10 +41,10 @@ struct CronMasks: Hashable, Sendable {
     /// Bit 0 of each of the five weeks.
     static let everyWeek: UInt64 = 0x1020_4081
 
-    /// Whether the day-of-month field says no more than "any day".
+    /// Whether the day-of-month field means no more than "any day".
     var hasAnyMonthDay: Bool { monthDays == CronMasks.allMonthDays }
 
-    /// Whether the day-of-week field says no more than "any day".
+    /// Whether the day-of-week field means no more than "any day".
     var hasAnyWeekday: Bool { nthWeekdays == CronMasks.allWeekdays }
 
     /// Whether days depend on the length of the month or on working days.

@@ -61,21 +61,22 @@ extension Control {
         var schedule = job.schedule
         // What comes after its last end comes once, as far as anybody knows.
         if case .after = schedule, let next = job.next { schedule = .at(next) }
-        return schedule.preview(after: clock.now, in: job.rules, count: count)
+        return schedule.preview(after: clock.now, in: job.zones, count: count)
     }
 
     /// What a person may want to know of a job that was just saved, though nothing is wrong with it.
     package func warnings(of name: String) async -> [String] {
         let job = try? await slots.entry(name)
         let doubts =
-            job.map { $0.record.spec.doubts($0.schedule, in: $0.rules, at: clock.now, on: machine) } ?? []
+            job.map { $0.record.spec.doubts($0.schedule, in: $0.zones, at: clock.now, on: host.machine) }
+            ?? []
         let crowd = await slots.crowd(around: name)
         return doubts.map(\.sentence) + (crowd.map { [$0.warning] } ?? [])
     }
 
     /// What is wrong with a spec that is about to be stored.
     private func check(_ spec: JobSpec, changing old: JobSpec?) throws(EngineError) {
-        let (schedule, _) = try spec.schedule.read(seed: spec.name, zones: zones)
+        let (schedule, _) = try spec.schedule.read(seed: spec.name, zones: host.zones)
         if case .at(let moment) = schedule, moment <= clock.now, old?.schedule != spec.schedule {
             throw .invalid("\(spec.schedule.text) is in the past: the job would never run; give a later time")
         }
@@ -134,22 +135,9 @@ package struct MachineLook: Sendable {
 extension JobSpec {
     /// Why it can never run, or fails each time, as far as can be seen at `now`.
     package func doubts(
-        _ schedule: Schedule, in rules: ZoneRules, at now: Moment, on machine: MachineLook
+        _ schedule: Schedule, in zones: ScheduleZones, at now: Moment, on machine: MachineLook
     ) -> [JobDoubt] {
-        var doubts: [JobDoubt] = []
-        switch schedule {
-        case .at(let moment) where moment <= now:
-            doubts.append(
-                JobDoubt(
-                    key: "schedule",
-                    message: "\(self.schedule.text) is in the past: the job never runs by itself"))
-        case .cron where schedule.preview(after: now, in: rules, count: 1).isEmpty:
-            doubts.append(
-                JobDoubt(
-                    key: "schedule",
-                    message: "\"\(self.schedule.text)\" never occurs: the job never runs by itself"))
-        default: break
-        }
+        var doubts = scheduleDoubts(schedule, in: zones, at: now)
         if let fault = machine.programFault(self) {
             doubts.append(
                 JobDoubt(key: "command", message: fault, hint: "each run fails until that is corrected"))
@@ -173,6 +161,22 @@ extension JobSpec {
                     hint: "each run fails until there is"))
         }
         return doubts
+    }
+
+    private func scheduleDoubts(
+        _ schedule: Schedule, in zones: ScheduleZones, at now: Moment
+    ) -> [JobDoubt] {
+        let written = self.schedule.members ?? [self.schedule]
+        let result = written.count > 1 ? "this schedule is without effect" : "the job never runs by itself"
+        return zip(schedule.members, written).compactMap { member, spec in
+            switch member {
+            case .at(let moment) where moment <= now:
+                return JobDoubt(key: "schedule", message: "\(spec.text) is in the past: \(result)")
+            case .cron where member.preview(after: now, in: zones[member.zoneName], count: 1).isEmpty:
+                return JobDoubt(key: "schedule", message: "\"\(spec.text)\" never occurs: \(result)")
+            default: return nil
+            }
+        }
     }
 
     /// The same, of a spec whose schedule was not read yet; nothing when it can't be read.

@@ -1,3 +1,4 @@
+package import API
 import Cron
 import Delivery
 import Ledger
@@ -19,28 +20,11 @@ package struct JobDifference: Hashable, Sendable {
 
 /// Why a reload was refused: what is wrong with the file, as a person should read it.
 package struct ReloadRefusal: Error, Sendable, CustomStringConvertible {
-    /// One thing that is wrong, with its place; lines and columns count from 1.
-    package struct Fault: Hashable, Sendable {
-        package var file: String
-        package var line: Int
-        package var column: Int
-        package var message: String
-        package var hint: String?
-
-        package init(file: String, line: Int, column: Int, message: String, hint: String?) {
-            self.file = file
-            self.line = line
-            self.column = column
-            self.message = message
-            self.hint = hint
-        }
-    }
-
     package var description: String
     /// All that is wrong, where it is known one by one.
-    package var faults: [Fault]
+    package var faults: [WireFault]
 
-    package init(description: String, faults: [Fault] = []) {
+    package init(description: String, faults: [WireFault] = []) {
         self.description = description
         self.faults = faults
     }
@@ -64,7 +48,7 @@ extension Control {
     }
 
     private func replaceConfiguration() async throws -> JobDifference {
-        let configuration = try await readConfiguration()
+        let configuration = try await files.read()
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
         if configuration.path == nil, let path = activeConfiguration.configuration.path {
             throw ReloadRefusal(

@@ -51,7 +51,7 @@ extension Control {
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
-            + problems(of: summary) + problems(of: configuration.leftOut) + houseFacts()
+            + problems(of: summary) + problems(of: configuration.leftOut) + host.problems()
         for channel in configuration.channels where channel.kind.isLevel {
             let refused = try await read { () async throws(LedgerError) in
                 try await ledger.refusedSurfaces(channel: channel.name)
@@ -106,7 +106,7 @@ extension Control {
                 EngineProblem(
                     kind: "noConfiguration",
                     message: "there is no configuration file; the defaults apply",
-                    hint: "copy config/belfry.yaml to \(configurationPath) and edit it", isWarning: true))
+                    hint: "copy config/belfry.yaml to \(files.path) and edit it", isWarning: true))
         }
         if let refusal = activeConfiguration.refusal {
             problems.append(

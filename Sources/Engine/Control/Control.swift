@@ -15,19 +15,10 @@ package struct Control: Sendable {
     package let runs: RunKeeper
     package let activeConfiguration: ActiveConfiguration
     package let channels: ChannelBoard
-    /// Where the configuration is looked for.
-    package let configurationPath: String
-    package let zones: ZoneLookup
+    package let files: ConfigurationAccess
+    package let host: HostFacts
     /// A fresh UUIDv7 at each call.
     package let makeID: @Sendable () -> String
-    /// Reads the configuration again; throws what is wrong with it, whole, for a person to read.
-    package let readConfiguration: @Sendable () async throws -> EngineConfiguration
-    /// What the daemon knows of the machine and its files that may need a look.
-    package let houseFacts: @Sendable () -> [EngineProblem]
-    /// Makes a channel that was left out, with its version; nil: it still can't be made.
-    package let reopenChannel: @Sendable (String) async -> (any Channel, version: Int)?
-    /// What is known of the machine that jobs run on.
-    package let machine: MachineLook
     /// Whether the jobs of the files are loaded.
     package let loading: Loading
     package let logger: Logger
@@ -50,17 +41,33 @@ package struct Control: Sendable {
         self.runs = runs
         self.activeConfiguration = activeConfiguration
         self.channels = channels
-        self.configurationPath = configurationPath
-        self.zones = zones
+        files = ConfigurationAccess(
+            path: configurationPath, read: readConfiguration, reopenChannel: reopenChannel)
+        host = HostFacts(zones: zones, machine: machine, problems: houseFacts)
         self.makeID = makeID
-        self.readConfiguration = readConfiguration
-        self.houseFacts = houseFacts
-        self.reopenChannel = reopenChannel
-        self.machine = machine
         self.loading = loading
         self.logger = logger
         self.since = clock.now
     }
+}
+
+/// The files of the configuration, as far as the engine needs them.
+package struct ConfigurationAccess: Sendable {
+    /// Where the configuration is expected.
+    package let path: String
+    /// Reads the configuration again; throws what is wrong with it, whole, for a person to read.
+    let read: @Sendable () async throws -> EngineConfiguration
+    /// Makes a channel that was left out, with its version; nil: it still can't be made.
+    let reopenChannel: @Sendable (String) async -> (any Channel, version: Int)?
+}
+
+/// What is known of the machine that the daemon and its jobs run on.
+package struct HostFacts: Sendable {
+    package let zones: ZoneLookup
+    /// What jobs need of it.
+    let machine: MachineLook
+    /// What of it, and of the daemon's files, may need attention.
+    let problems: @Sendable () -> [EngineProblem]
 }
 
 /// Why the engine refused a request.

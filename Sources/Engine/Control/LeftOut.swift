@@ -125,7 +125,7 @@ extension Control {
                 }
                 guard isDone else { return }
             case .channel(let name, _):
-                guard let (channel, version) = await reopenChannel(name) else { return }
+                guard let (channel, version) = await files.reopenChannel(name) else { return }
                 // A reload may have been faster.
                 let isDone = activeConfiguration.change { configuration in
                     guard let index = configuration.leftOut.firstIndex(of: leftOut) else { return false }

@@ -10,7 +10,7 @@ extension RunKeeper {
 
     /// Looks at the rows that were made or changed by somebody else, or wait again.
     func readNoted(into steps: inout [RunStep]) async {
-        let noted = rows.take(Self.rowsAtATime)
+        let noted = rows.removeFirst(Self.rowsAtATime)
         guard !noted.isEmpty else { return }
         do throws(LedgerError) {
             var changed: Set<String> = []

@@ -61,7 +61,7 @@ struct NotedRows {
     mutating func add(_ more: some Sequence<RunNotes.Note>) { noted.append(contentsOf: more) }
 
     /// Takes the first notes, at most `most`.
-    mutating func take(_ most: Int) -> [RunNotes.Note] {
+    mutating func removeFirst(_ most: Int) -> [RunNotes.Note] {
         var taken: [RunNotes.Note] = []
         while taken.count < most, let note = noted.popFirst() { taken.append(note) }
         return taken

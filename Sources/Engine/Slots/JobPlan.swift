@@ -119,13 +119,8 @@ struct JobPlan {
     /// The spec with the anchor of its grid: from now on, or where it has been while the schedule stays the same.
     private static func anchored(_ written: JobSpec, _ stored: JobRecord?, at now: Moment) -> JobSpec {
         var spec = written
-        spec.schedule.made = nil
-        guard spec.schedule.countsFromMaking else { return spec }
-        if let stored, stored.spec.schedule.isWritten(as: spec.schedule) {
-            spec.schedule.made = stored.spec.schedule.made ?? stored.since
-        } else {
-            spec.schedule.made = Moment(seconds: now.seconds)
-        }
+        spec.schedule.note(
+            made: now, replacing: stored?.spec.schedule, activeSince: stored?.since ?? now)
         return spec
     }
 

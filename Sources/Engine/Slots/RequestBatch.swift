@@ -69,17 +69,13 @@ struct RequestBatch {
                 outcome = .known(run)
             } else if let policies = request.spec.map(SlotPolicies.init) ?? stored?.policies {
                 let others = census.runs(of: request.job).sorted() + (busy[request.job] ?? [])
-                let overlap = request.force || request.spec != nil ? .allow : policies.overlap
+                let overlap = request.force || isOwn ? .allow : policies.overlap
                 if !others.isEmpty, overlap == .skip {
                     outcome = .busy(others)
                 } else {
                     decided.touch(others, overlap, of: request.job, bot: policies.bot, at: now)
-                    var run = RunRecord(
-                        id: makeID(), job: request.job, bot: policies.bot, kind: request.kind,
-                        cause: request.cause, era: era, queuedAt: now, revision: stored?.revision ?? 0)
-                    run.isForced = request.force
-                    run.retryOf = request.retryOf
-                    run.spec = request.spec
+                    let run = RunRecord(
+                        request, id: makeID(), of: policies.bot, era: era, stored?.revision, at: now)
                     causes[key] = run
                     busy[request.job, default: []].append(run.id)
                     decided.runs.append(run)
@@ -91,6 +87,20 @@ struct RequestBatch {
             decided.answers.append((outcome, caller))
         }
         return decided
+    }
+}
+
+extension RunRecord {
+    /// The run that a request makes.
+    fileprivate init(
+        _ request: RequestedRun, id: String, of bot: String, era: Int, _ revision: Int?, at now: Moment
+    ) {
+        self.init(
+            id: id, job: request.job, bot: bot, kind: request.kind, cause: request.cause, era: era,
+            queuedAt: now, revision: revision ?? 0)
+        isForced = request.force
+        retryOf = request.retryOf
+        spec = request.spec
     }
 }
 

@@ -1,5 +1,5 @@
-import Cron
-import Ledger
+package import Cron
+package import Ledger
 import Logging
 package import Timeline
 
@@ -23,14 +23,14 @@ struct ScheduleReader {
         self.logger = logger
     }
 
-    /// The job's schedule and the rules of its zone; a manual one where its own can't be read, which is noted.
-    mutating func read(_ job: SlotJob) -> (Schedule, ZoneRules) {
+    /// The job's schedule and the rules of its zones; a manual one where its own can't be read, which is noted.
+    mutating func read(_ job: SlotJob) -> (Schedule, ScheduleZones) {
         faults[job.name] = nil
         do throws(EngineError) {
             return try job.schedule.read(seed: job.name, since: job.since, zones: zones)
         } catch {
             note(error, of: job.name)
-            return (.manual, .utc)
+            return (.manual, ScheduleZones(.utc))
         }
     }
 
@@ -57,24 +57,43 @@ struct ScheduleReader {
 }
 
 extension ScheduleSpec {
-    /// The schedule it describes, and the rules of its zone; throws what is wrong, for a person to read.
+    /// The schedule it describes, and the rules of its zones; throws what is wrong, for a person to read.
     ///
     /// A grid whose beginning nobody wrote has begun by `start`: it counts from its making, and the clock may have
     /// been years ahead then.
-    func read(
+    package func read(
         seed: String, since: Moment = Moment(seconds: 0), begunBy start: Moment = Moment(seconds: 0),
         zones: @escaping ZoneLookup
-    ) throws(EngineError) -> (Schedule, ZoneRules) {
+    ) throws(EngineError) -> (Schedule, ScheduleZones) {
         var schedule: Schedule
         do throws(CronError) {
             schedule = try self.schedule(seed: seed, since: since, zones: zones)
         } catch {
             throw .invalid(error.drawing)
         }
+        if case .several(let list) = schedule { return try read(list, begunBy: start, zones: zones) }
         let name = schedule.zoneName ?? zone
         guard let rules = zones(name) else { throw .noSuchZone(name) }
         if countsFromMaking { schedule = schedule.begun(by: start, in: rules) }
-        return (schedule, rules)
+        return (schedule, ScheduleZones(rules))
+    }
+
+    private func read(
+        _ list: ScheduleList, begunBy start: Moment, zones: ZoneLookup
+    ) throws(EngineError) -> (Schedule, ScheduleZones) {
+        var found: [String: ZoneRules] = [:]
+        for name in Schedule.several(list).zoneNames + [zone] {
+            guard let rules = zones(name) else { throw .noSuchZone(name) }
+            found[name] = rules
+        }
+        let own = found[zone] ?? .utc
+        let begun = zip(members ?? [], list.members).map { spec, member in
+            guard spec.countsFromMaking else { return member }
+            return member.begun(by: start, in: member.zoneName.flatMap { found[$0] } ?? own)
+        }
+        // Two grids of one size that have begun at one moment are one: they stay as they were written.
+        let schedule = Schedule.several((try? ScheduleList(begun)) ?? list)
+        return (schedule, ScheduleZones(of: schedule, in: found, missing: own))
     }
 }
 
@@ -93,7 +112,7 @@ extension Schedule {
             let wait = grid.firstDay.daysSinceEpoch - today.daysSinceEpoch
             guard wait > (grid.days % 7 == 0 ? 7 : 1) else { return self }
             return .calendar(grid.begun(by: today), zone: zone)
-        case .every, .cron, .after, .at, .startup, .manual:
+        case .every, .cron, .after, .at, .startup, .manual, .several:
             return self
         }
     }

@@ -63,12 +63,7 @@ struct SlotBatch {
             switch decision {
             case .run(let slot):
                 var start = slot + SlotDelay.spread(policies.spread, of: name)
-                if now - slot > SlotDecider.onTime {
-                    let own = pace ?? SlotDelay.pace(caughtUp)
-                    if pace == nil { caughtUp += 1 }
-                    pace = own
-                    start = max(start, now + own)
-                }
+                if now - slot > SlotDecider.onTime { start = max(start, now + catchUpDelay(&pace)) }
                 if let inherited { start = min(start, inherited) }
                 let cause = entry.chain ?? self.cause(of: slot)
                 addRun(of: entry, by: cause, slot: slot, notBefore: start, makeID: makeID)
@@ -85,6 +80,15 @@ struct SlotBatch {
         }
         decided.append((name, open))
         return true
+    }
+
+    /// The delay of a job's runs that are caught up: one for all of them, and for each job another.
+    private mutating func catchUpDelay(_ pace: inout Duration?) -> Duration {
+        if let pace { return pace }
+        let own = SlotDelay.pace(caughtUp)
+        caughtUp += 1
+        pace = own
+        return own
     }
 
     /// Decides what a job does that runs once after each start of the machine.
@@ -128,7 +132,7 @@ struct SlotBatch {
             isBusy: isBusy || waits)
         decider.isOutdated = isOutdated
         return decider.decide(
-            SlotTimes(entry.schedule, in: entry.rules), after: next - .microseconds(1), through: until,
+            SlotTimes(entry.schedule, in: entry.zones), after: next - .microseconds(1), through: until,
             at: now)
     }
 

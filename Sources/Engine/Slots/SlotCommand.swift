@@ -111,7 +111,7 @@ struct SlotCommands {
 package struct ScheduledJob: Sendable {
     package var record: JobRecord
     package var schedule: Schedule
-    package var rules: ZoneRules
+    package var zones: ScheduleZones
     /// The slot that comes next; nil: none will.
     package var next: Moment?
     /// Why it can't be scheduled (a zone that the machine no longer knows); nil: it can.

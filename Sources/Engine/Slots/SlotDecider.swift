@@ -127,7 +127,7 @@ package struct SlotDecider: Sendable {
 package struct SlotTimes {
     private enum Source {
         case list([Moment])
-        case schedule(Schedule, ZoneRules)
+        case schedule(Schedule, ScheduleZones)
     }
 
     private let source: Source
@@ -136,13 +136,13 @@ package struct SlotTimes {
     package init(_ slots: [Moment]) { source = .list(slots) }
 
     /// Those of a schedule.
-    init(_ schedule: Schedule, in rules: ZoneRules) { source = .schedule(schedule, rules) }
+    init(_ schedule: Schedule, in zones: ScheduleZones) { source = .schedule(schedule, zones) }
 
     /// The first slot after a moment.
     func next(_ moment: Moment) -> Moment? {
         switch source {
         case .list(let slots): slots.first { $0 > moment }
-        case .schedule(let schedule, let rules): schedule.nextSlot(after: moment, in: rules)
+        case .schedule(let schedule, let zones): schedule.nextSlot(after: moment, in: zones)
         }
     }
 
@@ -150,7 +150,7 @@ package struct SlotTimes {
     func last(_ moment: Moment) -> Moment? {
         switch source {
         case .list(let slots): slots.last { $0 <= moment }
-        case .schedule(let schedule, let rules): schedule.lastSlot(through: moment, in: rules)
+        case .schedule(let schedule, let zones): schedule.lastSlot(through: moment, in: zones)
         }
     }
 
@@ -158,8 +158,8 @@ package struct SlotTimes {
     func count(_ after: Moment, _ through: Moment) -> Int {
         switch source {
         case .list(let slots): slots.count { after < $0 && $0 <= through }
-        case .schedule(let schedule, let rules):
-            schedule.slotCount(after: after, through: through, in: rules)
+        case .schedule(let schedule, let zones):
+            schedule.slotCount(after: after, through: through, in: zones)
         }
     }
 

@@ -42,9 +42,9 @@ extension SlotKeeper {
         guard let entry = book[record.name] else { return nil }
         let read = try? record.spec.schedule.read(
             seed: record.name, since: record.since, begunBy: clock.now, zones: schedules.zones)
-        let (schedule, rules) = read ?? (.manual, .utc)
+        let (schedule, zones) = read ?? (.manual, ScheduleZones(.utc))
         return ScheduledJob(
-            record: record, schedule: schedule, rules: rules, next: entry.next,
+            record: record, schedule: schedule, zones: zones, next: entry.next,
             fault: schedules.faults[record.name])
     }
 

@@ -126,7 +126,7 @@ extension SlotKeeper {
         do throws(LedgerError) {
             if try await ledger.fact(named: Self.bootFact) == boot { return .success(()) }
             try await settle(until: clock.now)
-            var rest = book.names(on: .startup)[...]
+            var rest = book.namesOfStarts[...]
             repeat {
                 // The cause keeps a second try, after a crash between two parts, from doubling the first.
                 var batch = SlotBatch(

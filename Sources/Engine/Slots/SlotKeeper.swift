@@ -102,7 +102,7 @@ package actor SlotKeeper: Keeper {
     }
 
     /// Reads the clocks now: one may have been set, or the machine has slept.
-    package func look() { loop.bell.ring() }
+    package func checkClocks() { loop.bell.ring() }
 
     /// What status shows of jobs and slots; costs the same for ten jobs and ten thousand.
     package func summary() -> SlotSummary {

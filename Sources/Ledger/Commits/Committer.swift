@@ -169,7 +169,7 @@ final class CommitQueue: Sendable {
     /// The next lists for the writer; empty when there are none, and the writer then counts as idle.
     func next() -> [WaitingList] {
         let (lists, closer) = state.withLock { state -> ([WaitingList], CheckedContinuation<Void, Never>?) in
-            let lists = Self.take(from: &state, room: Self.mostChanges)
+            let lists = Self.nextLists(from: &state, room: Self.mostChanges)
             if !lists.isEmpty { return (lists, nil) }
             state.isWriting = false
             return ([], Self.closerIfIdle(&state))
@@ -180,7 +180,7 @@ final class CommitQueue: Sendable {
 
     /// Lists that came while the transaction was being filled, and may still join its `changes`.
     func join(after changes: Int) -> [WaitingList] {
-        state.withLock { Self.take(from: &$0, room: Self.mostChanges - changes) }
+        state.withLock { Self.nextLists(from: &$0, room: Self.mostChanges - changes) }
     }
 
     /// Whether nobody waits for the writer.
@@ -240,7 +240,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    private static func take(from state: inout State, room: Int) -> [WaitingList] {
+    private static func nextLists(from state: inout State, room: Int) -> [WaitingList] {
         var count = 0
         var changes = 0
         while count < state.waiting.count, changes < room {

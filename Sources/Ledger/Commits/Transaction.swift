@@ -61,7 +61,7 @@ extension Transaction {
 
 /// Why a list of changes was not applied.
 package enum TransactionFailure: Error, Hashable, Sendable {
-    /// Only this list is refused; the transaction goes on with the others.
+    /// Only this list is refused; the transaction continues with the others.
     case refused(LedgerError)
     /// The transaction failed, and with it every list that shares it.
     case lost(LedgerError)

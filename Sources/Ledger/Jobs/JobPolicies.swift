@@ -66,7 +66,7 @@ package struct ConcurrencyKey: Hashable, Sendable, Codable {
     /// 1 or more.
     package var max: Int
 
-    /// The key; `max` is 1 unless it says otherwise.
+    /// The key; `max` is 1 unless it is given.
     package init(key: String, max: Int = 1) {
         self.key = key
         self.max = max
@@ -79,7 +79,7 @@ package struct LeftoverPolicy: Hashable, Sendable, Codable {
     package enum Step: String, Hashable, Sendable, Codable, CaseIterable {
         /// They are ended, TERM first, and the attempt begins.
         case end
-        /// The run ends failed; the processes go on.
+        /// The run ends failed; the processes continue.
         case fail
     }
 

@@ -7,12 +7,12 @@ package import Timeline
 /// that a stored text is good.
 package struct ScheduleSpec: Hashable, Sendable, Codable {
     package enum Kind: String, Hashable, Sendable, Codable {
-        case cron, calendar, every, after, at, startup, manual
+        case cron, calendar, every, after, at, startup, manual, several
     }
 
     package var kind: Kind
     /// The expression, the rule (`2w fri 17:00 from 2026-11-27`), the duration, or the ISO 8601 moment; empty for
-    /// `startup` and `manual`.
+    /// `startup`, `manual` and `several`.
     package var text: String
     /// The zone's name; always resolved before it is stored.
     package var zone: String
@@ -28,6 +28,8 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
     ///
     /// Kept by edits that leave the schedule as it is, so that they do not move the grid.
     package var made: Moment?
+    /// The schedules of ``Kind/several``, none of them of that kind; nil for other kinds.
+    package var members: [ScheduleSpec]?
 
     package init(
         kind: Kind, text: String, zone: String, gap: String? = nil, fold: String? = nil,
@@ -44,20 +46,52 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
 }
 
 extension ScheduleSpec {
-    /// Whether it counts from when it was made: an `every` without an anchor, a `calendar` without a first day.
+    /// The schedules of a list, in the zone that they have where they name none.
+    package init(several members: [ScheduleSpec], zone: String) {
+        self.init(kind: .several, text: "", zone: zone)
+        self.members = members
+    }
+
+    /// Whether it counts from when it was made: an `every` without an anchor, a `calendar` without a first day, or a
+    /// list with one of them.
     package var countsFromMaking: Bool {
         switch kind {
         case .every: anchor == nil
         case .calendar: !text.contains(" from ")
+        case .several: members?.contains(where: \.countsFromMaking) ?? false
         case .cron, .after, .at, .startup, .manual: false
         }
     }
 
     /// Whether both were written alike; when they became active plays no part.
-    package func isWritten(as other: ScheduleSpec) -> Bool {
-        var (one, two) = (self, other)
-        (one.made, two.made) = (nil, nil)
-        return one == two
+    package func isWritten(as other: ScheduleSpec) -> Bool { unmade == other.unmade }
+
+    /// The same, as it was written.
+    private var unmade: ScheduleSpec {
+        var spec = self
+        spec.made = nil
+        spec.members = members?.map(\.unmade)
+        return spec
+    }
+
+    /// Notes when what ``countsFromMaking`` became active: at `now`, or as in `old` what is written there alike.
+    ///
+    /// - Parameters:
+    ///   - now: when the schedule becomes active.
+    ///   - old: the schedule that it replaces.
+    ///   - since: when `old` became active, where it does not say so itself.
+    package mutating func note(made now: Moment, replacing old: ScheduleSpec?, activeSince since: Moment) {
+        made = nil
+        if let parts = members {
+            members = parts.map { part in
+                var part = part
+                part.note(made: now, replacing: old, activeSince: since)
+                return part
+            }
+        } else if countsFromMaking {
+            let kept = (old?.members ?? old.map { [$0] } ?? []).first { $0.isWritten(as: self) }
+            made = kept.map { $0.made ?? since } ?? Moment(seconds: now.seconds)
+        }
     }
 }
 
@@ -76,6 +110,7 @@ extension ScheduleSpec {
         switch kind {
         case .startup: return .startup
         case .manual: return .manual
+        case .several: return try list(seed: seed, since: since, zones: zones)
         case .cron:
             var options = CronOptions()
             options.seed = seed
@@ -99,6 +134,30 @@ extension ScheduleSpec {
             return try Schedule(text: "every \(text) from \((anchor ?? made ?? since).iso8601)")
         case .after: return try Schedule(text: "after \(text)")
         case .at: return try Schedule(text: "at \(text)")
+        }
+    }
+
+    private func list(
+        seed: String, since: Moment, zones: ((String) -> ZoneRules?)?
+    ) throws(CronError) -> Schedule {
+        var schedules: [Schedule] = []
+        for member in members ?? [] {
+            schedules.append(try member.schedule(seed: seed, since: since, zones: zones))
+        }
+        do throws(ScheduleListError) {
+            return .several(try ScheduleList(schedules))
+        } catch {
+            throw error.fault(in: (members ?? []).map(\.line), separator: "; ")
+        }
+    }
+
+    /// The schedule as a person would name it: `every 15m`, `30 2 * * *`.
+    private var line: String {
+        switch kind {
+        case .cron: text
+        case .startup, .manual, .several: kind.rawValue
+        case .calendar: "every \(text)"
+        case .every, .after, .at: "\(kind.rawValue) \(text)"
         }
     }
 
@@ -127,6 +186,9 @@ extension ScheduleSpec {
         case .at(let moment): (kind, text) = (.at, moment.iso8601(in: zone))
         case .startup: kind = .startup
         case .manual: kind = .manual
+        case .several(let list):
+            kind = .several
+            members = list.members.map { ScheduleSpec($0, zone: zone, readAt: now) }
         }
     }
 

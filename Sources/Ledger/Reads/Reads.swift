@@ -100,8 +100,6 @@ package protocol OutboxReading: Sendable {
     /// Pending entries of a channel, earliest due first; of those about one item, or else about one run,
     /// only the one that was made first: the others come after it.
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
-    /// The pending, never tried entry of a channel for an item, if there is one: it may be rewritten.
-    func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord?
     /// How many entries there are of each channel in one of these states; channels without any are not in it.
     func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int]
     /// How many entries there are in each state.

@@ -8,7 +8,7 @@ package struct VerdictRecord: Hashable, Sendable {
         case send, hold, suppress
     }
 
-    /// The event's number; of an item the newest event that it had taken in.
+    /// The event's number; of an item the newest event that it had processed.
     package var event: Int64
     package var channel: String
     /// The text form of the item's key; nil: the event itself was sent.

@@ -234,17 +234,7 @@ extension OutboxRows {
         query
         + " WHERE channel = ? AND item = ? AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1"
 
-    static func untried(
-        channel: String, item: String, in database: Database
-    ) throws(StoreFailure) -> OutboxRecord? {
-        try Prepared(untriedQuery, in: database).first(
-            {
-                $0.put(channel)
-                $0.put(item)
-            }, record)
-    }
-
-    /// The same for each of these items on each channel.
+    /// The pending, never tried entry for each of these items on each channel: it may be rewritten.
     static func untried(
         of items: some Collection<ItemKey>, channels: [String], in database: Database
     ) throws(StoreFailure) -> [(item: ItemKey, entry: OutboxRecord)] {

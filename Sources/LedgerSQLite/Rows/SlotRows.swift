@@ -102,7 +102,8 @@ enum SlotJobRows {
         SELECT name, job.revision, origin, since, paused_since IS NOT NULL,
             spec ->> '$.schedule.kind', spec ->> '$.schedule.text', spec ->> '$.schedule.zone',
             spec ->> '$.schedule.gap', spec ->> '$.schedule.fold', spec ->> '$.schedule.anchor',
-            spec ->> '$.schedule.made', json_extract(spec, '$.bot', '$.overlap', '$.catchUp', '$.spread')
+            spec ->> '$.schedule.made', spec -> '$.schedule.members',
+            json_extract(spec, '$.bot', '$.overlap', '$.catchUp', '$.spread')
         FROM job JOIN revision ON revision.job = job.name AND revision.revision = job.revision
         WHERE name > ? ORDER BY name LIMIT ?
         """
@@ -123,6 +124,9 @@ enum SlotJobRows {
             schedule.fold = row.optionalText()
             schedule.anchor = row.optionalMoment()
             schedule.made = row.optionalMoment()
+            schedule.members = try row.optionalText().map { text throws(StoreFailure) in
+                try JSONText.decode(text, as: [ScheduleSpec].self)
+            }
             let text = row.text()
             let policies: SlotPolicies
             if let seen = known[text] {

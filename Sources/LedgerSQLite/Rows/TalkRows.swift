@@ -28,7 +28,7 @@ struct TalkRows {
             UPDATE item SET revision = ?, state = ?, flush_at = ?, updated_at = ?
             WHERE key = ? AND revision = ?
             """, in: database)
-        // Of an item that goes on waiting for the same moment the index stays as it is.
+        // Of an item that continues to wait for the same moment the index stays as it is.
         rewriteItem = try Prepared(
             "UPDATE item SET revision = ?, state = ?, updated_at = ? WHERE key = ? AND revision = ? AND flush_at IS ?",
             in: database)

@@ -52,7 +52,7 @@ package struct LedgerFile: Sendable {
 
     /// Writes a copy of one moment to `target`, which appears there whole, synced, mode 0600.
     ///
-    /// What is at `target` is replaced. Writers go on meanwhile.
+    /// What is at `target` is replaced. Writers continue meanwhile.
     /// - Throws: as ``check()``; nothing is at `target` then that was not there before.
     package func copy(to target: String) throws(LedgerError) {
         try work { database throws(LedgerError) in

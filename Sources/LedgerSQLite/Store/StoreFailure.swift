@@ -24,7 +24,7 @@ enum StoreFailure: Error {
         }
     }
 
-    /// Whether only the list that met it is refused, and those that share its transaction go on.
+    /// Whether only the list that met it is refused, and those that share its transaction continue.
     var concernsOneList: Bool {
         switch self {
         case .fenced, .unreadable: true

@@ -42,17 +42,17 @@ package struct JSONReader {
     /// Reads the next value; `nil` when there is none.
     package mutating func value() -> JSON? { value(within: depth) }
 
-    /// Reads an object and hands over the name of each member; `body` reads its value, and returns whether to go on.
+    /// Reads an object and hands over the name of each member; `body` reads its value, and returns whether to continue.
     ///
     /// - Returns: whether it was a whole object.
     package mutating func object(_ body: (String, inout JSONReader) -> Bool) -> Bool {
-        guard take("{") else { return false }
-        if take("}") { return true }
+        guard skip("{") else { return false }
+        if skip("}") { return true }
         repeat {
             skipSpace()
-            guard let name = string(), take(":"), body(name, &self) else { return false }
-        } while take(",")
-        return take("}")
+            guard let name = string(), skip(":"), body(name, &self) else { return false }
+        } while skip(",")
+        return skip("}")
     }
 
     /// Skips what may stand between the parts of a value.
@@ -85,13 +85,13 @@ package struct JSONReader {
 
     private mutating func array(within depth: Int) -> JSON? {
         place += 1
-        if take("]") { return .array([]) }
+        if skip("]") { return .array([]) }
         var values: [JSON] = []
         repeat {
             guard let value = value(within: depth) else { return nil }
             values.append(value)
-        } while take(",")
-        return take("]") ? .array(values) : nil
+        } while skip(",")
+        return skip("]") ? .array(values) : nil
     }
 
     private mutating func number() -> JSON? {
@@ -191,7 +191,7 @@ package struct JSONReader {
         return unit
     }
 
-    private mutating func take(_ mark: Unicode.Scalar) -> Bool {
+    private mutating func skip(_ mark: Unicode.Scalar) -> Bool {
         skipSpace()
         guard byte == UInt8(ascii: mark) else { return false }
         place += 1

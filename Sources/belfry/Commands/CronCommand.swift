@@ -187,7 +187,7 @@ struct CronWordsCommand: ParsableCommand {
         let now = Moment(seconds: Moment.now.seconds)
         let read: PhraseAnswer
         do throws(CronError) {
-            read = try PhraseAnswer(phrase, now: now, in: rules, zones: Zones.ofPhrases, allowsSeveral: true)
+            read = try PhraseAnswer(phrase, now: now, in: rules, zones: Zones.ofPhrases)
         } catch {
             if json {
                 StandardOutput.print(try WireCoding.text(CronPhraseAnswer(error)))
@@ -205,7 +205,7 @@ struct CronWordsCommand: ParsableCommand {
         }
         let answer = CronPhraseAnswer(phrase, read, after: now)
         if json { return try StandardOutput.print(json: answer) }
-        let schedules = [read.schedule] + read.others
+        let schedules = read.schedule.members
         for schedule in schedules {
             var text = schedule.text
             if case .cron(let expression, let zone) = schedule {

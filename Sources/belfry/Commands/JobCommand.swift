@@ -32,6 +32,7 @@ struct JobAddCommand: ParsableCommand {
               belfry job add sync --every 5m --overlap queue-one --catch-up none -- ./sync
               belfry job add once --at 2030-01-31T08:00 -- ./party
               belfry job add poll --after 30s -- ./poll
+              belfry job add open --cron "30 8 * * 1-5" --cron "0 10 * * 6" -- ./open
             """)
 
     @OptionGroup var common: CommonOptions
@@ -43,8 +44,7 @@ struct JobAddCommand: ParsableCommand {
         if options.command.isEmpty && options.fields.values["shell"] == nil {
             throw ValidationError("nothing to run; give --shell TEXT, or a command after --")
         }
-        let when = options.when
-        if when.zone != nil, when.cron == nil, when.at == nil, when.words == nil {
+        if options.when.zone != nil, !options.when.isLocal {
             throw ValidationError("--zone needs --cron, --at or --words")
         }
     }
@@ -81,16 +81,28 @@ struct JobEditCommand: ParsableCommand {
         var draft = try options.draft()
         if let zone = options.when.zone, draft.schedule == nil {
             let current = try client.ask(Endpoints.job(job.name))
-            guard ["cron", "calendar"].contains(current.schedule.kind) else {
+            guard let moved = current.schedule.moved(to: zone) else {
                 throw APIError(.badValue, "--zone needs --cron: \"\(job.name)\" has no expression")
             }
-            draft.schedule = WireSchedule(
-                kind: current.schedule.kind, text: current.schedule.text, zone: zone)
+            draft.schedule = moved
         }
         guard draft != JobDraft() else {
             throw APIError(.badRequest, "nothing to change", hint: "See: belfry job edit --help")
         }
         try JobText.confirm("Changed", try client.ask(Endpoints.editJob(job.name, body: draft)), common)
+    }
+}
+
+extension WireSchedule {
+    /// A draft of the same expressions and calendars in another zone; nil: there are none.
+    fileprivate func moved(to zone: String) -> WireSchedule? {
+        guard let members else {
+            return ["cron", "calendar"].contains(kind)
+                ? WireSchedule(kind: kind, text: text, zone: zone) : nil
+        }
+        let moved = members.map { $0.moved(to: zone) }
+        guard moved.contains(where: { $0 != nil }) else { return nil }
+        return WireSchedule(several: zip(members, moved).map { $1 ?? $0 })
     }
 }
 

@@ -120,8 +120,9 @@ private struct OptionName: CodingKey {
 
 /// The flags of `job add` and `job edit` that say when it runs.
 struct ScheduleFields: ParsableArguments {
-    @Option(help: ArgumentHelp("Run at the times of this cron expression.", valueName: "expr"))
-    var cron: String?
+    @Option(
+        help: ArgumentHelp("Run at the times of this cron expression; may be repeated.", valueName: "expr"))
+    var cron: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -142,43 +143,48 @@ struct ScheduleFields: ParsableArguments {
         transform: DurationArgument.read)
     var after: DurationArgument?
 
-    @Option(help: ArgumentHelp("Run once, at this time.", valueName: "iso"))
-    var at: String?
+    @Option(help: ArgumentHelp("Run once, at this time; may be repeated.", valueName: "iso"))
+    var at: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Run at the times of a phrase such as \"every weekday at 9:30\".", valueName: "phrase"))
-    var words: String?
+            "Run at the times of a phrase such as \"every weekday at 9:30\"; may be repeated.",
+            valueName: "phrase"))
+    var words: [String] = []
 
     @Flag(help: "Run once after each boot of the machine.")
     var startup = false
 
     func validate() throws {
         let named = [
-            ("--cron", cron != nil), ("--every", every != nil), ("--after", after != nil),
-            ("--at", at != nil),
-            ("--words", words != nil), ("--startup", startup),
+            ("--cron", !cron.isEmpty), ("--words", !words.isEmpty), ("--at", !at.isEmpty),
+            ("--every", every != nil), ("--startup", startup), ("--after", after != nil),
         ].filter(\.1).map(\.0)
-        if named.count > 1 {
-            throw ValidationError("\(named.joined(separator: " and ")) exclude each other")
+        if after != nil, let other = named.first, other != "--after" {
+            throw ValidationError(
+                "--after counts from the end of the last run and can't be combined with \(other)")
         }
         if from != nil, every == nil { throw ValidationError("--from needs --every") }
-        if zone != nil, ["--every", "--after", "--startup"].contains(named.first) {
-            throw ValidationError("--zone has no meaning beside \(named[0])")
+        if zone != nil, let first = named.first, !isLocal {
+            throw ValidationError("--zone has no meaning beside \(first)")
         }
     }
 
-    /// The schedule the flags say; nil: none does.
+    /// Whether a time of day is among the schedules.
+    var isLocal: Bool { !cron.isEmpty || !words.isEmpty || !at.isEmpty }
+
+    /// The schedule the flags say, a list where they say several; nil: none does.
     func schedule() throws(APIError) -> WireSchedule? {
-        if let cron { return WireSchedule(kind: "cron", text: cron, zone: zone) }
+        var schedules = cron.map { WireSchedule(kind: "cron", text: $0, zone: zone) }
+        schedules += words.map { WireSchedule(kind: "words", text: $0, zone: zone) }
+        schedules += at.map { WireSchedule(kind: "at", text: $0, zone: zone) }
         if let every {
             var schedule = WireSchedule(kind: "every", text: every.duration.text)
             if let from { schedule.from = Timestamp(try Zones.moment(from, of: "--from")) }
-            return schedule
+            schedules.append(schedule)
         }
-        if let after { return WireSchedule(kind: "after", text: after.duration.text) }
-        if let at { return WireSchedule(kind: "at", text: at, zone: zone) }
-        if let words { return WireSchedule(kind: "words", text: words, zone: zone) }
-        return startup ? WireSchedule(kind: "startup", text: "") : nil
+        if let after { schedules.append(WireSchedule(kind: "after", text: after.duration.text)) }
+        if startup { schedules.append(WireSchedule(kind: "startup", text: "")) }
+        return schedules.count > 1 ? WireSchedule(several: schedules) : schedules.first
     }
 }

@@ -19,10 +19,11 @@ protocol ExecRunner: AnyObject {
     func place(token: String, terminal: PtySize?) throws
     /// What to wait for besides the command's own streams, with what to do when there is something to read.
     var sources: [(descriptor: Int32, read: () throws -> Void)] { get }
-    /// Looks around; called whenever ``nextLook`` is over. Returns the end of a run that was never started.
-    func look(hasStarted: Bool) throws -> ExecEnd?
-    /// How long to wait for the next look; nil: until something happens.
-    func nextLook(hasStarted: Bool, isShown: Bool) -> Duration?
+    /// Refreshes what is known of the run; called whenever ``nextRefresh(hasStarted:isShown:)`` is over. Returns the end
+    /// of a run that was never started.
+    func endBeforeStart(hasStarted: Bool) throws -> ExecEnd?
+    /// How long to wait for the next refresh; nil: until something happens.
+    func nextRefresh(hasStarted: Bool, isShown: Bool) -> Duration?
     /// Where the run is, as far as is known.
     var live: LiveState? { get }
     /// A signal came before the news of its start: it is not wanted any more.
@@ -95,13 +96,13 @@ final class DaemonRunner: ExecRunner {
 
     var sources: [(descriptor: Int32, read: () throws -> Void)] { [] }
 
-    func nextLook(hasStarted: Bool, isShown: Bool) -> Duration? {
+    func nextRefresh(hasStarted: Bool, isShown: Bool) -> Duration? {
         if !hasStarted { return .seconds(1) }
         return isShown ? .milliseconds(500) : nil
     }
 
     /// Asks quickly or not at all: the command's output must not wait for a daemon.
-    func look(hasStarted: Bool) throws -> ExecEnd? {
+    func endBeforeStart(hasStarted: Bool) throws -> ExecEnd? {
         guard let known = refreshed(patience: .milliseconds(300)) else { return nil }
         run = known
         live = known.live.map { LiveState($0) } ?? live

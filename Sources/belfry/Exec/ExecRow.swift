@@ -83,3 +83,49 @@ struct ExecRow {
 
     private static var size: TerminalSize { TerminalSize(of: STDERR_FILENO) }
 }
+
+/// What is shown of a wrapped command besides its output: a row on standard error, or its live states on standard
+/// output, one a line.
+struct ExecDisplay {
+    private var row: ExecRow?
+    private var printsLives: Bool
+    private var lastPrinted: LiveState?
+    /// Why live states could not be printed; that nobody reads them is no fault.
+    private(set) var fault: (number: Int, error: HostError)?
+
+    init(row: ExecRow?, printsLives: Bool) {
+        self.row = row
+        self.printsLives = printsLives
+    }
+
+    /// Whether anything is shown.
+    var isShown: Bool { row != nil || printsLives }
+
+    /// Shows `live`; a row only where it `fits`: below whole lines of a command that has not ended.
+    mutating func show(_ live: LiveState?, fits: Bool) {
+        guard let live else { return }
+        if printsLives {
+            guard live != lastPrinted else { return }
+            lastPrinted = live
+            print(live)
+        } else if fits {
+            row?.show(live)
+        }
+    }
+
+    /// Makes room for what is about to be printed.
+    mutating func erase() { row?.erase() }
+
+    /// Leaves a line of how it ended where there was a row.
+    mutating func close(_ live: LiveState?, detail: String?) { row?.close(live, detail: detail) }
+
+    private mutating func print(_ live: LiveState) {
+        guard let text = try? WireCoding.text(WireLive(live, at: .now)) else { return }
+        do throws(HostError) {
+            try StandardOutput.send(Array((text + "\n").utf8))
+        } catch {
+            printsLives = false
+            if error.code != EPIPE { fault = (1, error) }
+        }
+    }
+}

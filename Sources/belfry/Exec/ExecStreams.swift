@@ -47,7 +47,7 @@ struct ExecStreams {
 }
 
 /// Standard input on its way to a command's terminal, never further ahead than the warden has room for.
-struct ExecTyping {
+private struct ExecTyping {
     private let input: Descriptor
     private var sent = 0
     private var taken = 0
@@ -83,6 +83,42 @@ struct ExecTyping {
             return .closeInput(key)
         }
     }
+}
+
+/// Standard input while the command reads it: waited for only then, and only while there is room.
+struct ExecKeys {
+    private let poll: EventPoll
+    private let token: UInt64
+    private var typing: ExecTyping
+    private var isWatched = false
+    /// Whether standard input is one that never has to be waited for.
+    private var isAtHand = false
+
+    /// Waits on `poll`, under `token`.
+    init(on poll: EventPoll, _ token: UInt64) throws(HostError) {
+        (self.poll, self.token) = (poll, token)
+        typing = try ExecTyping()
+    }
+
+    /// Whether something can be read without waiting.
+    var isReady: Bool { isAtHand && typing.mayRead }
+
+    /// Waits for keys while the command `isReading` them.
+    mutating func wait(while isReading: Bool) {
+        guard !isAtHand else { return }
+        let wants = isReading && typing.mayRead
+        guard wants != isWatched else { return }
+        isWatched = wants
+        if !wants { return poll.remove(typing.raw) }
+        // Files are always ready, and the kernel refuses to wait for them.
+        if (try? poll.add(typing.raw, token)) == nil { isAtHand = true }
+    }
+
+    /// What standard input holds now, as a command for the warden; nil when it holds nothing, or there is no room.
+    mutating func read(for key: RunKey) -> WardenCommand? { typing.mayRead ? typing.read(for: key) : nil }
+
+    /// The command took all up to `end`, or will take nothing any more.
+    mutating func took(_ end: Int, isClosed: Bool) { typing.took(end, isClosed: isClosed) }
 }
 
 /// This process's own terminal while the command behind it has another one: every key goes there as it is.

@@ -1,6 +1,7 @@
 import API
 import APIClient
 import Host
+import Ledger
 import Performing
 import Timeline
 import Tracking
@@ -21,8 +22,7 @@ final class Spool {
         log = "\(folder)/\(id).log"
         run = SpooledRun(
             id: id, job: name, command: request.command, cwd: request.cwd, startedAt: Timestamp(.now),
-            watcher: SpooledRun.Watcher(
-                pid: warden.pid, startTime: warden.startTime, boot: warden.bootID))
+            watcher: ProcessMark(pid: warden.pid, startTime: warden.startTime, boot: warden.bootID))
         run.bot = request.bot
         run.notify = request.notify
     }

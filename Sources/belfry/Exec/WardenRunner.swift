@@ -94,10 +94,10 @@ final class WardenRunner: ExecRunner {
 
     private func read() {
         guard (try? runner.receive()) == true else { return }
-        while let message = (try? runner.nextMessage()) ?? nil { take(message) }
+        while let message = (try? runner.nextMessage()) ?? nil { apply(message) }
     }
 
-    private func take(_ message: WardenMessage) {
+    private func apply(_ message: WardenMessage) {
         let now = Moment.now
         switch message {
         case .started: _ = tracker.became(.running, at: now)
@@ -129,9 +129,9 @@ final class WardenRunner: ExecRunner {
         for datagram in read.datagrams { receive(datagram: datagram) }
     }
 
-    func nextLook(hasStarted: Bool, isShown: Bool) -> Duration? { isShown ? .milliseconds(500) : nil }
+    func nextRefresh(hasStarted: Bool, isShown: Bool) -> Duration? { isShown ? .milliseconds(500) : nil }
 
-    func look(hasStarted: Bool) throws -> ExecEnd? {
+    func endBeforeStart(hasStarted: Bool) throws -> ExecEnd? {
         let now = Moment.now
         if let at = tracker.nextLook, at <= now { _ = tracker.look(at: now) }
         for report in scanner.receive([], at: now) { _ = tracker.receive(report, from: .text, at: now) }

@@ -55,7 +55,7 @@ struct ImportedJob {
         case .every(let interval, _)?: draft.schedule = WireSchedule(kind: "every", text: interval.text)
         case .after(let interval)?: draft.schedule = WireSchedule(kind: "after", text: interval.text)
         case .startup?: draft.schedule = WireSchedule(kind: "startup", text: "")
-        case .calendar?, .at?, .manual?, nil: break
+        case .calendar?, .at?, .manual?, .several?, nil: break
         }
         draft.fields["command"] = command.map { .texts($0) }
         draft.fields["shell"] = shell.map { .text($0) }

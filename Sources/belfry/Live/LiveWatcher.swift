@@ -110,7 +110,7 @@ final class LiveWatcher {
             keys?.enter()
             lastDrawn = nil
         }
-        if let signal = signals.take() {
+        if let signal = signals.next() {
             close()
             throw ExitCode(128 + signal)
         }

@@ -19,7 +19,7 @@ final class TerminalSignals {
     }
 
     /// The signal that asked for the end since the last look; nil when none did.
-    func take() -> Int32? {
+    func next() -> Int32? {
         let signal = lastSignal.exchange(0, ordering: .relaxed)
         return signal == 0 ? nil : signal
     }

@@ -91,29 +91,27 @@ struct CronPhraseAnswer: Encodable {
     var errors: [CronAnswer.Remark]?
 
     init(_ phrase: String, _ read: PhraseAnswer, after now: Moment) {
-        let schedules = [read.schedule] + read.others
+        let schedules = read.schedule.members
         let expressions = schedules.compactMap { schedule -> CronExpression? in
             if case .cron(let expression, _) = schedule { expression } else { nil }
         }
         self.phrase = phrase
         note = read.note
-        kind = read.schedule.kind.rawValue
+        kind = schedules[0].kind.rawValue
         zone = read.zone.name
         words = schedules.map { Self.words($0, in: read.zone, countedFrom: now) }.joined(separator: "; ")
         var remarks = expressions.flatMap(\.notes)
-        if read.others.isEmpty {
+        schedule = read.schedule.text
+        if schedules.count == 1 {
             expression = expressions.first?.description
-            schedule = read.schedule.text
         } else {
             self.expressions = expressions.map(\.description)
-            remarks.append("no single expression has these times; make a job for each")
+            remarks.append("no single expression has these times; give job add one --cron for each")
         }
         if !remarks.isEmpty { self.remarks = remarks }
         if read.schedule.isClockDriven {
-            let slots = schedules.flatMap {
-                $0.slots(after: now, through: .distantFuture, in: read.zone, limit: 3)
-            }
-            occurrences = slots.sorted().prefix(3).map { $0.iso8601(in: read.zone) }
+            let slots = read.schedule.slots(after: now, through: .distantFuture, in: read.zone, limit: 3)
+            occurrences = slots.map { $0.iso8601(in: read.zone) }
         }
     }
 

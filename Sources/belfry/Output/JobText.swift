@@ -11,6 +11,7 @@ enum JobText {
         case "startup": "startup"
         case "calendar": "every " + [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
         case "cron": [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
+        case "several": (schedule.members ?? []).map(Self.schedule).joined(separator: "; ")
         default: "\(schedule.kind) \(schedule.text)"
         }
     }

@@ -93,11 +93,11 @@ import Tracking
     @Test func `leave in order, and put back in order`() {
         var rows = NotedRows()
         rows.add([.made(row("1")), .changed("2"), .changed("3")])
-        let taken = rows.take(2)
+        let taken = rows.removeFirst(2)
         #expect(ids(taken) == ["made 1", "2"])
         rows.putBack(taken)
         rows.addFirst(row("0"))
-        #expect(ids(rows.take(9)) == ["made 0", "made 1", "2", "3"] && rows.isEmpty)
+        #expect(ids(rows.removeFirst(9)) == ["made 0", "made 1", "2", "3"] && rows.isEmpty)
     }
 
     @Test func `are known in the turn in which they were seen only`() {

@@ -53,13 +53,17 @@ import Timeline
             club.spec.schedule = ScheduleSpec(
                 kind: .calendar, text: "2w fri 17:00", zone: "Europe/Berlin", gap: "skip", fold: "last")
             club.spec.schedule.made = at(8)
+            var many = JobRecord.sample("many")
+            many.spec.schedule = ScheduleSpec(
+                several: [club.spec.schedule, grid.spec.schedule, cron.spec.schedule], zone: "Asia/Tokyo")
             try await ledger.commit([
+                .putJob(many, replacing: nil),
                 .putJob(club, replacing: nil), .putJob(grid, replacing: nil), .putJob(cron, replacing: nil),
                 .putJob(plain, replacing: nil),
                 .pauseJob(name: "grid", Pause(since: at(9), note: "for now")),
             ])
             let jobs = try await ledger.jobs()
-            #expect(jobs.map(\.name) == ["club", "cron", "grid", "plain"])
+            #expect(jobs.map(\.name) == ["club", "cron", "grid", "many", "plain"])
             #expect(try await ledger.slotJobs(after: "", limit: .max) == jobs.map { SlotJob($0) })
             #expect(try await ledger.slotJobs(after: "cron", limit: 1).map(\.name) == ["grid"])
         }

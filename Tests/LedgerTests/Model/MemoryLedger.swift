@@ -218,10 +218,6 @@ extension MemoryLedger {
         try await read { $0.outboxLine(of: channel, limit: limit) }
     }
 
-    func untriedOutbox(channel: String, item: String) async throws(LedgerError) -> OutboxRecord? {
-        try await read { $0.untriedOutbox(channel: channel, item: item) }
-    }
-
     func outboxCounts(byChannelIn states: Set<OutboxState>) async throws(LedgerError) -> [String: Int] {
         try await read { $0.outboxCounts(byChannelIn: states) }
     }

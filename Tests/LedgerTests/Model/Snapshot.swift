@@ -92,7 +92,6 @@ extension Snapshot {
             let line = try await ledger.outboxLine(of: name, limit: .max)
             answers["line \(name)"] = line.pending
             answers["held \(name)"] = line.heldUntil
-            answers["untried \(name)"] = try await ledger.untriedOutbox(channel: name, item: "job:a")
             answers["behind \(name)"] = Set(try await ledger.surfaces(channel: name, all: false))
             answers["refused \(name)"] = Set(try await ledger.refusedSurfaces(channel: name))
             answers["surfaces \(name)"] = Set(try await ledger.surfaces(channel: name, all: true))

@@ -1,3 +1,4 @@
+import Delivery
 import Grouping
 import Ledger
 import Synchronization
@@ -34,6 +35,8 @@ import Timeline
                 .insertMessage(.sample("m3", thread: "other", pinned: true)),
                 .putItem(item, replacing: nil), .putItem(.sample("a"), replacing: nil),
                 .putItem(.sample("b"), replacing: nil),
+                .insertOutbox(.sample("o0", item: "\(thread)")),
+                .moveOutbox(OutboxMove(id: "o0", from: .pending, attempts: 0, to: .pending, nextAttempts: 1)),
                 .insertOutbox(.sample("o1", item: "\(thread)")),
                 .insertOutbox(.sample("o2", channel: "other", item: "\(thread)")),
                 .insertOutbox(.sample("o3", item: "job:a")), .event(), .event(), .event(),

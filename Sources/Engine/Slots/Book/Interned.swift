@@ -21,7 +21,7 @@ struct Interned<Value: Hashable & Sendable>: Sendable {
     /// Notes one more row that has `value`.
     ///
     /// - Complexity: O(1).
-    mutating func take(_ value: Value) -> UInt32 {
+    mutating func add(_ value: Value) -> UInt32 {
         let (isNew, place) = values.append(value)
         if isNew {
             uses.append(0)

@@ -16,7 +16,7 @@ struct JobBook: Sendable {
         var policies: SlotPolicies
         /// One that means the same as the job's own.
         var schedule: Schedule
-        var rules: ZoneRules
+        var zones: ScheduleZones
         /// The slot that comes next; nil: none will.
         var next: Moment?
         /// The span the job's last slots joined, when they did not run.
@@ -67,7 +67,7 @@ struct JobBook: Sendable {
         let schedule = schedules[row.schedule]
         return Entry(
             name: name, revision: Int(row.revision), isPaused: row.isPaused,
-            policies: policies[row.policies], schedule: schedule, rules: rules(of: schedule),
+            policies: policies[row.policies], schedule: schedule, zones: zones(of: schedule),
             next: queue.slot(at: place), open: row.open, chain: chains[name])
     }
 
@@ -75,13 +75,17 @@ struct JobBook: Sendable {
 
     /// Enters a job, in place of one of its name; its next slot is the first after `moment`.
     ///
-    /// `rules` are those of its zone, which holds on to those that it has already: see ``follow(_:after:)``.
-    mutating func put(_ job: SlotJob, schedule: Schedule, rules: ZoneRules, after moment: Moment) {
-        if let zone = schedule.zoneName, zones[zone] == nil { zones[zone] = rules }
+    /// `rules` are those of its zones, which hold on to those that they have already: see ``follow(_:of:after:)``.
+    mutating func put(_ job: SlotJob, schedule: Schedule, rules: ScheduleZones, after moment: Moment) {
+        if case .several = schedule {
+            for zone in schedule.zoneNames where zones[zone] == nil { zones[zone] = rules[zone] }
+        } else if let zone = schedule.zoneName, zones[zone] == nil {
+            zones[zone] = rules.first
+        }
         var row = Row(
             open: nil, isPaused: job.isPaused, origin: job.origin,
-            revision: UInt32(clamping: job.revision), schedule: schedules.take(schedule),
-            policies: policies.take(job.policies))
+            revision: UInt32(clamping: job.revision), schedule: schedules.add(schedule),
+            policies: policies.add(job.policies))
         if let place = queue.place(of: job.name) {
             row.open = rows[place].open
             release(rows[place])
@@ -146,7 +150,7 @@ struct JobBook: Sendable {
     mutating func takeDue(at moment: Moment) -> [String] {
         var names: [String] = []
         while let place = queue.first, let slot = queue.slot(at: place), slot <= moment {
-            queue.take(place)
+            queue.unqueue(place)
             names.append(queue.name(at: place))
         }
         names.sort()
@@ -163,7 +167,7 @@ struct JobBook: Sendable {
 
     private mutating func reckon(_ place: Int, after moment: Moment) {
         let schedule = schedules[rows[place].schedule]
-        queue.set(schedule.nextSlot(after: moment, in: rules(of: schedule)), at: place)
+        queue.set(schedule.nextSlot(after: moment, in: zones(of: schedule)), at: place)
     }
 
     /// Puts jobs back on the queue as they were: their slots could not be decided.
@@ -222,9 +226,7 @@ struct JobBook: Sendable {
 
     // MARK: Zones
 
-    func rules(of schedule: Schedule) -> ZoneRules {
-        schedule.zoneName.flatMap { zones[$0] } ?? .utc
-    }
+    func zones(of schedule: Schedule) -> ScheduleZones { ScheduleZones(of: schedule, in: zones) }
 
     /// The zones for which `lookUp` returns other rules than those that slots follow.
     func changedZones(_ lookUp: ZoneLookup) -> [(name: String, rules: ZoneRules?)] {
@@ -252,7 +254,7 @@ struct JobBook: Sendable {
         let places = places(inZone: zone)
         for place in places {
             schedules.release(rows[place].schedule)
-            rows[place].schedule = schedules.take(.manual)
+            rows[place].schedule = schedules.add(.manual)
             queue.set(nil, at: place)
         }
         defer { compact() }
@@ -260,7 +262,14 @@ struct JobBook: Sendable {
     }
 
     private func places(inZone zone: String) -> [Int] {
-        let isInZone = (0..<schedules.count).map { schedules[UInt32($0)].zoneName == zone }
+        let isInZone = (0..<schedules.count).map { schedules[UInt32($0)].isRead(in: zone) }
         return rows.indices.filter { isInZone[Int(rows[$0].schedule)] }
+    }
+}
+
+extension Schedule {
+    /// Whether the rules of that zone decide some of its slots.
+    fileprivate func isRead(in zone: String) -> Bool {
+        if case .several = self { zoneNames.contains(zone) } else { zoneName == zone }
     }
 }

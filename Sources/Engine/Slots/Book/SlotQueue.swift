@@ -35,7 +35,7 @@ struct SlotQueue: Sendable {
 
     /// Takes away a place; the last one, with what is known of it, takes it over.
     mutating func remove(at place: Int) {
-        take(place)
+        unqueue(place)
         let last = slots.count - 1
         if place != last {
             places.swapAt(place, last)
@@ -53,7 +53,7 @@ struct SlotQueue: Sendable {
     /// - Complexity: O(log jobs).
     mutating func set(_ slot: Moment?, at place: Int) {
         slots[place] = slot ?? Self.never
-        guard slot != nil else { return take(place) }
+        guard slot != nil else { return unqueue(place) }
         if standing[place] == Self.outside {
             heap.append(UInt32(place))
             standing[place] = UInt32(heap.count - 1)
@@ -86,7 +86,7 @@ struct SlotQueue: Sendable {
     }
 
     /// Takes a place off the queue; its slot stays known.
-    mutating func take(_ place: Int) {
+    mutating func unqueue(_ place: Int) {
         guard standing[place] != Self.outside else { return }
         let index = Int(standing[place])
         standing[place] = Self.outside
