@@ -64,7 +64,7 @@ extension ConfigurationReader {
     private func read(_ parts: [String: Field], into spec: inout JobSpec) {
         var given: [(JobField, Field)] = []
         for row in fields.rows {
-            guard let field = parts[row.key], let value = field.value(row.form) else { continue }
+            guard let field = parts[row.key], let value = field.value(of: row) else { continue }
             row.set(&spec, value)
             given.append((row, field))
         }

@@ -1,6 +1,7 @@
 import Cron
 import Ledger
 import Timeline
+import Tracking
 
 extension ConfigurationReader {
     /// The keys of which a schedule has one.
@@ -73,9 +74,9 @@ extension ConfigurationReader {
         var spec = begun
         switch kind {
         case "every", "after":
-            guard let interval = value.value(.interval)?.duration else { return nil }
+            guard let interval = value.value(.interval)?.text else { return nil }
             spec.kind = kind == "every" ? .every : .after
-            spec.text = interval.text
+            spec.text = interval
         case "at":
             guard let moment = moment(value, zone: spec.zone), let rules = zone(spec.zone) else { return nil }
             spec.kind = .at

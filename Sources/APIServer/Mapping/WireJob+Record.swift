@@ -3,6 +3,7 @@ import Cron
 import Engine
 import Ledger
 import Timeline
+import Tracking
 
 extension WireJob {
     /// The job as the API shows it.
@@ -22,9 +23,10 @@ extension WireJob {
             schedule: WireSchedule(
                 kind: spec.schedule.kind.rawValue, text: text,
                 zone: entry.schedule.zoneName, words: isManual ? nil : entry.schedule.words(in: entry.rules)),
-            revision: record.revision, policies: JobFields.standard.policies(of: spec))
+            revision: record.revision,
+            policies: WirePolicies(JobFields.standard.policies(of: spec)))
         if let spread = spec.spread {
-            policies["spreadOffsetMs"] = JobValue.duration(SlotDelay.spread(spread, of: spec.name)).inJSON
+            policies.values["spreadOffsetMs"] = SlotDelay.spread(spread, of: spec.name).json
         }
         schedule.from = anchor
         if let phrase = spec.schedule.phrase {
