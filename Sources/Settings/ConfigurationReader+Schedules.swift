@@ -5,7 +5,7 @@ import Tracking
 
 extension ConfigurationReader {
     /// The keys of which a schedule has one.
-    private static let kinds = ["cron", "every", "after", "at", "startup", "words"]
+    static let scheduleKinds = ["cron", "every", "after", "at", "startup", "words"]
 
     /// When a job runs, or nil after every fault was reported.
     func readSchedule(_ field: Field?, of job: Field, seed: String, zone: String) -> ScheduleSpec? {
@@ -27,13 +27,16 @@ extension ConfigurationReader {
             return nil
         }
         let before = field.faults.problems.count
-        guard let fields = field.record(keys: Self.kinds + Self.companionKeys) else { return nil }
+        guard
+            let fields = field.record(
+                keys: Self.scheduleKinds + Self.companionKeys, instead: CommonMistakes.schedule)
+        else { return nil }
         let hasOddKey = field.faults.problems.count > before
         var spec = ScheduleSpec(kind: .cron, text: "", zone: zone)
         if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
-        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
-        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
-        let named = Self.kinds.filter { fields[$0] != nil }
+        spec.gap = fields["gap"]?.choice(of: Self.gapWords)
+        spec.fold = fields["fold"]?.choice(of: Self.foldWords)
+        let named = Self.scheduleKinds.filter { fields[$0] != nil }
         guard let kind = named.first, named.count == 1 else {
             if !hasOddKey {
                 field.fault(
@@ -62,10 +65,13 @@ extension ConfigurationReader {
         return read
     }
 
-    private static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
+    static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
+
+    static let gapWords = ["run-after", "skip"]
+    static let foldWords = ["first", "last", "both"]
 
     /// What may stand beside a kind.
-    private static let companions: [String: Set<String>] = [
+    static let companions: [String: Set<String>] = [
         "cron": ["zone", "gap", "fold"], "words": ["zone", "gap", "fold"], "at": ["zone"],
         "every": ["from", "zone"],
     ]
@@ -104,7 +110,14 @@ extension ConfigurationReader {
             _ = try spec.schedule(seed: seed, zones: zone)
             return spec
         } catch {
-            point(at: error, in: field)
+            let hint =
+                spec.text.count > 100
+                ? nil : CommonMistakes.schedule(spec.text, in: zone(spec.zone), phraseZones)
+            guard let hint else {
+                point(at: error, in: field)
+                return nil
+            }
+            field.fault("\"\(spec.text)\" is not a cron expression", hint: hint)
             return nil
         }
     }
@@ -173,7 +186,10 @@ extension ConfigurationReader {
         } catch {
             field.fault(
                 "\"\(text)\" is not a time: \(error.message)",
-                hint: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
+                hint: CommonMistakes.everyDay(text).map {
+                    "add the day, as 2030-01-31T\(text); each day is cron: \($0)"
+                }
+                    ?? error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
             return nil
         }
     }

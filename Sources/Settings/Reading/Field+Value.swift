@@ -7,6 +7,10 @@ extension Field {
     func value(_ form: JobForm) -> JSON? {
         switch form {
         case .words:
+            if let text = scalar, !text.isEmpty {
+                fault("expected a list, found text", hint: CommonMistakes.command(text))
+                return nil
+            }
             guard let elements = list() else { return nil }
             if elements.isEmpty { fault("a command has at least one word") }
             let words = elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() }
@@ -57,7 +61,11 @@ extension Field {
         return nil
     }
 
-    private func variables() -> JSON {
+    private func variables() -> JSON? {
+        if !isMap, !isEmpty, let hint = CommonMistakes.variables(self) {
+            fault("expected a map, found \(isList ? "a list" : "text")", hint: hint)
+            return nil
+        }
         var variables: [JSON.Member] = []
         for (key, value) in entries() ?? [] {
             guard let name = key.text(), let text = value.text() else { continue }
