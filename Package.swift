@@ -42,9 +42,9 @@ let stations: [Target] = [
     effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
     effect("Bots", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl"]),
     effect("Host", ["Timeline", "CLinux"]),
-    effect("Settings", ["Timeline", "Cron", "Grouping", "Delivery", "Ledger", .yams]),
+    effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
-    effect("API", ["Timeline", "Tracking", "Ledger"]),
+    effect("API", ["Timeline", "Tracking"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
     effect(
         "APIServer",

@@ -36,6 +36,8 @@ package actor Desktop: LevelChannel {
     /// The owner we turned to last, asked or still being asked what it can do.
     private var lookingFor: String?
     private var lastState: SurfaceSignal?
+    /// Whether there was a server, or one that the bus can start, since ``run()`` began.
+    private var wasThere = false
     /// The call that its server has not answered in time; nothing more is sent there before it has.
     private var overdue: LateAnswer.Call?
     private var overdues: AsyncStream<LateAnswer.Call>.Continuation?
@@ -159,7 +161,7 @@ package actor Desktop: LevelChannel {
             forgetServer()
             connection = nil
             if Task.isCancelled { return }
-            report(.unavailable(problem ?? end))
+            report(problem.map { .unavailable($0) } ?? away(end))
             if hadBus, problem == nil { pause = Backoff() }
             try await pauses.rest(for: pause.next())
         }
@@ -251,7 +253,7 @@ package actor Desktop: LevelChannel {
         guard let owner else {
             canStartServer = try await connection.canStart(
                 ServerProfile.service, deadline: desktopForm.deadline)
-            report(canStartServer ? asleep : .unavailable("no notification server on the session bus"))
+            report(canStartServer ? asleep : away("no notification server on the session bus"))
             return
         }
         let profile = try await ServerProfile(
@@ -265,6 +267,11 @@ package actor Desktop: LevelChannel {
     /// No server runs, and the bus can start one.
     private var asleep: SurfaceSignal {
         .available(generation: ServerProfile.generation(owner: "", bus: busID))
+    }
+
+    /// No server is there: where none ever was, as on a machine without a desktop, that is no fault.
+    private func away(_ reason: String) -> SurfaceSignal {
+        wasThere ? .unavailable(reason) : .absent(reason)
     }
 
     /// The bus could not start a server: none is started for a while, and one that comes by itself is heard.
@@ -376,8 +383,9 @@ package actor Desktop: LevelChannel {
         reports.yield(state)
         switch state {
         case .available:
+            wasThere = true
             logger.notice("desktop available", metadata: ["server": "\(server?.title ?? "starts on demand")"])
-        case .unavailable(let reason):
+        case .unavailable(let reason), .absent(let reason):
             logger.debug("desktop unavailable", metadata: ["reason": "\(reason)"])
         case .closed, .action, .answered: break
         }

@@ -45,6 +45,7 @@ extension ConfigurationReader {
             var setting = ChannelSetting(
                 name: name, form: try form.init(values), secrets: FormSecrets(secrets.contents),
                 place: key.place)
+            if let doubt = setting.form.doubt { (main ?? key).warn(doubt.message, hint: doubt.hint) }
             setting.sources = secrets.sources
             setting.fault = secrets.fault
             return setting

@@ -11,11 +11,25 @@ extension ConfigurationReader {
     func readJob(_ key: Field, _ value: Field, zone: String, bots: Set<String>) -> Configuration.Job? {
         guard let name = key.text() else { return nil }
         let before = value.faults.problems.count
-        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is not a valid job name: \(fault)") }
+        if let fault = JobName.fault(in: name) {
+            let good = JobName.of(program: name)
+            key.fault(
+                "\"\(name)\" is not a valid job name: \(fault)",
+                hint: good == "exec" || good == name ? nil : "write \(good):")
+        }
+        if let text = value.scalar, !text.isEmpty {
+            value.fault(
+                "a job is a map, found text",
+                hint: "write \(name): { schedule: \"0 3 * * *\", shell: \(CommonMistakes.plain(text)) }")
+            return nil
+        }
         let keys = fields.keys
-        guard var found = value.record(keys: keys, later: Self.laterJobKeys) else { return nil }
+        let others = CommonMistakes.job
+        guard var found = value.record(keys: keys, later: Self.laterJobKeys, instead: others) else {
+            return nil
+        }
         // A misspelt key was reported as unknown; it is not reported as missing, too.
-        let named = { value.misspells($0, among: keys + Self.laterJobKeys) }
+        let named = { value.misspells($0, among: keys + Self.laterJobKeys, instead: others) }
         switch (found["command"], found["shell"]) {
         case (nil, nil) where !named(["command", "shell"]):
             key.fault(
@@ -64,7 +78,7 @@ extension ConfigurationReader {
     private func read(_ parts: [String: Field], into spec: inout JobSpec) {
         var given: [(JobField, Field)] = []
         for row in fields.rows {
-            guard let field = parts[row.key], let value = field.value(row.form) else { continue }
+            guard let field = parts[row.key], let value = field.value(of: row) else { continue }
             row.set(&spec, value)
             given.append((row, field))
         }
@@ -78,20 +92,15 @@ extension ConfigurationReader {
         var bot = Configuration.Bot(name: name, policy: ThreadPolicy(), soundName: nil, place: key.place)
         guard let fields = value.record(keys: ["backend", "notifications"]) else { return nil }
         if let backend = fields["backend"]?.record(keys: ["kind"]), let kind = backend["kind"] {
-            _ = kind.choice(of: ["command"], later: ["openclaw", "anthropic", "openai"])
+            _ = kind.choice(of: BotFields.backends, later: BotFields.laterBackends)
         }
         if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
         return bot
     }
 
     private func readNotifications(_ field: Field, into bot: inout Configuration.Bot) {
-        let fields = field.record(
-            keys: ["sound", "wait", "ringAgainAfter", "preview"],
-            later: ["quiet", "budget", "level", "digest", "icon"])
-        guard let fields else { return }
-        bot.soundName = fields["sound"]?.word()
-        if let wait = fields["wait"]?.duration() { bot.policy.wait = wait }
-        if let again = fields["ringAgainAfter"]?.duration() { bot.policy.ringAgainAfter = again }
-        if let preview = fields["preview"]?.number(in: 10...500) { bot.policy.previewCharacters = preview }
+        let rows = BotFields.notifications
+        guard let fields = field.record(keys: rows.map(\.key), later: BotFields.later) else { return }
+        for row in rows { if let value = fields[row.key]?.value(row.form) { row.set(&bot, value) } }
     }
 }

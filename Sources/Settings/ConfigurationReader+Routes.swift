@@ -15,6 +15,9 @@ extension ConfigurationReader {
     /// Events that nothing makes yet.
     private static let laterWords: [RouteWord] = [.late, .slow, .stuck, .flapping, .question]
 
+    /// The words that a route may name.
+    static let routeWords = RouteWord.allCases.filter { !laterWords.contains($0) }
+
     /// The routes; nil when they are no list of maps.
     func readRoutes(_ field: Field) -> [RouteField]? {
         guard let fields = field.list() else { return nil }
@@ -32,8 +35,7 @@ extension ConfigurationReader {
         }
         let wordFields = fields["when"]?.list() ?? []
         let names = fields["to"]?.list() ?? []
-        let later = Self.laterWords.map(\.rawValue)
-        let known = RouteWord.allCases.map(\.rawValue).filter { !later.contains($0) }
+        let (later, known) = (Self.laterWords.map(\.rawValue), Self.routeWords.map(\.rawValue))
         let words = wordFields.compactMap {
             $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
         }

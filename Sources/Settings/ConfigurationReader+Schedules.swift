@@ -1,10 +1,11 @@
 import Cron
 import Ledger
 import Timeline
+import Tracking
 
 extension ConfigurationReader {
     /// The keys of which a schedule has one.
-    private static let kinds = ["cron", "every", "after", "at", "startup", "words"]
+    static let scheduleKinds = ["cron", "every", "after", "at", "startup", "words"]
 
     /// When a job runs, or nil after every fault was reported.
     func readSchedule(_ field: Field?, of job: Field, seed: String, zone: String) -> ScheduleSpec? {
@@ -21,13 +22,16 @@ extension ConfigurationReader {
         }
         if field.isList { return list(field, of: job, seed: seed, zone: zone) }
         let before = field.faults.problems.count
-        guard let fields = field.record(keys: Self.kinds + Self.companionKeys) else { return nil }
+        guard
+            let fields = field.record(
+                keys: Self.scheduleKinds + Self.companionKeys, instead: CommonMistakes.schedule)
+        else { return nil }
         let hasOddKey = field.faults.problems.count > before
         var spec = ScheduleSpec(kind: .cron, text: "", zone: zone)
         if let name = fields["zone"].flatMap(zoneName) { spec.zone = name }
-        spec.gap = fields["gap"]?.choice(of: ["run-after", "skip"])
-        spec.fold = fields["fold"]?.choice(of: ["first", "last", "both"])
-        let named = Self.kinds.filter { fields[$0] != nil }
+        spec.gap = fields["gap"]?.choice(of: Self.gapWords)
+        spec.fold = fields["fold"]?.choice(of: Self.foldWords)
+        let named = Self.scheduleKinds.filter { fields[$0] != nil }
         guard let kind = named.first, named.count == 1 else {
             if !hasOddKey { faultKinds(named, in: field) }
             return nil
@@ -57,10 +61,13 @@ extension ConfigurationReader {
             hint: "write schedule: { cron: \"30 2 * * *\" }, or one of every, after, at, startup, words")
     }
 
-    private static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
+    static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
+
+    static let gapWords = ["run-after", "skip"]
+    static let foldWords = ["first", "last", "both"]
 
     /// What may stand beside a kind.
-    private static let companions: [String: Set<String>] = [
+    static let companions: [String: Set<String>] = [
         "cron": ["zone", "gap", "fold"], "words": ["zone", "gap", "fold"], "at": ["zone"],
         "every": ["from", "zone"],
     ]
@@ -69,9 +76,9 @@ extension ConfigurationReader {
         var spec = begun
         switch kind {
         case "every", "after":
-            guard let interval = value.value(.interval)?.duration else { return nil }
+            guard let interval = value.value(.interval)?.text else { return nil }
             spec.kind = kind == "every" ? .every : .after
-            spec.text = interval.text
+            spec.text = interval
         case "at":
             guard let moment = moment(value, zone: spec.zone), let rules = zone(spec.zone) else { return nil }
             spec.kind = .at
@@ -99,7 +106,14 @@ extension ConfigurationReader {
             _ = try spec.schedule(seed: seed, zones: zone)
             return spec
         } catch {
-            point(at: error, in: field)
+            let hint =
+                spec.text.count > 100
+                ? nil : CommonMistakes.schedule(spec.text, in: zone(spec.zone), phraseZones)
+            guard let hint else {
+                point(at: error, in: field)
+                return nil
+            }
+            field.fault("\"\(spec.text)\" is not a cron expression", hint: hint)
             return nil
         }
     }
@@ -173,7 +187,10 @@ extension ConfigurationReader {
         } catch {
             field.fault(
                 "\"\(text)\" is not a time: \(error.message)",
-                hint: error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
+                hint: CommonMistakes.everyDay(text).map {
+                    "add the day, as 2030-01-31T\(text); each day is cron: \($0)"
+                }
+                    ?? error.fix ?? "write one as 2030-01-31T08:00+01:00", bytes: error.range)
             return nil
         }
     }

@@ -48,7 +48,7 @@ package struct ConfigurationReader {
         }
         for other in others {
             guard let root = Document(source: other, faults: faults).root() else { continue }
-            if let jobs = root.record(keys: ["jobs"])?["jobs"] { parts.jobFields += jobs.entries() ?? [] }
+            if let jobs = root.record(keys: ["jobs"])?["jobs"] { parts.jobFields += jobEntries(jobs) ?? [] }
         }
         let configuration = assemble(parts, faults)
         guard faults.problems.isEmpty else {
@@ -75,19 +75,25 @@ package struct ConfigurationReader {
         guard
             let fields = root.record(
                 keys: ["zone", "bots", "jobs", "channels", "routes"],
-                later: ["listen", "silences", "calendars", "retention", "limits"])
+                later: ["listen", "silences", "calendars", "retention", "limits"],
+                instead: CommonMistakes.file)
         else { return }
         if let field = fields["zone"] { parts.zone = zoneName(field) }
-        for (key, value) in fields["bots"]?.entries() ?? [] {
+        for (key, value) in fields["bots"]?.entries(of: "bot", inner: ["backend", "notifications"]) ?? [] {
             parts.botNames.insert(key.scalar ?? "")
             if let bot = readBot(key, value) { parts.bots.append(bot) }
         }
-        parts.jobFields = fields["jobs"]?.entries() ?? []
-        for (key, value) in fields["channels"]?.entries() ?? [] {
+        parts.jobFields = fields["jobs"].flatMap(jobEntries) ?? []
+        let inner = ["kind"] + forms.flatMap { $0.fields.map(\.name) }
+        for (key, value) in fields["channels"]?.entries(of: "channel", inner: inner) ?? [] {
             parts.channelNames.insert(key.scalar ?? "")
             if let channel = readChannel(key, value) { parts.channels.append(channel) }
         }
         if let field = fields["routes"], !field.isEmpty { parts.routes = readRoutes(field) }
+    }
+
+    private func jobEntries(_ field: Field) -> [(key: Field, value: Field)]? {
+        field.entries(of: "job", inner: fields.keys)
     }
 
     private func assemble(_ parts: Parts, _ faults: Faults) -> Configuration {

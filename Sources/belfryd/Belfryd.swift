@@ -1,6 +1,7 @@
 import API
 import ArgumentParser
 import Host
+import Settings
 
 /// The daemon's command line.
 struct Belfryd: AsyncParsableCommand {
@@ -40,7 +41,11 @@ struct Belfryd: AsyncParsableCommand {
     )
     var drain = false
 
+    @Flag(help: "Print the JSON Schema of the configuration file, and exit.")
+    var schema = false
+
     func run() async throws {
+        if schema { return StandardOutput.print(ConfigurationSchema().text) }
         if printing.json && !checking.check { throw ValidationError("--json goes with --check") }
         if drain && checking.check { throw ValidationError("--drain is for a daemon, not for --check") }
         Signals.ignoreBrokenPipes()

@@ -3,6 +3,7 @@ import Host
 import Ledger
 import TestSupport
 import Testing
+import Tracking
 
 /// What `import --json` says of a job.
 struct ImportListing: Decodable {
@@ -160,7 +161,7 @@ struct ImportListing: Decodable {
             #expect(job.origin == "import")
             let backup = try await house.belfry("job", "show", "backup", "--json")
             let policies = try WireCoding.decode(WireJob.self, from: backup.output.utf8).policies
-            #expect(policies["catchUp.mode"] == .text("none") && policies["overlap"] == .text("allow"))
+            #expect(policies["catchUp.mode"] == .string("none") && policies["overlap"] == .string("allow"))
             // A second import adds nothing twice.
             let again = try await house.belfry("import", "crontab", path, "--apply", "--json")
             let results = try WireCoding.decode([ImportListing].self, from: again.output.utf8)

@@ -52,7 +52,7 @@ private struct Mirror: APIHandler {
                 #expect(status == Samples.status)
                 var draft = JobDraft()
                 draft.name = "backup"
-                draft.fields["command"] = .texts(["/bin/true", "ü"])
+                draft.fields["command"] = ["/bin/true", "ü"].json
                 let mirrored = try client.bytes(Endpoints.addJob(body: draft))
                 #expect(try WireCoding.decode(JobDraft.self, from: mirrored) == draft)
                 var query = RunsQuery()
@@ -91,7 +91,7 @@ private struct Mirror: APIHandler {
             try await blocking {
                 #expect(throws: APIError.self) {
                     var draft = JobDraft()
-                    draft.fields["shell"] = .text(String(repeating: " ", count: APIListener.bodyLimit))
+                    draft.fields["shell"] = .string(String(repeating: " ", count: APIListener.bodyLimit))
                     return try client.bytes(Endpoints.addJob(body: draft))
                 }
             }

@@ -3,6 +3,7 @@ import APIClient
 import Delivery
 import Ledger
 import LedgerSQLite
+import TestSupport
 import Testing
 import Timeline
 import Tracking

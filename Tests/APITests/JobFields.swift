@@ -5,6 +5,7 @@ import Ledger
 import Settings
 import Testing
 import Timeline
+import Tracking
 
 @testable import belfry
 
@@ -22,7 +23,7 @@ import Timeline
         return try reader.read(SourceText(name: "belfry.yaml", text: text)).jobs.first?.spec
     }
 
-    private func draft(_ json: String) throws -> JobValue {
+    private func draft(_ json: String) throws -> JSON {
         try WireCoding.decode(JobDraft.self, from: json.utf8).fields
     }
 
@@ -46,7 +47,7 @@ import Timeline
             #expect(JobFieldOptions.helpMessage().contains("--weight <n>"))
             #expect(JobFieldOptions.helpMessage().contains("How heavy it is (default: 0)."))
             let given = try JobFieldOptions.parse(["--weight", "5"])
-            #expect(given.values == .map(["weight": .number(5)]))
+            #expect(given.values == .object(["weight": .int(5)]))
             #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--weight", "10"]) }
         }
     }
@@ -80,10 +81,10 @@ import Timeline
         var spec = spec()
         (spec.timeout, spec.spread) = (.seconds(5), .seconds(6))
         spec.concurrency = ConcurrencyKey(key: "disk", max: 3)
-        try JobFields.standard.apply(draft(#"{"timeoutMs":null,"later":[{}]}"#), to: &spec)
+        try JobFields.standard.apply(draft(#"{"timeoutMs":null}"#), to: &spec)
         #expect(spec.timeout == .seconds(5))
         try JobFields.standard.apply(
-            draft(#"{"timeoutMs":0,"spreadMs":0,"concurrency":{"key":"","max":1}}"#), to: &spec)
+            draft(#"{"timeoutMs":"none","spreadMs":"none","concurrency":{"key":"","max":1}}"#), to: &spec)
         #expect(spec.timeout == nil && spec.spread == nil && spec.concurrency == nil)
         let policies = JobFields.standard.policies(of: spec)
         #expect(policies["concurrency"] == nil && policies["limits"] == nil && policies["timeoutMs"] == nil)
@@ -102,6 +103,61 @@ import Timeline
         }
         #expect(fault?.key == name)
         #expect(spec == self.spec())
+    }
+
+    @Test(arguments: [
+        (#"{"timeuotMs":1}"#, "timeuotMs: no such field; did you mean \"timeoutMs\"?"),
+        (#"{"timeout":1}"#, "timeout: no such field; it is called \"timeoutMs\" here"),
+        (
+            #"{"retry":{"attempts":2}}"#,
+            "retry: no such field; it is called \"attempts\" and \"backoffMs\" and \"onLost\" here"
+        ),
+        (
+            #"{"umask":"077"}"#,
+            "umask: only a job of the file has it; write it under jobs: in the configuration"
+        ),
+        (
+            #"{"limits":{"memory":1}}"#,
+            "limits: only a job of the file has it; write it under jobs: in the configuration"
+        ),
+        (#"{"concurrency":{"key":"a","most":1}}"#, "concurrency.most: no such field"),
+        (#"{"whatever":{}}"#, "whatever: no such field"),
+    ])
+    func `that no draft has is refused by name, with the one that was meant`(json: String, text: String)
+        throws
+    {
+        var spec = spec()
+        let fault = try #require(
+            #expect(throws: JobFault.self) { try JobFields.standard.apply(draft(json), to: &spec) })
+        #expect("\(fault.key): \(fault.message)" + (fault.advice.map { "; \($0)" } ?? "") == text)
+        #expect(spec == self.spec())
+    }
+
+    @Test func `of no length is refused everywhere alike, and none is what removes one`() throws {
+        for (line, json, option) in [
+            ("timeout: 0s", #"{"timeoutMs":0}"#, "--timeout"), ("spread: 0s", #"{"spreadMs":0}"#, "--spread"),
+        ] {
+            let name = String(line.prefix { $0 != ":" })
+            let inFile = #expect(throws: SettingsError.self) { try read(line) }
+            #expect(inFile?.problems.first?.message == "jobs.a.\(name): must be more than 0s")
+            #expect(inFile?.problems.first?.hint == "leave \(name) out")
+            var spec = spec()
+            let inDraft = #expect(throws: JobFault.self) {
+                try JobFields.standard.apply(draft(json), to: &spec)
+            }
+            #expect(
+                inDraft?.message == "must be more than 0s" && inDraft?.advice == "write none for no \(name)")
+            #expect(throws: (any Error).self) { try JobFieldOptions.parse([option, "0s"]) }
+            #expect(
+                try JobFieldOptions.parse([option, "none"]).values == .object([name + "Ms": .string("none")]))
+            #expect(try read("\(name): none") == self.spec())
+        }
+    }
+
+    @Test func `that limits memory needs some, and one of core dumps does not`() throws {
+        #expect(throws: SettingsError.self) { try read("limits: { memory: 0 }") }
+        #expect(throws: SettingsError.self) { try read("limits: { stack: 0K }") }
+        #expect(try read("limits: { core: 0 }")?.rules.limits == [.core: 0])
     }
 
     @Test func `keeps what a draft does not name, also beside it in its map`() throws {
@@ -135,11 +191,12 @@ import Timeline
     }
 
     @Test func `of a key and a number is split at the number`() throws {
-        func read(_ text: String) throws -> JobValue {
+        func read(_ text: String) throws -> JSON {
             try JobFieldOptions.parse(["--concurrency", text]).values
         }
-        #expect(try read("disk=3") == .map(["concurrency": .map(["key": .text("disk"), "max": .number(3)])]))
-        #expect(try read("a=b") == .map(["concurrency": .map(["key": .text("a=b")])]))
+        #expect(
+            try read("disk=3") == .object(["concurrency": .object(["key": .string("disk"), "max": .int(3)])]))
+        #expect(try read("a=b") == .object(["concurrency": .object(["key": .string("a=b")])]))
         #expect(throws: (any Error).self) { try read("=2") }
     }
 }

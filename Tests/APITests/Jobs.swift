@@ -4,6 +4,7 @@ import Engine
 import Ledger
 import TestSupport
 import Testing
+import Tracking
 
 @Suite struct `jobs over the socket` {
     @Test func `are added, changed, paused, shown and removed by the command line`() async throws {
@@ -16,7 +17,7 @@ import Testing
             #expect(job.name == "backup" && job.origin == "cli" && job.revision == 1)
             #expect(job.command == ["/bin/echo", "two words"])
             #expect(job.cwd == house.folder.path)
-            #expect(job.policies["timeoutMs"] == .number(7_200_000))
+            #expect(job.policies["timeoutMs"] == .int(7_200_000))
             #expect(job.schedule.zone == "Europe/Berlin")
             #expect(job.nextAt != nil && job.paused == .no)
 
@@ -24,7 +25,7 @@ import Testing
             let changed = try WireCoding.decode(WireJob.self, from: edited.output.utf8)
             #expect(changed.revision == 2)
             #expect(changed.schedule.text == "30 2 * * *" && changed.schedule.zone == "UTC")
-            #expect(changed.policies["timeoutMs"] == .number(7_200_000))
+            #expect(changed.policies["timeoutMs"] == .int(7_200_000))
 
             #expect(try await house.belfry("job", "pause", "backup", "--note", "holiday").status == 0)
             let shown = try await house.belfry("job", "show", "backup")
@@ -145,6 +146,25 @@ import Testing
             }
             let text = try await house.belfry("job", "add", "a", "--every", "5x", "--shell", "true")
             #expect(text.errors.contains("it is not a duration; write one such as 90s, 15m, 2h or 7d"))
+        }
+    }
+
+    @Test func `belong to a bot that is described, where any is`() async throws {
+        try await House.whileStanding { house in
+            #expect(
+                try await house.belfry("job", "add", "free", "--bot", "anyone", "--shell", "true").status == 0
+            )
+            house.control.activeConfiguration.change { $0.bots = ["ops": BotProfile(name: "ops")] }
+            let refused = try await house.belfry("job", "add", "b", "--bot", "opps", "--shell", "true")
+            #expect(refused.status == 4)
+            #expect(refused.errors == "belfry: no bot \"opps\". Did you mean \"ops\"?\n")
+            let edited = try await house.belfry("job", "edit", "free", "--bot", "nobody")
+            #expect(
+                edited.errors.hasSuffix("no bot \"nobody\". Describe it under bots: in the configuration.\n"))
+            // What it has stays, and the bot of those without one is always there.
+            #expect(try await house.belfry("job", "edit", "free", "--timeout", "5s").status == 0)
+            #expect(try await house.belfry("job", "edit", "free", "--bot", "belfry").status == 0)
+            #expect(try await house.belfry("job", "add", "c", "--bot", "ops", "--shell", "true").status == 0)
         }
     }
 

@@ -60,14 +60,14 @@ enum Samples {
 
     static var live: WireLive { WireLive(liveState, at: noon.moment) }
 
-    static var policies: JobValue {
+    static var policies: WirePolicies {
         var spec = JobSpec(
             name: "backup", action: .shell("true"),
             schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
         spec.timeout = .seconds(7200)
         spec.concurrency = ConcurrencyKey(key: "disk", max: 2)
         (spec.rules.umask, spec.rules.input, spec.rules.limits) = (0o27, .file("/etc/hosts"), [.cpu: 60])
-        return JobFields.standard.policies(of: spec)
+        return WirePolicies(JobFields.standard.policies(of: spec))
     }
 
     static var job: WireJob {

@@ -3,6 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 import Timeline
+import Tracking
 
 @Suite struct `schedules by the command line` {
     /// Adds a job with these flags and answers with it.
@@ -103,16 +104,16 @@ import Timeline
             let edited = try await house.belfry("job", "edit", "job", "--every", "20m", "--json")
             let job = try WireCoding.decode(WireJob.self, from: edited.output.utf8)
             #expect(job.schedule.text == "20m")
-            #expect(job.policies["catchUp.mode"] == .text("all"))
-            #expect(job.policies["catchUp.burst"] == .number(7))
-            #expect(job.policies["catchUp.withinMs"] == .number(7_200_000))
-            #expect(job.policies["spreadMs"] == .number(600_000))
-            #expect((0..<600_000).contains(try #require(job.policies["spreadOffsetMs"]?.number)))
+            #expect(job.policies["catchUp.mode"] == .string("all"))
+            #expect(job.policies["catchUp.burst"] == .int(7))
+            #expect(job.policies["catchUp.withinMs"] == .int(7_200_000))
+            #expect(job.policies["spreadMs"] == .int(600_000))
+            #expect((0..<600_000).contains(try #require(job.policies["spreadOffsetMs"]?.int)))
             let shown = try await house.belfry("job", "show", "job").output
             #expect(
                 shown.contains("catch up all within 2h, at most 7")
                     && shown.contains("spread 10m (this job: "))
-            let calm = try await house.belfry("job", "edit", "job", "--spread", "0s", "--json")
+            let calm = try await house.belfry("job", "edit", "job", "--spread", "none", "--json")
             let policies = try WireCoding.decode(WireJob.self, from: calm.output.utf8).policies
             #expect(policies["spreadMs"] == nil)
         }

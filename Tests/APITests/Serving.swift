@@ -49,21 +49,6 @@ func whileServing<Result: Sendable>(
     }
 }
 
-/// Runs what blocks on a thread of its own: the pool's threads must stay free for the server.
-func blocking<Result: Sendable>(
-    _ body: @escaping @Sendable () throws -> Result
-) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        do {
-            try BackgroundThread.start(named: "client") {
-                continuation.resume(with: Swift.Result { try body() })
-            }
-        } catch {
-            continuation.resume(throwing: error)
-        }
-    }
-}
-
 /// Carries what belongs to one reader from the thread that read it to the next one.
 struct Held<Value>: @unchecked Sendable {
     // SAFE: the threads use it one after the other; the test awaits each before it starts the next.

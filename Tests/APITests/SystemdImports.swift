@@ -4,6 +4,7 @@ import Host
 import Ledger
 import TestSupport
 import Testing
+import Tracking
 
 @Suite struct `importing systemd's timers` {
     private static let units = [
@@ -62,8 +63,8 @@ import Testing
             let shown = try await house.belfry("job", "show", "backup", "--json")
             let job = try WireCoding.decode(WireJob.self, from: shown.output.utf8)
             #expect(job.origin == "import" && job.cwd == "/srv" && job.schedule.text == "30 2 * * 1-5")
-            #expect(job.policies["catchUp.mode"] == .text("latest"))
-            #expect(job.policies["spreadMs"] == .number(300_000))
+            #expect(job.policies["catchUp.mode"] == .string("latest"))
+            #expect(job.policies["spreadMs"] == .int(300_000))
         }
     }
 
@@ -92,7 +93,7 @@ import Testing
             let daily = try await job("poll-2")
             #expect(daily.schedule.kind == "every" && daily.schedule.text == "1d")
             #expect(
-                daily.policies["nice"] == .number(7) && daily.policies["user"] == nil
+                daily.policies["nice"] == .int(7) && daily.policies["user"] == nil
                     && daily.command == ["/bin/poll", "--now"])
             let rest = try await job("rest")
             #expect(rest.schedule.kind == "after" && rest.schedule.text == "1h30m")
@@ -113,7 +114,7 @@ import Testing
             #expect(applied.status == 0, "\(applied)")
             let shown = try await house.belfry("job", "show", "mine", "--json")
             let job = try WireCoding.decode(WireJob.self, from: shown.output.utf8)
-            #expect(job.policies["user"] == .text("nobody"))
+            #expect(job.policies["user"] == .string("nobody"))
         }
     }
 

@@ -142,4 +142,13 @@ import Tracking
         #expect(error?.code == .badJSON)
         #expect(error?.message.contains("\"cwd\"") == true)
     }
+
+    @Test(arguments: [
+        ("[1]", "an object is expected"), ("\"a\"", "an object is expected"), ("{", "it is not valid JSON"),
+        (String(repeating: "[", count: 70), "it is nested more than 64 levels deep"),
+    ])
+    func `refuses what is no object with a sentence`(text: String, reason: String) {
+        let error = #expect(throws: APIError.self) { try WireCoding.decode(JobDraft.self, from: text.utf8) }
+        #expect(error?.message == "the JSON is refused: \(reason)")
+    }
 }

@@ -24,7 +24,7 @@ import Timeline
         let address = "unix:path=\(folder.file("bus"))"
         try await Scene.run(at: address) { scene in
             let start = scene.clock.now
-            guard case .unavailable(let reason) = await scene.next() else {
+            guard case .absent(let reason) = await scene.next() else {
                 Issue.record("there is no bus yet")
                 return
             }
@@ -46,7 +46,7 @@ import Timeline
 
             let bus = try await PrivateBus.start(in: folder)
             scene.clock.advance(by: .seconds(60))
-            #expect(await scene.next() == .unavailable("no notification server on the session bus"))
+            #expect(await scene.next() == .absent("no notification server on the session bus"))
             let server = try await NotificationServer.start(at: address)
             let before = try await scene.nextGeneration()
             await bus.daemon.end()
@@ -70,7 +70,7 @@ import Timeline
             _ = await scene.clock.nextSleeper()
             let bus = try await PrivateBus.start(in: folder)
             await scene.desktop.look()
-            #expect(await scene.next() == .unavailable("no notification server on the session bus"))
+            #expect(await scene.next() == .absent("no notification server on the session bus"))
             withExtendedLifetime(bus) {}
         }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Host
 import TestSupport
 import Testing
 
@@ -167,6 +168,33 @@ import Testing
         let error = try JSON(json.errors)["error"]
         #expect(error["warnings"].list.map { $0["line"].integer } == [2])
         #expect(error["notes"].list.count == 2 && error["faults"].list.count == 1)
+    }
+
+    @Test func `begins in the manual with ten lines that work`() async throws {
+        let manual = try SmallFile.text(
+            String(#filePath.dropLast("Tests/EndToEndTests/Configurations.swift".count))
+                + "config/belfry.yaml")
+        let mark = "#   "
+        let lines = manual.split(separator: "\n").drop { !$0.hasPrefix(mark) }.prefix { $0.hasPrefix(mark) }
+        #expect(lines.count == 10)
+        let belfry = try Belfry()
+        try belfry.write(
+            lines.map { $0.dropFirst(mark.count) }.joined(separator: "\n") + "\n", to: "belfry.yaml")
+        let answer = try await belfry.run("config", "check", "--config", belfry.configPath)
+        #expect(answer.text == "\(belfry.configPath): good; 1 job, 0 bots, 1 channel\n")
+        #expect(!answer.errors.contains("warning"), "\(answer.errors)")
+        try await belfry.start()
+        let run = try await belfry.run("run", "disk", "--follow")
+        #expect(run.code == 0, "\(run)")
+    }
+
+    @Test func `has a schema, which is printed for editors`() async throws {
+        let belfry = try Belfry()
+        let schema = try await belfry.run("config", "schema").json()
+        #expect(schema["$schema"].text == "https://json-schema.org/draft/2020-12/schema")
+        let job = schema["properties"]["jobs"]["additionalProperties"]["properties"]
+        #expect(job["timeout"]["description"].text == "End a run that takes longer than this (none: never).")
+        #expect(try await belfry.run("belfryd", ["--schema"]).json() == schema)
     }
 
     @Test func `whose job or channel can't be used starts without it, and reports it`() async throws {

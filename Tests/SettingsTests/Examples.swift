@@ -5,12 +5,33 @@ import Settings
 import Testing
 
 /// The files of `config/`, which are what a new user reads first.
-@Suite struct `an example of the tree` {
+enum Examples {
     private static let folder =
         String(#filePath.dropLast("Tests/SettingsTests/Examples.swift".count)) + "config"
 
+    static func text(_ name: String) throws -> String { try SmallFile.text("\(folder)/\(name)") }
+
+    /// What stands behind "#" without a blank is meant to be uncommented.
+    static func switchedOn(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let depth = line.prefix { $0 == " " }
+            let rest = line.dropFirst(depth.count)
+            return rest.hasPrefix("#") && !rest.hasPrefix("# ") && rest != "#"
+                ? depth + rest.dropFirst() : line
+        }.joined(separator: "\n")
+    }
+
+    /// The first lines of the manual that begin with "#   ", without that.
+    static func tenLines(_ text: String) -> String {
+        let mark = "#   "
+        let lines = text.split(separator: "\n").drop { !$0.hasPrefix(mark) }.prefix { $0.hasPrefix(mark) }
+        return lines.map { $0.dropFirst(mark.count) }.joined(separator: "\n") + "\n"
+    }
+}
+
+@Suite struct `an example of the tree` {
     private func example(_ name: String) throws -> Configuration {
-        let text = try SmallFile.text("\(Self.folder)/\(name)")
+        let text = try Examples.text(name)
         let zones = ZoneFiles()
         let reader = ConfigurationReader(
             hostZone: "UTC", zone: { try? zones.rules(of: $0) }, readSecret: { _ in "whsec_c2VjcmV0" })
@@ -22,28 +43,31 @@ import Testing
         #expect(configuration.warnings.isEmpty)
     }
 
-    /// What stands behind "#" without a blank is meant to be uncommented.
     @Test func `is the manual, good with everything switched on`() throws {
-        let text = try SmallFile.text("\(Self.folder)/belfry.yaml")
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            let depth = line.prefix { $0 == " " }
-            let rest = line.dropFirst(depth.count)
-            return rest.hasPrefix("#") && !rest.hasPrefix("# ") && rest != "#"
-                ? depth + rest.dropFirst() : line
-        }
+        let text = Examples.switchedOn(try Examples.text("belfry.yaml"))
         let zones = ZoneFiles()
         let reader = ConfigurationReader(
             hostZone: "UTC", zone: { try? zones.rules(of: $0) }, readSecret: { _ in "whsec_c2VjcmV0" })
         let configuration = try reader.read(
-            SourceText(name: "belfry.yaml", text: lines.joined(separator: "\n")))
+            SourceText(name: "belfry.yaml", text: text))
         #expect(configuration.jobs.count >= 3)
         #expect(configuration.channels.count == 2)
         #expect(!configuration.bots.isEmpty)
         #expect(configuration.warnings.isEmpty)
     }
 
+    @Test func `is the beginning of the manual: ten lines with a job, a channel and a route`() throws {
+        let manual = try Examples.text("belfry.yaml")
+        #expect(manual.hasPrefix("# yaml-language-server: $schema=belfry.schema.json\n"))
+        let lines = Examples.tenLines(manual)
+        #expect(lines.split(separator: "\n").count == 10)
+        let configuration = try read(lines)
+        #expect(configuration.jobs.count == 1 && configuration.channels.count == 1)
+        #expect(configuration.routing.routes.count == 1 && configuration.warnings.isEmpty)
+    }
+
     @Test func `is the manual, which names every form with every key of its settings`() throws {
-        let text = try SmallFile.text("\(Self.folder)/belfry.yaml")
+        let text = try Examples.text("belfry.yaml")
         for form in ChannelForms.all {
             #expect(text.contains("kind: \(form.kind.rawValue)"))
             for field in form.fields {

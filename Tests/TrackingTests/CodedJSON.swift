@@ -130,6 +130,18 @@ private struct Shapes: Codable, Equatable {
         }
     }
 
+    @Test(arguments: [
+        ("[[1]", "it is not valid JSON"),
+        ("\(String(repeating: "9", count: 65))", "a number has more than 64 characters"),
+        (String(repeating: "[", count: 65), "it is nested more than 64 levels deep"),
+        (#"{"a":"# + String(repeating: #"{"a":"#, count: 64), "it is nested more than 64 levels deep"),
+    ])
+    func `that is not read is refused with the reason`(text: String, reason: String) {
+        let error = #expect(throws: DecodingError.self) { try JSON.decode(JSON.self, from: text.utf8) }
+        guard case .dataCorrupted(let context)? = error else { return #expect(Bool(false)) }
+        #expect(context.debugDescription == reason)
+    }
+
     /// With a search for each name this would take minutes.
     @Test(.timeLimit(.minutes(1)))
     func `is read in a time that grows with its length alone, however many names it has`() throws {

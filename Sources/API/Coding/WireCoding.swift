@@ -39,10 +39,11 @@ package enum WireCoding {
         case .keyNotFound(let key, let context):
             "\"\(path(context.codingPath + [key]))\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "\"\(path(context.codingPath))\" has the wrong type"
+            context.codingPath.isEmpty
+                ? context.debugDescription : "\"\(path(context.codingPath))\" has the wrong type"
         case .dataCorrupted(let context):
             context.codingPath.isEmpty
-                ? "it is not valid JSON" : "\"\(path(context.codingPath))\": \(context.debugDescription)"
+                ? context.debugDescription : "\"\(path(context.codingPath))\": \(context.debugDescription)"
         @unknown default:
             "it does not fit"
         }

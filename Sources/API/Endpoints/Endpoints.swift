@@ -57,7 +57,7 @@ extension Endpoints {
 
     package static let addJob = Endpoint(
         "addJob", .post, "/v1/jobs", takes: .json(JobDraft.self), answers: WireJob.self, creates: true,
-        needsJobs: true, errors: [.badName, .badSchedule, .jobExists], "Adds a job.")
+        needsJobs: true, errors: [.badName, .badSchedule, .jobExists, .noSuchBot], "Adds a job.")
 
     package static let job = Endpoint(
         "job", .get, "/v1/jobs/{job}", path: String.self, answers: WireJob.self, needsJobs: true,
@@ -66,7 +66,7 @@ extension Endpoints {
     package static let editJob = Endpoint(
         "editJob", .patch, "/v1/jobs/{job}", path: String.self, takes: .json(JobDraft.self),
         answers: WireJob.self,
-        needsJobs: true, errors: [.noSuchJob, .jobFromFile, .badName, .badSchedule],
+        needsJobs: true, errors: [.noSuchJob, .jobFromFile, .badName, .badSchedule, .noSuchBot],
         "Changes the fields of a job that the draft names.")
 
     package static let removeJob = Endpoint(

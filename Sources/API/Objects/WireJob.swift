@@ -1,4 +1,4 @@
-package import Ledger
+package import Tracking
 
 /// A job: what to do, when, and by which rules.
 package struct WireJob: Hashable, Sendable, Codable {
@@ -22,9 +22,8 @@ package struct WireJob: Hashable, Sendable, Codable {
     package var nextAt: Timestamp?
     /// Its newest run; absent before the first.
     package var lastRun: WireRun?
-    /// The rules it runs by, by the names that ``JobField/policy`` gives; and `spreadOffsetMs`, how much of the spread
-    /// this job always waits, by its name.
-    package var policies: JobValue
+    /// The rules it runs by.
+    package var policies: WirePolicies
     /// The program and its arguments, of a `command`.
     package var command: [String]?
     /// The text for `/bin/sh -c`, of a `shell`.
@@ -39,7 +38,7 @@ package struct WireJob: Hashable, Sendable, Codable {
     /// A job that never ran.
     package init(
         name: String, origin: String, bot: String, kind: String, schedule: WireSchedule, revision: Int,
-        policies: JobValue
+        policies: WirePolicies
     ) {
         self.name = name
         self.origin = origin
@@ -50,6 +49,29 @@ package struct WireJob: Hashable, Sendable, Codable {
         self.revision = revision
         self.policies = policies
     }
+}
+
+/// The rules a job runs by, by the names that the fields of a job have among the policies; and `spreadOffsetMs`, how
+/// much of the spread this job always waits, by its name.
+package struct WirePolicies: Hashable, Sendable, Codable {
+    /// An object.
+    package var values: JSON
+
+    /// The rules in an object.
+    package init(_ values: JSON) { self.values = values }
+
+    /// The rule of that name, such as `timeoutMs` or `catchUp.mode`.
+    package subscript(name: String) -> JSON? {
+        var (value, names): (JSON?, _) = (values, name.split(separator: ".")[...])
+        while let name = names.popFirst() { value = value?[String(name)] }
+        return value
+    }
+
+    /// Reads any object.
+    package init(from decoder: any Decoder) throws { values = try JSON(from: decoder) }
+
+    /// Writes the object.
+    package func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 }
 
 /// When a job runs.

@@ -1,4 +1,4 @@
-package import Ledger
+package import Tracking
 
 /// What `job add` makes a job of, or what `job edit` changes in one; absent: as it is, or the default.
 package struct JobDraft: Hashable, Sendable {
@@ -8,8 +8,8 @@ package struct JobDraft: Hashable, Sendable {
     package var origin: String?
     /// When it runs; `zone` absent: that of the configuration.
     package var schedule: WireSchedule?
-    /// The rest, by the names that ``JobField/draft`` gives: members beside these three.
-    package var fields: JobValue = .map([:])
+    /// The rest, by the names that the fields of a job have in a draft: members beside these three.
+    package var fields: JSON = .members([])
 
     /// An empty draft.
     package init() {}
@@ -18,23 +18,25 @@ package struct JobDraft: Hashable, Sendable {
 extension JobDraft: Codable {
     private enum CodingKeys: String, CodingKey { case name, origin, schedule }
 
-    /// Reads an object; members that no version knows are kept, and ignored later.
+    /// Reads an object; members that no field has are kept, and refused by name where the draft is applied.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         name = try members.decodeIfPresent(String.self, forKey: .name)
         origin = try members.decodeIfPresent(String.self, forKey: .origin)
         schedule = try members.decodeIfPresent(WireSchedule.self, forKey: .schedule)
-        fields = try JobValue(from: decoder)
+        if case .members(let others) = try JSON(from: decoder) {
+            fields = .members(others.filter { $0.value != .null })
+        }
         for key in [CodingKeys.name, .origin, .schedule] { fields[key.rawValue] = nil }
     }
 
     /// Writes one object.
     package func encode(to encoder: any Encoder) throws {
-        try fields.encode(to: encoder)
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeIfPresent(name, forKey: .name)
-        try members.encodeIfPresent(origin, forKey: .origin)
-        try members.encodeIfPresent(schedule, forKey: .schedule)
+        var object = fields
+        object["name"] = name.map { .string($0) }
+        object["origin"] = origin.map { .string($0) }
+        object["schedule"] = try schedule.map { try JSON(encoding: $0) }
+        try object.encode(to: encoder)
     }
 }
 

@@ -3,6 +3,7 @@ import Cron
 import Engine
 import Ledger
 import Timeline
+import Tracking
 
 extension DaemonHandler {
     /// Every job, by name; very many are written as they are read.
@@ -14,6 +15,7 @@ extension DaemonHandler {
 
     func addJob(_ draft: JobDraft) async throws(APIError) -> WireJob {
         let spec = try JobSpec(draft, reading)
+        try checkBot(of: draft)
         let origin = try Self.origin(draft.origin)
         let record = try await asking(await control.add(spec, origin: origin))
         return try await saved(record.name)
@@ -27,6 +29,7 @@ extension DaemonHandler {
         let reading = reading
         // Read outside of the engine, so that a refusal keeps its place in the table.
         _ = try await entry(name)
+        try checkBot(of: draft)
         var refusal: APIError?
         do throws(EngineError) {
             _ = try await control.edit(name) { (spec) throws(EngineError) in
@@ -109,6 +112,15 @@ extension DaemonHandler {
         if let entry { return entry }
         let names = await control.slots.names()
         throw APIError(.noSuchJob, "no job \"\(name)\"", hint: NearestName.hint(name, among: names))
+    }
+
+    /// Refuses a bot that is not described, where any is.
+    private func checkBot(of draft: JobDraft) throws(APIError) {
+        let bots = control.activeConfiguration.configuration.bots.keys + ["belfry"]
+        guard bots.count > 1, let bot = draft.fields["bot"]?.text, !bots.contains(bot) else { return }
+        throw APIError(
+            .noSuchBot, "no bot \"\(bot)\"",
+            hint: NearestName.hint(bot, among: bots) ?? "Describe it under bots: in the configuration.")
     }
 
     /// What a client may say of where a job comes from; files are the daemon's own to read.

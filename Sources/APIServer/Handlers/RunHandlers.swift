@@ -48,9 +48,9 @@ extension DaemonHandler {
         }
         var draft = JobDraft()
         draft.name = asked.name ?? JobName.of(program: program)
-        draft.fields["bot"] = asked.bot.map { .text($0) }
-        draft.fields["command"] = .texts(asked.command)
-        draft.fields["cwd"] = .text(asked.cwd)
+        draft.fields["bot"] = asked.bot?.json
+        draft.fields["command"] = asked.command.json
+        draft.fields["cwd"] = .string(asked.cwd)
         var spec = try JobSpec(draft, reading)
         spec.environment = asked.env
         spec.notify = wish

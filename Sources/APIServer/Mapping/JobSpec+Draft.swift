@@ -1,5 +1,6 @@
 import API
 import Ledger
+import Tracking
 
 extension JobSpec {
     /// The job that `draft` asks for; what it does not say is by default.
@@ -33,7 +34,9 @@ extension JobSpec {
 extension APIError {
     /// The refusal of a field.
     init(_ fault: JobFault) {
-        let hint = (fault.advice ?? fault.hint).map { $0.prefix(1).uppercased() + $0.dropFirst() + "." }
+        let hint = (fault.advice ?? fault.hint).map {
+            $0.prefix(1).uppercased() + $0.dropFirst() + ($0.hasSuffix("?") ? "" : ".")
+        }
         let code: ErrorCode =
             fault.key == "bot" ? .badName : fault.message == JobFault.wrongKind.message ? .badJSON : .badValue
         self.init(code, (fault.key.isEmpty ? "" : "\(fault.key): ") + fault.message, hint: hint)

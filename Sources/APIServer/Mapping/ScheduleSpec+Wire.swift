@@ -4,6 +4,7 @@ import Engine
 import Host
 import Ledger
 import Timeline
+import Tracking
 
 /// What a schedule that somebody asks for is read with.
 struct ScheduleReading {
@@ -142,7 +143,7 @@ extension ScheduleSpec {
     /// The text of an interval, as it is stored.
     private static func interval(_ text: String) throws(APIError) -> String {
         do {
-            return try JobForm.interval.read(text).duration?.text ?? text
+            return try JobForm.interval.read(text).text ?? text
         } catch {
             throw APIError(error)
         }

@@ -3,6 +3,7 @@ import Cron
 import Engine
 import Ledger
 import Timeline
+import Tracking
 
 extension WireJob {
     /// The job as the API shows it.
@@ -12,9 +13,10 @@ extension WireJob {
         self.init(
             name: spec.name, origin: record.origin.rawValue, bot: spec.bot, kind: spec.action.kind,
             schedule: WireSchedule(spec.schedule, entry.schedule, entry.zones, since: record.since),
-            revision: record.revision, policies: JobFields.standard.policies(of: spec))
+            revision: record.revision,
+            policies: WirePolicies(JobFields.standard.policies(of: spec)))
         if let spread = spec.spread {
-            policies["spreadOffsetMs"] = JobValue.duration(SlotDelay.spread(spread, of: spec.name)).inJSON
+            policies.values["spreadOffsetMs"] = SlotDelay.spread(spread, of: spec.name).json
         }
         at = record.place
         if let pause = record.pause {

@@ -1,5 +1,5 @@
 package import API
-package import Ledger
+import Ledger
 package import Tracking
 
 extension JobDraft: SchemaDescribed {
@@ -8,28 +8,34 @@ extension JobDraft: SchemaDescribed {
         let text = try book.schema(of: String.self)
         let schedule = JSON.Member("schedule", try book.schema(of: WireSchedule.self))
         let own = [JSON.Member("name", text), JSON.Member("origin", text), schedule]
-        return book.define("JobDraft", JobFields.standard.schema(with: own) { $0.draft })
+        return book.define(
+            "JobDraft",
+            JobFields.standard.schema(with: own) { row in row.draft.map { JSON.Member($0, row.draftSchema) } }
+        )
     }
 
     /// An empty draft.
     package static var sample: JobDraft { JobDraft() }
 }
 
-extension JobValue: SchemaDescribed {
+extension WirePolicies: SchemaDescribed {
     /// The policies of a job.
     package static func schema(in book: SchemaBook) throws -> JSON {
         let offset = JSON.Member("spreadOffsetMs", try book.schema(of: Int64.self))
-        return book.define("Policies", JobFields.standard.schema(with: [offset]) { $0.policy })
+        return book.define(
+            "Policies",
+            JobFields.standard.schema(with: [offset]) { row in row.policy.map { JSON.Member($0, row.schema) }
+            })
     }
 
     /// No policies.
-    package static var sample: JobValue { .map([:]) }
+    package static var sample: WirePolicies { WirePolicies(.members([])) }
 }
 
 extension JobFields {
     /// An object with `own` members and the fields that have a name such as `timeoutMs` or `catchUp.mode`.
-    fileprivate func schema(with own: [JSON.Member], by name: (JobField) -> String?) -> JSON {
-        let named = rows.compactMap { row in name(row).map { ($0.split(separator: "."), row.schema) } }
+    fileprivate func schema(with own: [JSON.Member], _ part: (JobField) -> JSON.Member?) -> JSON {
+        let named = rows.compactMap(part).map { ($0.name.split(separator: "."), $0.value) }
         let members = Dictionary(grouping: named, by: \.0[0]).sorted { $0.key < $1.key }.map { head, parts in
             let members = parts.compactMap { path, part in
                 path.count > 1 ? JSON.Member(String(path[1]), part) : nil
@@ -45,6 +51,13 @@ extension JobFields {
 }
 
 extension JobField {
+    /// What a draft may hold: a value, or what removes it.
+    fileprivate var draftSchema: JSON {
+        guard let removal, form.isDuration else { return schema }
+        let none: JSON = .object(["const": removal])
+        return .object(["description": .string(doc), "anyOf": .array([schema, none])])
+    }
+
     fileprivate var schema: JSON {
         let text: JSON = .object(["type": .string("string")])
         var (type, words, limits): (String, [String]?, ClosedRange<Int>?) = ("string", nil, nil)

@@ -30,8 +30,11 @@ package protocol LevelChannel: Channel {
 package enum SurfaceSignal: Hashable, Sendable {
     /// A server is there; ids of any other generation are void. Sent again when the server changes.
     case available(generation: String)
-    /// No server, with a sentence saying why. Becomes `.available` when one appears.
+    /// No server, although one was there or ought to be, with a sentence saying why. Becomes `.available` when one
+    /// appears.
     case unavailable(String)
+    /// There is no desktop, and none was seen so far, with a sentence saying why. Becomes `.available` when one appears.
+    case absent(String)
     /// Something we showed was closed; its id is void from here on. `revision` is what it showed then, where the
     /// channel knows: a newer one may be on its way there.
     case closed(RemoteID, CloseReason, revision: Int?)

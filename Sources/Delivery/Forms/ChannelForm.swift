@@ -19,12 +19,15 @@ package protocol ChannelForm: Hashable, Sendable {
 
     /// Who sends for it.
     var carrier: FormCarrier { get }
+    /// Why nothing may arrive although the settings are good, and what to do; `nil`: nothing is known.
+    var doubt: (message: String, hint: String)? { get }
 }
 
 extension ChannelForm {
     /// The kind of this form.
     package var kind: ChannelKind { Self.kind }
     package static var laterFields: [String] { [] }
+    package var doubt: (message: String, hint: String)? { nil }
 }
 
 /// What a kind of channel is called, and how it is served.
@@ -55,7 +58,9 @@ package enum ChannelForms {
     package static let all: [any ChannelForm.Type] = [DesktopForm.self, WebhookForm.self]
 
     /// Kinds of later versions, which deserve another sentence than "unknown".
-    package static let laterKinds = ["telegram", "ntfy", "slack", "discord", "matrix", "teams", "gotify"]
+    package static let laterKinds = [
+        "telegram", "ntfy", "slack", "discord", "matrix", "teams", "gotify", "mail", "command",
+    ]
 }
 
 /// A form whose channels send each thing once.

@@ -26,6 +26,22 @@ package struct WebhookForm: HTTPForm {
         reach = try HTTPReach(to: try values.address("url"), values)
     }
 
+    /// Chat services answer the JSON of this form with an error.
+    package var doubt: (message: String, hint: String)? {
+        let host = "." + reach.url.host
+        guard let service = Self.services.first(where: { host.hasSuffix("." + $0.host) }) else { return nil }
+        return (
+            "\(service.name) does not accept the JSON of kind: webhook, so nothing will appear there",
+            "post to a receiver of your own that passes it on"
+        )
+    }
+
+    private static let services: [(host: String, name: String)] = [
+        ("hooks.slack.com", "Slack"), ("discord.com", "Discord"), ("discordapp.com", "Discord"),
+        ("webhook.office.com", "Microsoft Teams"), ("chat.googleapis.com", "Google Chat"),
+        ("api.telegram.org", "Telegram"), ("ntfy.sh", "ntfy"),
+    ]
+
     package func render(_ bulletin: Bulletin) -> [UInt8] {
         WebhookBody(
             type: bulletin.matter.type, timestamp: bulletin.at, reason: bulletin.matter.reason,

@@ -19,6 +19,8 @@ package final class ChannelBoard: Sendable {
         package var state: State
         package var since: Moment
         package var lastError: String?
+        /// Whether it is away because this machine has no such thing, as far as was seen.
+        package var isAbsent = false
     }
 
     private let channels = Mutex<[String: Health]>([:])
@@ -29,11 +31,14 @@ package final class ChannelBoard: Sendable {
     ///
     /// Returns whether it is another one than before.
     @discardableResult
-    package func note(_ state: Health.State, of channel: String, error: String?, at now: Moment) -> Bool {
+    package func note(
+        _ state: Health.State, of channel: String, error: String?, isAbsent: Bool = false, at now: Moment
+    ) -> Bool {
         channels.withLock { channels in
             let isNew = channels[channel]?.state != state
             let since = isNew ? now : channels[channel]?.since ?? now
-            channels[channel] = Health(state: state, since: since, lastError: error)
+            channels[channel] = Health(
+                state: state, since: since, lastError: error, isAbsent: isAbsent)
             return isNew
         }
     }

@@ -123,8 +123,10 @@ extension Control {
                     hint: "start it with: systemctl start belfry-warden, or look at the log of belfryd"))
         }
         let isAnyoneTold = status.channels.contains { $0.health.map { $0.state == .working } ?? true }
+        let absent = status.channels.filter { $0.health?.isAbsent == true }.map(\.channel.name)
+        if !absent.isEmpty { problems.append(problem(ofAbsent: absent, isAnyoneTold: isAnyoneTold)) }
         for (channel, health) in status.channels {
-            guard let health, health.state != .working else { continue }
+            guard let health, health.state != .working, !health.isAbsent else { continue }
             let why = health.lastError.map { ": \($0)" } ?? ""
             problems.append(
                 EngineProblem(
@@ -141,6 +143,23 @@ extension Control {
                     hint: "see them with: belfry outbox list"))
         }
         return problems
+    }
+
+    /// A machine without a desktop: nothing is broken, but perhaps nobody hears of a failure.
+    private func problem(ofAbsent channels: [String], isAnyoneTold: Bool) -> EngineProblem {
+        let names = channels.map { "\"\($0)\"" }.joined(separator: ", ")
+        guard !isAnyoneTold else {
+            return EngineProblem(
+                kind: "noDesktop", message: "no desktop here; nothing is shown on channel \(names)",
+                hint: "on a machine that never has one, remove it from channels: and routes:", isWarning: true
+            )
+        }
+        return EngineProblem(
+            kind: "noDesktop",
+            message: "no desktop here; failures are only listed in \"belfry runs\"",
+            hint:
+                "add a webhook to \(configurationPath): channels: { hook: { kind: webhook, url: https://... } }",
+            isWarning: true)
     }
 
     private func problem(of channel: String, refused count: Int, _ newest: SurfaceRecord) -> EngineProblem {

@@ -74,13 +74,8 @@ actor SurfaceLine: Keeper {
     private func apply(_ signal: SurfaceSignal) async throws(LedgerError) {
         switch signal {
         case .available(let newGeneration): try await begin(newGeneration)
-        case .unavailable(let reason):
-            // Its ids stay: a server that only hung still knows them, and another one says so itself.
-            generation = nil
-            if health.note(.away, of: channel.name, error: reason, at: clock.now) {
-                logger.notice(
-                    "channel unavailable; its notices wait", metadata: ["reason": "\(reason)"])
-            }
+        case .unavailable(let reason): isAway(reason)
+        case .absent(let reason): isAway(reason, isAbsent: true)
         case .closed(let remote, let reason, let revision):
             guard let surface = try await surface(remote) else { return }
             // What was closed made room for what is on the screen by now.
@@ -94,6 +89,16 @@ actor SurfaceLine: Keeper {
             pressed.insert(remote)
         case .answered(let item, let revision, let result):
             try await answered(item, Int64(revision), result)
+        }
+    }
+
+    /// Its ids stay: a server that only hung still knows them, and another one reports its own.
+    private func isAway(_ reason: String, isAbsent: Bool = false) {
+        generation = nil
+        let isNew = health.note(
+            .away, of: channel.name, error: reason, isAbsent: isAbsent, at: clock.now)
+        if isNew {
+            logger.notice("channel unavailable; its notices wait", metadata: ["reason": "\(reason)"])
         }
     }
 

@@ -1,4 +1,5 @@
 import Timeline
+package import Tracking
 
 /// A field of a job: its names, its type with limits, and its place in a ``JobSpec``.
 ///
@@ -17,23 +18,23 @@ package struct JobField: Sendable {
     package var policy: String?
     /// Its name in a draft, which the API takes; nil: only a file sets it.
     package var draft: String?
-    /// Whether 0 or an empty text in a draft removes its value.
+    /// Whether it may have no value; see ``removal``.
     package var isRemovable: Bool
     /// What is wrong with a value that was given, beside those of other fields.
     package var check: @Sendable (JobSpec) -> JobFault?
     /// Its part of the policies in `job show`, made from all of them.
-    package var shown: @Sendable (JobValue) -> String?
+    package var shown: @Sendable (JSON) -> String?
     /// Its value in a spec; nil: it has none.
-    package let get: @Sendable (JobSpec) -> JobValue?
+    package let get: @Sendable (JobSpec) -> JSON?
     /// Sets its value in a spec to one of its form; nil removes it.
-    package let set: @Sendable (inout JobSpec, JobValue?) -> Void
+    package let set: @Sendable (inout JobSpec, JSON?) -> Void
 
     /// A field, called in the API as in a file, but without `retry.`, and with `Ms` where it is a duration.
     package init(
         _ key: String, _ form: JobForm, _ place: JobPlace, _ doc: String, option: String? = nil,
         draft: String? = nil, isRemovable: Bool = false,
         check: @escaping @Sendable (JobSpec) -> JobFault? = { _ in nil },
-        shown: (@Sendable (JobValue) -> String?)? = nil
+        shown: (@Sendable (JSON) -> String?)? = nil
     ) {
         let path = key.hasPrefix("retry.") ? String(key.dropFirst("retry.".count)) : key
         let name = form.isDuration ? path + "Ms" : path
@@ -44,29 +45,44 @@ package struct JobField: Sendable {
     }
 
     /// Its value where nobody sets it.
-    package var standard: JobValue? {
+    package var standard: JSON? {
         self.get(
             JobSpec(name: "", action: .command([]), schedule: ScheduleSpec(kind: .manual, text: "", zone: ""))
         )
     }
 
+    /// What a draft or an option holds to remove its value: `none` of a duration, else the empty text; nil: nothing does.
+    package var removal: JSON? { isRemovable ? .string(form.isDuration ? "none" : "") : nil }
+
+    /// Reads a text of a file or an option; nil: its value is to be removed.
+    package func read(_ text: String) throws(JobFault) -> JSON? {
+        if form.isDuration, removal == .string(text) { return nil }
+        do { return try form.read(text) } catch { throw explained(error) }
+    }
+
     /// Reads what a draft holds; nil: its value is to be removed.
-    package func read(draft value: JobValue) throws(JobFault) -> JobValue? {
-        if isRemovable, value == (form.isDuration ? .number(0) : .text("")) { return nil }
-        return try form.read(json: value)
+    package func read(draft value: JSON) throws(JobFault) -> JSON? {
+        if removal == value { return nil }
+        do { return try form.read(json: value) } catch { throw explained(error) }
+    }
+
+    /// The fault, with what to write where no length was meant.
+    private func explained(_ fault: JobFault) -> JobFault {
+        guard isRemovable, fault == .noLength else { return fault }
+        return JobFault(fault.message, hint: "leave \(key) out", advice: "write none for no \(key)")
     }
 }
 
 /// Where the value of a field lies in a spec.
 package struct JobPlace: Sendable {
-    let get: @Sendable (JobSpec) -> JobValue?
-    let set: @Sendable (inout JobSpec, JobValue?) -> Void
+    let get: @Sendable (JobSpec) -> JSON?
+    let set: @Sendable (inout JobSpec, JSON?) -> Void
 
     /// A flag, number, text, duration or list of texts, also one that may be missing.
-    package static func at<Value>(_ path: any WritableKeyPath<JobSpec, Value> & Sendable) -> JobPlace {
+    package static func at<Part: JobPart>(_ path: any WritableKeyPath<JobSpec, Part> & Sendable) -> JobPlace {
         JobPlace(
-            get: { JobValue(holding: $0[keyPath: path]) },
-            set: { if let value = $1?.held as? Value { $0[keyPath: path] = value } })
+            get: { $0[keyPath: path].json },
+            set: { if let part = Part(json: $1) { $0[keyPath: path] = part } })
     }
 
     /// A word of a few.
@@ -74,7 +90,7 @@ package struct JobPlace: Sendable {
         _ path: any WritableKeyPath<JobSpec, Word> & Sendable
     ) -> JobPlace {
         JobPlace(
-            get: { .text($0[keyPath: path].rawValue) },
+            get: { .string($0[keyPath: path].rawValue) },
             set: { if let word = ($1?.text).flatMap(Word.init) { $0[keyPath: path] = word } })
     }
 }
@@ -99,105 +115,80 @@ package struct JobFault: Error, Hashable, Sendable {
 
     /// A number stands where a text is wanted, or the like.
     package static let wrongKind = JobFault("has the wrong type")
+
+    /// A duration of nothing where one must be longer.
+    package static let noLength = JobFault("must be more than 0s")
 }
 
-/// A value of a field, and any JSON that fields are made of.
-package enum JobValue: Hashable, Sendable {
-    case flag(Bool)
-    case number(Int)
-    case text(String)
-    /// In JSON a number of milliseconds.
-    case duration(Duration)
-    case texts([String])
-    case map([String: JobValue])
-    /// JSON that no field holds, such as a fraction.
-    case other
+/// A part of a spec that a field can hold, and its JSON; a duration is a number of milliseconds there.
+package protocol JobPart: SendableMetatype {
+    /// The part with this JSON; nil where that is of another type.
+    init?(json: JSON?)
+    /// Its JSON; nil: there is no value.
+    var json: JSON? { get }
+}
 
-    /// The value of what lies in a spec; nil: nothing does.
-    init?(holding part: Any) {
-        switch part {
-        case let value as Bool: self = .flag(value)
-        case let value as Int: self = .number(value)
-        case let value as String: self = .text(value)
-        case let value as Duration: self = .duration(value)
-        case let value as [String]: self = .texts(value)
-        default: return nil
+extension Bool: JobPart {
+    package init?(json: JSON?) { if case .bool(let value)? = json { self = value } else { return nil } }
+    package var json: JSON? { .bool(self) }
+}
+
+extension Int: JobPart {
+    package init?(json: JSON?) { if let value = json?.int { self = value } else { return nil } }
+    package var json: JSON? { .int(self) }
+}
+
+extension String: JobPart {
+    package init?(json: JSON?) { if let text = json?.text { self = text } else { return nil } }
+    package var json: JSON? { .string(self) }
+}
+
+extension Duration: JobPart {
+    package init?(json: JSON?) {
+        if let count = json?.int { self = .milliseconds(count) } else { return nil }
+    }
+    package var json: JSON? { .int(milliseconds) }
+}
+
+extension [String]: JobPart {
+    package init?(json: JSON?) {
+        guard case .array(let values)? = json else { return nil }
+        self = values.compactMap(\.text)
+    }
+    package var json: JSON? { .array(map { .string($0) }) }
+}
+
+extension Optional: JobPart where Wrapped: JobPart {
+    package init?(json: JSON?) {
+        guard let json else {
+            self = .none
+            return
         }
+        guard let part = Wrapped(json: json) else { return nil }
+        self = .some(part)
     }
+    package var json: JSON? { flatMap(\.json) }
+}
 
-    /// What lies in a spec with this value.
-    var held: Any? {
-        switch self {
-        case .flag(let value): value
-        case .number(let value): value
-        case .text(let value): value
-        case .duration(let value): value
-        case .texts(let value): value
-        case .map, .other: nil
-        }
-    }
-
-    /// The same as it is read back from JSON.
-    package var inJSON: JobValue {
-        if case .duration(let value) = self { .number(Int(value.milliseconds)) } else { self }
-    }
-
-    package var number: Int? { held as? Int }
-    package var text: String? { held as? String }
-    package var duration: Duration? { held as? Duration }
-
-    /// A member of a map; `catchUp.mode` is the member `mode` of its member `catchUp`.
-    package subscript(name: String) -> JobValue? {
+extension JSON {
+    /// A member by its path: `catchUp.mode` is the member `mode` of the member `catchUp`; `null` counts as none.
+    ///
+    /// Setting it makes the objects on its way.
+    package subscript(path path: String) -> JSON? {
         get {
-            guard case .map(let members) = self else { return nil }
-            guard let (head, rest) = Self.parts(of: name) else { return members[name] }
-            return members[head]?[rest]
+            let parts = Self.parts(of: path)
+            let value = parts.map { self[$0.head]?[path: $0.rest] } ?? self[path]
+            return value == .null ? nil : value
         }
         set {
-            var members = if case .map(let members) = self { members } else { [String: JobValue]() }
-            if let (head, rest) = Self.parts(of: name) {
-                members[head, default: .map([:])][rest] = newValue
-            } else {
-                members[name] = newValue
-            }
-            self = .map(members)
+            guard let parts = Self.parts(of: path) else { return self[path] = newValue }
+            var inner = self[parts.head] ?? .members([])
+            inner[path: parts.rest] = newValue
+            self[parts.head] = inner
         }
     }
 
-    private static func parts(of name: String) -> (String, String)? {
-        name.firstIndex(of: ".").map { (String(name[..<$0]), String(name[$0...].dropFirst())) }
-    }
-}
-
-extension JobValue: Codable {
-    /// Reads whatever stands there; members that are `null` are left out.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Bool.self) {
-            self = .flag(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .text(value)
-        } else if let values = try? container.decode([String].self) {
-            self = .texts(values)
-        } else if let members = try? container.decode([String: JobValue?].self) {
-            self = .map(members.compactMapValues(\.self))
-        } else {
-            self = .other
-        }
-    }
-
-    /// Writes what it is.
-    package func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .flag(let value): try value.encode(to: encoder)
-        case .number(let value): try value.encode(to: encoder)
-        case .text(let value): try value.encode(to: encoder)
-        case .duration(let value): try value.milliseconds.encode(to: encoder)
-        case .texts(let values): try values.encode(to: encoder)
-        case .map(let members): try members.encode(to: encoder)
-        case .other: try String?.none.encode(to: encoder)
-        }
+    private static func parts(of path: String) -> (head: String, rest: String)? {
+        path.firstIndex(of: ".").map { (head: String(path[..<$0]), rest: String(path[$0...].dropFirst())) }
     }
 }

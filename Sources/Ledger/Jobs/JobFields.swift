@@ -1,4 +1,6 @@
+import Cron
 import Timeline
+package import Tracking
 
 /// The fields of a job, once.
 ///
@@ -46,7 +48,9 @@ package struct JobFields: Sendable {
             "Which slots missed while the daemon was down run later: none, latest or all.",
             option: "catch-up", draft: "catchUp",
             shown: { policies in
-                guard let mode = policies["catchUp.mode"]?.text, mode != "none" else { return "no catch-up" }
+                guard let mode = policies[path: "catchUp.mode"]?.text, mode != "none" else {
+                    return "no catch-up"
+                }
                 return "catch up \(mode)"
                     + (policies.duration("catchUp.withinMs").map { " within \($0)" } ?? "")
             }),
@@ -62,10 +66,10 @@ package struct JobFields: Sendable {
             check: { spec in
                 guard spec.catchUp.mode != .all else { return nil }
                 return JobFault("applies only to mode: all", advice: "add --catch-up all")
-            }, shown: { $0["catchUp.burst"]?.number.map { "at most \($0)" } }),
+            }, shown: { $0[path: "catchUp.burst"]?.int.map { "at most \($0)" } }),
         JobField(
             "spread", .duration(), .at(\.spread),
-            "Delay the start by up to this long, always the same for one job (0s: no delay).",
+            "Delay the start by up to this long, always the same for one job (none: no delay).",
             option: "spread", isRemovable: true,
             shown: { policies in
                 policies.duration("spreadMs").map {
@@ -78,7 +82,7 @@ package struct JobFields: Sendable {
 
     private static let turns: [JobField] = [
         JobField(
-            "timeout", .duration(), .at(\.timeout), "End a run that takes longer than this (0s: never).",
+            "timeout", .duration(), .at(\.timeout), "End a run that takes longer than this (none: never).",
             option: "timeout", isRemovable: true,
             shown: { policies in policies.duration("timeoutMs").map { "timeout \($0)" } ?? "no timeout" }),
         JobField(
@@ -87,7 +91,7 @@ package struct JobFields: Sendable {
             "retry.attempts", .number(1...100), .attempts,
             "How many times a run is tried, including the first.", option: "attempts",
             shown: { policies in
-                policies["attempts"]?.number.map { "\($0) attempt\($0 == 1 ? "" : "s")" }
+                policies["attempts"]?.int.map { "\($0) attempt\($0 == 1 ? "" : "s")" }
             }),
         JobField(
             "retry.backoff", .duration(), .at(\.backoff),
@@ -102,14 +106,14 @@ package struct JobFields: Sendable {
                 return JobFault(
                     "one attempt is never repeated", hint: "write attempts: 2, or more",
                     advice: "add --attempts 2, or more")
-            }, shown: { $0["onLost"] == .flag(true) ? "also when lost" : nil }),
+            }, shown: { $0["onLost"] == .bool(true) ? "also when lost" : nil }),
         JobField(
             "leftovers.then", .choice(LeftoverPolicy.Step.allCases.map(\.rawValue)), .word(\.leftovers.then),
             "What to do with processes that an earlier attempt left running: end or fail.",
             option: "leftovers",
             shown: { policies in
                 guard policies.hasRetry, let wait = policies.duration("leftovers.waitMs") else { return nil }
-                return policies["leftovers.then"]?.text == "fail"
+                return policies[path: "leftovers.then"]?.text == "fail"
                     ? "fails after \(wait) if processes are left" : "ends left processes after \(wait)"
             }),
         JobField(
@@ -118,7 +122,7 @@ package struct JobFields: Sendable {
         JobField(
             "priority", .number(-100...100), .at(\.priority),
             "Priority among waiting runs, -100 to 100; higher first.", option: "priority",
-            shown: { $0["priority"]?.number.flatMap { $0 == 0 ? nil : "priority \($0)" } }),
+            shown: { $0["priority"]?.int.flatMap { $0 == 0 ? nil : "priority \($0)" } }),
         JobField(
             "concurrency.key", .text(longest: 100), .concurrencyKey,
             "Run at most max (default: 1) runs with this key at a time; an empty key removes it.",
@@ -127,8 +131,8 @@ package struct JobFields: Sendable {
             "concurrency.max", .number(1...1_000_000), .concurrencyMax,
             "How many runs with the key are active at a time.",
             shown: { policies in
-                policies["concurrency.max"]?.number.map {
-                    "at most \($0) of key \(policies["concurrency.key"]?.text ?? "")"
+                policies[path: "concurrency.max"]?.int.map {
+                    "at most \($0) of key \(policies[path: "concurrency.key"]?.text ?? "")"
                 }
             }),
     ]
@@ -153,7 +157,7 @@ package struct JobFields: Sendable {
         + JobLimit.allCases.map { limit in
             let form: JobForm =
                 switch limit.unit {
-                case .bytes: .size
+                case .bytes: .size(least: [.core, .fileSize].contains(limit) ? 0 : 1)
                 case .seconds: .seconds
                 case .pieces: .number(1...1 << 30)
                 }
@@ -161,7 +165,7 @@ package struct JobFields: Sendable {
             return JobField(
                 "limits.\(name)", form, .limit(limit), "The most \(name) it may use.",
 
-                shown: { $0["limits.\(name)"].map { "at most \(name) \(form.words($0))" } })
+                shown: { $0[path: "limits.\(name)"].map { "at most \(name) \(form.words($0))" } })
         }
 }
 
@@ -182,11 +186,11 @@ extension JobFields {
     }
 
     /// Changes in `spec` what a draft holds.
-    package func apply(_ draft: JobValue, to spec: inout JobSpec) throws(JobFault) {
-        try checkMaps(of: draft)
+    package func apply(_ draft: JSON, to spec: inout JobSpec) throws(JobFault) {
+        try checkNames(of: draft)
         var given: [JobField] = []
         for row in rows {
-            guard let value = row.draft.flatMap({ draft[$0] }) else { continue }
+            guard let value = row.draft.flatMap({ draft[path: $0] }) else { continue }
             do {
                 row.set(&spec, try row.read(draft: value))
             } catch {
@@ -195,32 +199,50 @@ extension JobFields {
             given.append(row)
         }
         for row in given { if let fault = row.check(spec) { throw fault.of(row) } }
-        if draft["concurrency"] != nil, draft["concurrency.key"] == nil, spec.concurrency == nil {
+        if draft[path: "concurrency"] != nil, draft[path: "concurrency.key"] == nil, spec.concurrency == nil {
             throw JobFault("no key", advice: "give it a key and a max").under("concurrency")
         }
     }
 
-    /// Refuses a member of a draft that is no map although its parts are fields.
-    private func checkMaps(of draft: JobValue) throws(JobFault) {
-        for row in rows {
-            guard let name = row.draft, let dot = name.firstIndex(of: ".") else { continue }
-            let map = String(name[..<dot])
-            switch draft[map] {
-            case nil, .map: continue
-            default: throw JobFault.wrongKind.under(map)
+    /// Refuses members of a draft that no field has, and one that is no map although its parts are fields.
+    private func checkNames(of draft: JSON) throws(JobFault) {
+        guard case .members(let members) = draft else { return }
+        let names = rows.compactMap(\.draft)
+        for member in members where member.value != .null && !names.contains(member.name) {
+            let parts = names.filter { $0.hasPrefix(member.name + ".") }
+            if parts.isEmpty { throw unknown(member.name) }
+            guard case .members(let inner) = member.value else { throw JobFault.wrongKind.under(member.name) }
+            for part in inner where !parts.contains("\(member.name).\(part.name)") {
+                throw unknown("\(member.name).\(part.name)")
             }
         }
     }
 
+    /// The fault of a name that no field has in a draft, with the one that was perhaps meant.
+    private func unknown(_ name: String) -> JobFault {
+        let meant = rows.filter { $0.key == name || $0.key.hasPrefix(name + ".") }
+        let drafts = meant.compactMap(\.draft)
+        var fault = JobFault("no such field")
+        if !meant.isEmpty, drafts.isEmpty {
+            fault = JobFault(
+                "only a job of the file has it", advice: "write it under jobs: in the configuration")
+        } else if let near = NearestName.of(name, among: rows.compactMap(\.draft)), drafts.isEmpty {
+            fault.advice = "did you mean \"\(near)\"?"
+        } else if !drafts.isEmpty {
+            fault.advice = "it is called " + drafts.map { "\"\($0)\"" }.joined(separator: " and ") + " here"
+        }
+        return fault.under(name)
+    }
+
     /// The policies of a job, as the API shows them.
-    package func policies(of spec: JobSpec) -> JobValue {
-        rows.reduce(into: JobValue.map([:])) { policies, row in
-            if let name = row.policy, let value = row.get(spec) { policies[name] = value.inJSON }
+    package func policies(of spec: JobSpec) -> JSON {
+        rows.reduce(into: JSON.members([])) { policies, row in
+            if let name = row.policy, let value = row.get(spec) { policies[path: name] = value }
         }
     }
 
     /// The policies in one line.
-    package func summary(_ policies: JobValue) -> String {
+    package func summary(_ policies: JSON) -> String {
         rows.compactMap { $0.policy == nil ? nil : $0.shown(policies) }.joined(separator: ", ")
     }
 }
@@ -247,35 +269,39 @@ extension JobFault {
     }
 }
 
-extension JobValue {
-    fileprivate var hasRetry: Bool { (self["attempts"]?.number ?? 1) > 1 }
+extension JSON {
+    fileprivate var hasRetry: Bool { (self["attempts"]?.int ?? 1) > 1 }
 
     /// A member that counts milliseconds, in words.
-    fileprivate func duration(_ name: String) -> String? { self[name].map(JobForm.duration().words) }
+    fileprivate func duration(_ name: String) -> String? { self[path: name].map(JobForm.duration().words) }
 }
 
 // What a key path can't name.
 extension JobPlace {
     fileprivate static let environment = JobPlace(
-        get: { .map($0.environment.mapValues { .text($0) }) },
-        set: { if case .map(let members) = $1 { $0.environment = members.compactMapValues(\.text) } })
+        get: { .members($0.environment.sorted { $0.key < $1.key }.map { .init($0, .string($1)) }) },
+        set: {
+            guard case .members(let members) = $1 else { return }
+            let named = members.compactMap { member in member.value.text.map { (member.name, $0) } }
+            $0.environment = Dictionary(named) { $1 }
+        })
 
     /// Only `all` has a burst.
     fileprivate static let burst = JobPlace(
-        get: { $0.catchUp.mode == .all ? .number($0.catchUp.burst) : nil },
-        set: { if let burst = $1?.number { $0.catchUp.burst = burst } })
+        get: { $0.catchUp.mode == .all ? .int($0.catchUp.burst) : nil },
+        set: { if let burst = $1?.int { $0.catchUp.burst = burst } })
 
     /// One attempt is never repeated, also when it is lost.
     fileprivate static let attempts = JobPlace(
-        get: { .number($0.attempts) },
+        get: { .int($0.attempts) },
         set: { spec, value in
-            spec.attempts = value?.number ?? spec.attempts
+            spec.attempts = value?.int ?? spec.attempts
             if spec.attempts == 1 { spec.retriesLost = false }
         })
 
     /// Another key has the same max, where there was one.
     fileprivate static let concurrencyKey = JobPlace(
-        get: { ($0.concurrency?.key).map { .text($0) } },
+        get: { ($0.concurrency?.key).map { .string($0) } },
         set: { spec, value in
             let max = spec.concurrency?.max ?? 1
             spec.concurrency = (value?.text).map { ConcurrencyKey(key: $0, max: max) }
@@ -283,18 +309,18 @@ extension JobPlace {
 
     /// Of no meaning without a key.
     fileprivate static let concurrencyMax = JobPlace(
-        get: { ($0.concurrency?.max).map { .number($0) } },
-        set: { if let max = $1?.number { $0.concurrency?.max = max } })
+        get: { ($0.concurrency?.max).map { .int($0) } },
+        set: { if let max = $1?.int { $0.concurrency?.max = max } })
 
     fileprivate static let umask = JobPlace(
-        get: { $0.rules.umask.map { .text("0" + String($0, radix: 8)) } },
-        set: { $0.rules.umask = $1?.number })
+        get: { $0.rules.umask.map { .string("0" + String($0, radix: 8)) } },
+        set: { $0.rules.umask = $1?.int })
 
     fileprivate static func limit(_ limit: JobLimit) -> JobPlace {
         JobPlace(
-            get: { ($0.rules.limits?[limit]).map { .number($0) } },
+            get: { ($0.rules.limits?[limit]).map { .int($0) } },
             set: {
-                if let most = $1?.number {
+                if let most = $1?.int {
                     $0.rules.limits = ($0.rules.limits ?? [:]).merging([limit: most]) { $1 }
                 }
             })
@@ -302,7 +328,7 @@ extension JobPlace {
 
     /// The API shows its kind alone.
     fileprivate static let input = JobPlace(
-        get: { $0.rules.input.map { .text($0.kind) } },
+        get: { $0.rules.input.map { .string($0.kind) } },
         set: { spec, value in
             if let text = value?["text"]?.text { spec.rules.input = .text(text) }
             if let path = value?["file"]?.text { spec.rules.input = .file(path) }

@@ -1,4 +1,5 @@
 import Timeline
+package import Tracking
 
 /// The type of a field with its limits; it reads texts of files and options, and JSON of drafts.
 package enum JobForm: Hashable, Sendable {
@@ -17,7 +18,7 @@ package enum JobForm: Hashable, Sendable {
     /// A file mode mask, written in octal.
     case mask
     /// A number of bytes, such as `512M`.
-    case size
+    case size(least: Int)
     /// A duration in whole seconds.
     case seconds
     /// A program and its arguments.
@@ -30,63 +31,74 @@ package enum JobForm: Hashable, Sendable {
     package var isDuration: Bool { if case .duration = self { true } else { false } }
 
     /// Reads a text that is not empty.
-    package func read(_ text: String) throws(JobFault) -> JobValue {
+    package func read(_ text: String) throws(JobFault) -> JSON {
         guard !text.isEmpty else { throw JobFault("can't be empty") }
         try Self.checkBytes(text)
         switch self {
-        case .flag: return .flag(try Self.choose(text, of: ["true", "false"]) == "true")
-        case .choice(let words): return .text(try Self.choose(text, of: words))
+        case .flag: return .bool(try Self.choose(text, of: ["true", "false"]) == "true")
+        case .choice(let words): return .string(try Self.choose(text, of: words))
         case .number(let limits):
             guard let number = Int(text), limits.contains(number) else {
                 throw JobFault(
                     "\"\(text)\" is not a whole number from \(limits.lowerBound) to \(limits.upperBound)")
             }
-            return .number(number)
+            return .int(number)
         case .duration: return try check(try Self.duration(text))
         case .interval:
             let interval = try Self.duration(text)
             guard interval >= .seconds(1) else { throw JobFault("an interval is at least 1s") }
-            return .duration(interval)
+            return .string(interval.text)
         case .seconds:
             let time = try Self.duration(text)
             _ = try check(time)
             // The kernel counts whole seconds, and none at all would end it at once.
-            return .number(Int(max(1, time / .seconds(1))))
+            return .int(Int(max(1, time / .seconds(1))))
         case .mask:
             guard text.utf8.count <= 4, let mask = Int(text, radix: 8), (0...0o777).contains(mask) else {
                 throw JobFault("\"\(text)\" is not a file mode mask", hint: "write one in octal, as 027")
             }
-            return .number(mask)
-        case .size: return .number(try Self.bytes(text))
+            return .int(mask)
+        case .size(let least):
+            let bytes = try Self.bytes(text)
+            guard bytes >= least else { throw JobFault("must be at least \(least)") }
+            return .int(bytes)
         case .text(let longest):
             guard text.utf8.count <= longest else { throw JobFault("has more than \(longest) bytes") }
         case .botName: if let fault = JobName.fault(in: text) { throw JobFault("\"\(text)\": \(fault)") }
-        case .path: if !text.hasPrefix("/") { throw JobFault("must be an absolute path") }
+        case .path:
+            guard text.hasPrefix("/") else {
+                let isHome = text.hasPrefix("~")
+                throw JobFault(
+                    "must be an absolute path",
+                    hint: isHome ? "write it out, as /home/NAME\(text.dropFirst())" : nil)
+            }
         case .words, .variables, .input: throw .wrongKind
         }
-        return .text(text)
+        return .string(text)
     }
 
     /// Reads the JSON of a draft.
-    package func read(json value: JobValue) throws(JobFault) -> JobValue {
+    package func read(json value: JSON) throws(JobFault) -> JSON {
         switch (self, value) {
-        case (.flag, .flag): return value
-        case (.number, .number(let number)): return try read("\(number)")
-        case (.duration, .number(let milliseconds)): return try check(.milliseconds(milliseconds))
-        case (.text, .text(let text)), (.choice, .text(let text)), (.botName, .text(let text)),
-            (.path, .text(let text)):
+        case (.flag, .bool): return value
+        case (.number, .number): return try read("\(try Self.whole(value))")
+        case (.duration, .number): return try check(.milliseconds(try Self.whole(value)))
+        case (.text, .string(let text)), (.choice, .string(let text)), (.botName, .string(let text)),
+            (.path, .string(let text)):
             return try read(text)
-        case (.words, .texts(let words)):
-            guard let program = words.first else { throw JobFault("a command has at least one word") }
+        case (.words, .array(let words)):
+            guard let program = words.first?.text, words.allSatisfy({ $0.text != nil }) else {
+                throw words.isEmpty ? JobFault("a command has at least one word") : .wrongKind
+            }
             _ = try JobForm.text().read(program)
-            for word in words { try Self.checkBytes(word) }
+            for word in words { try Self.checkBytes(word.text ?? "") }
             return value
-        case (.variables, .map(let members)):
-            for (name, value) in members {
-                try Self.checkVariable(name)
-                guard let text = value.text else {
+        case (.variables, .members(let members)):
+            for member in members where member.value != .null {
+                try Self.checkVariable(member.name)
+                guard let text = member.value.text else {
                     var fault = JobFault.wrongKind
-                    fault.key = name
+                    fault.key = member.name
                     throw fault
                 }
                 try Self.checkBytes(text)
@@ -96,26 +108,31 @@ package enum JobForm: Hashable, Sendable {
         }
     }
 
+    /// A number without a fraction, also one that is written `5.0`.
+    private static func whole(_ value: JSON) throws(JobFault) -> Int {
+        guard let number = value.int ?? value.double.flatMap({ Int(exactly: $0) }) else { throw .wrongKind }
+        return number
+    }
+
     /// A value as a person writes it: `30s`.
-    package func words(_ json: JobValue) -> String {
+    package func words(_ json: JSON) -> String {
         switch (self, json) {
-        case (.duration, .number(let number)): Duration.milliseconds(number).text
-        case (.seconds, .number(let number)): Duration.seconds(number).text
-        case (_, .number(let number)): "\(number)"
-        case (_, .duration(let duration)): duration.text
-        case (_, .flag(let flag)): "\(flag)"
+        case (.duration, .number): Duration(json: json)?.text ?? ""
+        case (.seconds, .number): json.int.map { Duration.seconds($0).text } ?? ""
+        case (_, .number(let digits)): digits
+        case (_, .bool(let flag)): "\(flag)"
         default: json.text ?? ""
         }
     }
 
-    private func check(_ duration: Duration) throws(JobFault) -> JobValue {
+    private func check(_ duration: Duration) throws(JobFault) -> JSON {
         if duration < .zero || duration == .zero && self != .duration(orZero: true) {
-            throw JobFault("must be more than 0s")
+            throw .noLength
         }
         guard duration <= ScheduleSpec.longestWait else { throw JobFault("is longer than 100 years") }
         // The API counts milliseconds: less would be lost there.
         guard duration.microseconds % 1000 == 0 else { throw JobFault("must be whole milliseconds") }
-        return .duration(duration)
+        return duration.json ?? .null
     }
 
     /// The system's calls would end a text with a zero byte early.
@@ -128,12 +145,26 @@ package enum JobForm: Hashable, Sendable {
             return try Duration(text: text)
         } catch {
             guard error.problem == .outOfRange else {
-                throw JobFault("\"\(text)\" is not a duration", hint: "write one as 90s, 15m, 2h or 7d")
+                throw JobFault("\"\(text)\" is not a duration", hint: durationHint(text))
             }
             var fault = JobFault("\"\(text)\" is longer than 100 years")
             fault.bytes = error.range
             throw fault
         }
+    }
+
+    /// What was perhaps meant by a text that is no duration: `5`, `5 minutes`.
+    private static func durationHint(_ text: String) -> String {
+        let number = text.prefix { $0.isASCII && $0.isNumber }
+        let word = text.dropFirst(number.count).filter { $0 != " " }.lowercased()
+        if number.isEmpty || number.count > 9 { return "write one as 90s, 15m, 2h or 7d" }
+        if word.isEmpty { return "add a unit: \(number)s, \(number)m or \(number)h" }
+        let units = [
+            "s": ["sec", "secs", "second", "seconds"], "m": ["min", "mins", "minute", "minutes"],
+            "h": ["hr", "hrs", "hour", "hours"], "d": ["day", "days"], "w": ["week", "weeks"],
+        ]
+        let unit = units.first { $0.value.contains(word) || $0.key == word }?.key
+        return unit.map { "write \(number)\($0)" } ?? "write one as 90s, 15m, 2h or 7d"
     }
 
     private static func choose(_ text: String, of words: [String]) throws(JobFault) -> String {

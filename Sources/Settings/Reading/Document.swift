@@ -34,9 +34,13 @@ struct Document {
         switch error {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
+            let line = min(mark.line, source.lines.count)
+            let mistake = SyntaxMistake(
+                source: source, line: line, column: mark.column, problem: problem,
+                start: context.map { ($0.mark.line, $0.mark.column) })
             let lead = context.map { $0.text + ": " } ?? ""
-            return source.problem(
-                line: min(mark.line, source.lines.count), column: mark.column, "not YAML: \(lead)\(problem)")
+            return mistake.found
+                ?? source.problem(line: line, column: mark.column, "not YAML: \(lead)\(problem)")
         case .reader(let problem, let offset, _, _):
             let place = source.place(ofCharacter: offset ?? 0)
             return source.problem(line: place.line, column: place.column, "not YAML: \(problem)")
@@ -54,7 +58,8 @@ struct Document {
             line: place ?? first.line, column: first.column, width: name.count,
             "\"\(name)\" is given twice"
                 + (place == nil ? "" : "; the first is at \(source.name):\(first.line)"),
-            hint: "give one another name, or remove it")
+            hint: first.column == 1
+                ? "write the entries of both below one \(name):" : "give one another name, or remove it")
     }
 
     /// The line of a key like that of `first`, as deep as it and in the same map.

@@ -1,14 +1,20 @@
 import Ledger
 import Timeline
+import Tracking
 
 extension Field {
     /// What stands here, as a value of `form`; nil after every fault in it was reported.
-    func value(_ form: JobForm) -> JobValue? {
+    func value(_ form: JobForm) -> JSON? {
         switch form {
         case .words:
+            if let text = scalar, !text.isEmpty {
+                fault("expected a list, found text", hint: CommonMistakes.command(text))
+                return nil
+            }
             guard let elements = list() else { return nil }
             if elements.isEmpty { fault("a command has at least one word") }
-            return .texts(elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() })
+            let words = elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() }
+            return .array(words.map { .string($0) })
         case .variables: return variables()
         case .input: return input()
         default:
@@ -22,6 +28,19 @@ extension Field {
         }
     }
 
+    /// What stands here, as a value of a job's field.
+    ///
+    /// - Returns: nil after every fault in it was reported; the value inside is nil where the field shall have none.
+    func value(of row: JobField) -> JSON?? {
+        guard let text = scalar, row.form.isDuration else { return value(row.form).map { .some($0) } }
+        do throws(JobFault) {
+            return .some(try row.read(text))
+        } catch {
+            fault(error)
+            return nil
+        }
+    }
+
     /// Reports a fault of the table of fields.
     func fault(_ fault: JobFault) {
         let near = fault.words.isEmpty ? nil : Self.meant(scalar ?? "", of: fault.words)
@@ -29,10 +48,10 @@ extension Field {
     }
 
     /// A duration such as `90s`, `15m`, `1h30m`.
-    func duration() -> Duration? { value(.duration(orZero: true))?.duration }
+    func duration() -> Duration? { Duration(json: value(.duration(orZero: true))) }
 
     /// A whole number within limits.
-    func number(in limits: ClosedRange<Int>) -> Int? { value(.number(limits))?.number }
+    func number(in limits: ClosedRange<Int>) -> Int? { value(.number(limits))?.int }
 
     /// One of a few words; those of `later` deserve another sentence than "unknown".
     func choice(of words: [String], later: [String] = []) -> String? {
@@ -42,25 +61,29 @@ extension Field {
         return nil
     }
 
-    private func variables() -> JobValue {
-        var variables: [String: JobValue] = [:]
+    private func variables() -> JSON? {
+        if !isMap, !isEmpty, let hint = CommonMistakes.variables(self) {
+            fault("expected a map, found \(isList ? "a list" : "text")", hint: hint)
+            return nil
+        }
+        var variables: [JSON.Member] = []
         for (key, value) in entries() ?? [] {
             guard let name = key.text(), let text = value.text() else { continue }
             do { try JobForm.checkVariable(name) } catch { key.fault(error) }
-            variables[name] = .text(text)
+            variables.append(JSON.Member(name, .string(text)))
         }
-        return .map(variables)
+        return .members(variables)
     }
 
-    private func input() -> JobValue? {
+    private func input() -> JSON? {
         if scalar != nil {
             _ = choice(of: ["none"])
             return nil
         }
         guard let fields = record(keys: ["text", "file"]) else { return nil }
         switch (fields["text"], fields["file"]) {
-        case (let text?, nil): return text.text().map { .map(["text": .text($0)]) }
-        case (nil, let file?): return file.value(.path).map { .map(["file": $0]) }
+        case (let text?, nil): return text.text().map { .object(["text": .string($0)]) }
+        case (nil, let file?): return file.value(.path).map { .object(["file": $0]) }
         default:
             fault("a text or a file is expected", hint: "write stdin: { file: /path }")
             return nil

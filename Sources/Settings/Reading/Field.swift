@@ -13,6 +13,12 @@ struct Field {
 
     var line: Int { node.mark?.line ?? 1 }
 
+    /// The last part of the path: `timeout` of `jobs.backup.timeout`, `to` of `routes[0].to`.
+    var name: String {
+        let last = path.split(separator: ".").last ?? ""
+        return String(last.prefix { $0 != "[" })
+    }
+
     /// `FILE:LINE`.
     var place: String { "\(source.name):\(line)" }
 
@@ -81,7 +87,10 @@ struct Field {
     /// The scalar as it was written; nil after reporting that it is none.
     func text() -> String? {
         guard let text = node.scalar?.string else {
-            fault("expected text, found \(kind)")
+            // What a template writes as {{ x }} is a map in a map.
+            let written = source.line(line).unicodeScalars.dropFirst((node.mark?.column ?? 1) - 1)
+            let isTemplate = written.starts(with: "{{".unicodeScalars)
+            fault("expected text, found \(kind)", hint: isTemplate ? "quote it, as \"{{ x }}\"" : nil)
             return nil
         }
         // The system's calls would end such a text early.
@@ -108,7 +117,11 @@ struct Field {
     func list() -> [Field]? {
         if isEmpty { return [] }
         guard let sequence = node.sequence else {
-            fault("expected a list, found \(kind)", hint: "write it as [a, b]")
+            let words = scalar.map { $0.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } } }
+            fault(
+                "expected a list, found \(kind)",
+                hint: words.map { "write \(name): [\($0.joined(separator: ", "))]" }
+                    ?? "begin each entry with \"- \"")
             return nil
         }
         guard faults.mayVisit(sequence.count, of: self) else { return nil }
@@ -121,7 +134,8 @@ struct Field {
     func entries() -> [(key: Field, value: Field)]? {
         if isEmpty { return [] }
         guard let mapping = node.mapping else {
-            fault("expected a map, found \(kind)", hint: "write it as key: value, one a line")
+            let (message, hint) = mapMistake
+            fault(message ?? "expected a map, found \(kind)", hint: hint)
             return nil
         }
         guard faults.mayVisit(mapping.count, of: self) else { return nil }
@@ -145,7 +159,10 @@ struct Field {
     /// The entries of a map whose keys are known; the others are reported.
     ///
     /// `later` are keys of the manual's future, which deserve another word than "unknown".
-    func record(keys: [String], later: [String] = []) -> [String: Field]? {
+    /// `instead` has what other keys stand for.
+    func record(
+        keys: [String], later: [String] = [], instead: [String: Instead] = [:]
+    ) -> [String: Field]? {
         guard let entries = entries() else { return nil }
         var fields: [String: Field] = [:]
         for (key, value) in entries {
@@ -155,25 +172,84 @@ struct Field {
             } else if later.contains(name) {
                 key.fault("\"\(name)\" is not in this version")
             } else {
-                key.fault("unknown key \"\(name)\"", hint: Self.meant(name, of: keys))
+                let hint = instead[name]?.hint(of: value, in: self) ?? Self.meant(name, of: keys)
+                let (message, blank) = key.blankMistake(among: keys)
+                key.fault(message ?? "unknown key \"\(name)\"", hint: message == nil ? hint : blank)
             }
         }
         return fields
     }
 
     /// Whether a key of this map, none of `keys`, was surely meant to be one of `words`.
-    func misspells(_ words: [String], among keys: [String]) -> Bool {
+    func misspells(
+        _ words: [String], among keys: [String], instead: [String: Instead] = [:]
+    ) -> Bool {
         let names = (node.mapping?.keys).map { $0.compactMap(\.scalar?.string) } ?? []
         return names.contains { name in
-            !keys.contains(name) && NearestName.of(name, among: keys).map(words.contains) ?? false
+            guard !keys.contains(name) else { return false }
+            let parts = name.split { $0 == ":" || $0.isWhitespace }.first.map(String.init) ?? name
+            let meant = keys.contains(parts) ? parts : instead[name]?.key ?? NearestName.of(name, among: keys)
+            return meant.map(words.contains) ?? false
         }
     }
 
     /// The hint for a word that is none of `words`.
     static func meant(_ word: String, of words: [String]) -> String {
-        if let near = NearestName.of(word, among: words) { return "did you mean \"\(near)\"?" }
+        let same = CommonMistakes.word(for: word).flatMap { words.contains($0) ? $0 : nil }
+        if let near = same ?? NearestName.of(word, among: words) { return "did you mean \"\(near)\"?" }
         return known(words)
     }
 
     static func known(_ words: [String]) -> String { "known here: \(words.joined(separator: ", "))" }
+}
+
+// Texts and lists where a map is wanted, and keys with the wrong blanks.
+extension Field {
+    /// What was meant by a text or list in the place of a map: another message, where there is a better one; and a hint.
+    private var mapMistake: (message: String?, hint: String) {
+        let usual = "write it as key: value, one a line"
+        if let text = scalar {
+            let key = text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+            let rest = text.dropFirst(key.count)
+            guard !key.isEmpty, rest.first == ":", rest.count > 1, !rest.hasPrefix(":/"), path.isEmpty else {
+                return (nil, usual)
+            }
+            return (SyntaxMistake.noSpace(after: "\(key):"), "write \(key): \(rest.dropFirst())")
+        }
+        guard let first = node.sequence?.first?.mapping else { return (nil, usual) }
+        let name = first["name"]?.scalar?.string ?? first.first?.key.scalar?.string
+        return (nil, name.map { "write each name as a key, without \"-\", such as \($0):" } ?? usual)
+    }
+
+    /// What is wrong with the blanks of this key, none of `keys`; nil: nothing.
+    fileprivate func blankMistake(among keys: [String]) -> (message: String?, hint: String?) {
+        guard let name = scalar, let first = name.first else { return (nil, nil) }
+        if first.isWhitespace {
+            return ("a blank that is no space stands before this key", "indent with spaces")
+        }
+        guard let colon = name.firstIndex(of: ":"), keys.contains(String(name[..<colon])) else {
+            return (nil, nil)
+        }
+        let key = name[...colon]
+        return (
+            SyntaxMistake.noSpace(after: String(key)), "write \(key) \(name[colon...].dropFirst())"
+        )
+    }
+
+    /// The entries of a map of maps; lines that should stand below one of them, and do not, are reported.
+    ///
+    /// `inner` are the keys of such a map: `schedule` beside the job `backup` was meant to be below it.
+    func entries(of kind: String, inner: [String]) -> [(key: Field, value: Field)]? {
+        guard let all = entries() else { return nil }
+        func isStray(_ entry: (key: Field, value: Field)) -> Bool {
+            inner.contains(entry.key.scalar ?? "") && !entry.value.isMap
+        }
+        guard let place = all.firstIndex(where: isStray), place > 0, all[place - 1].value.isEmpty,
+            let owner = all[place - 1].key.scalar
+        else { return all }
+        all[place].key.fault(
+            "\"\(all[place].key.scalar ?? "")\" stands beside the \(kind) \"\(owner)\", not below it",
+            hint: "indent it deeper than \(owner):")
+        return all.enumerated().filter { $0 != place - 1 && !isStray($1) }.map(\.element)
+    }
 }

@@ -6,8 +6,10 @@ package struct SourceText: Hashable, Sendable {
     /// As YAML breaks them; every one ends before its line break.
     let lines: [Substring]
 
+    /// A text; a byte order mark at its beginning is no part of it.
     package init(name: String, text: String) {
         self.name = name
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         self.text = text
         self.lines = Self.lines(of: text)
     }

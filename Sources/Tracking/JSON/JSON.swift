@@ -53,9 +53,20 @@ package enum JSON: Hashable, Sendable {
 // What is read of a value.
 extension JSON {
     /// The member of that name, the last of several; `nil` also where this is no object.
+    ///
+    /// Setting it keeps its place, makes an object of what is none, and with `nil` removes it.
     package subscript(name: String) -> JSON? {
-        guard case .members(let members) = self else { return nil }
-        return members.last { $0.name == name }?.value
+        get {
+            guard case .members(let members) = self else { return nil }
+            return members.last { $0.name == name }?.value
+        }
+        set {
+            var members = if case .members(let members) = self { members } else { [Member]() }
+            let place = members.firstIndex { $0.name == name } ?? members.endIndex
+            members.removeAll { $0.name == name }
+            if let newValue { members.insert(Member(name, newValue), at: place) }
+            self = .members(members)
+        }
     }
 
     /// The text, where it is one.

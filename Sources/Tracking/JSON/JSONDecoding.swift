@@ -5,8 +5,10 @@ extension JSON {
     package static func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, from bytes: some Sequence<UInt8>
     ) throws -> Value {
-        guard let json = JSON(parsing: Array(bytes)[...]) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "it is not valid JSON"))
+        var reader = JSONReader(Array(bytes)[...])
+        guard let json = reader.value(), reader.isAtEnd else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: reader.problem ?? "it is not valid JSON"))
         }
         return try Value(from: JSONSource(value: json))
     }
@@ -29,12 +31,16 @@ private struct JSONSource: Decoder, SingleValueDecodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .members(let members) = value else { throw mismatch([String: JSON].self) }
+        guard case .members(let members) = value else {
+            throw mismatch([String: JSON].self, "an object is expected")
+        }
         return KeyedDecodingContainer(JSONMembers<Key>(members: members))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .array(let values) = value else { throw mismatch([JSON].self) }
+        guard case .array(let values) = value else {
+            throw mismatch([JSON].self, "a list is expected")
+        }
         return JSONElements(values: values)
     }
 
@@ -68,8 +74,8 @@ private struct JSONSource: Decoder, SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
 
-    private func mismatch(_ type: any Any.Type) -> DecodingError {
-        .typeMismatch(type, .init(codingPath: [], debugDescription: "it is no \(type)"))
+    private func mismatch(_ type: any Any.Type, _ wish: String? = nil) -> DecodingError {
+        .typeMismatch(type, .init(codingPath: [], debugDescription: wish ?? "it is no \(type)"))
     }
 }
 

@@ -20,6 +20,8 @@ package struct JSONReader {
     private let bytes: ArraySlice<UInt8>
     private let depth: Int
     private let repairs: Bool
+    /// Why nothing was read although it may be JSON: a limit of this reader, as a sentence without a full stop.
+    package private(set) var problem: String?
     /// The place of the next byte in the slice that is read.
     package private(set) var place: Int
 
@@ -66,7 +68,7 @@ package struct JSONReader {
         skipSpace()
         switch byte {
         case UInt8(ascii: "{"):
-            guard depth > 0 else { return nil }
+            guard mayEnter(depth) else { return nil }
             var members: [JSON.Member] = []
             let isWhole = object { name, reader in
                 guard let value = reader.value(within: depth - 1) else { return false }
@@ -74,7 +76,7 @@ package struct JSONReader {
                 return true
             }
             return isWhole ? .members(members) : nil
-        case UInt8(ascii: "["): return depth > 0 ? array(within: depth - 1) : nil
+        case UInt8(ascii: "["): return mayEnter(depth) ? array(within: depth - 1) : nil
         case UInt8(ascii: "\""): return string().map(JSON.string)
         case UInt8(ascii: "t"): return word("true") ? .bool(true) : nil
         case UInt8(ascii: "f"): return word("false") ? .bool(false) : nil
@@ -82,6 +84,13 @@ package struct JSONReader {
         default: return number()
         }
     }
+
+    private mutating func mayEnter(_ left: Int) -> Bool {
+        if left <= 0 { problem = "it is nested more than \(depth) levels deep" }
+        return left > 0
+    }
+
+    private static let longestNumber = 64
 
     private mutating func array(within depth: Int) -> JSON? {
         place += 1
@@ -110,7 +119,10 @@ package struct JSONReader {
             guard digits() > 0 else { return nil }
         }
         // No number that anything here writes or needs is longer.
-        guard place - start <= 64 else { return nil }
+        guard place - start <= Self.longestNumber else {
+            problem = "a number has more than \(Self.longestNumber) characters"
+            return nil
+        }
         return .number(String(decoding: bytes[start..<place], as: UTF8.self))
     }
 

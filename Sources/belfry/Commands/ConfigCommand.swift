@@ -7,8 +7,9 @@ import TerminalView
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Checks a configuration file or shows the active one.",
-        subcommands: [ConfigCheckCommand.self, ConfigShowCommand.self])
+        commandName: "config",
+        abstract: "Checks a configuration file, shows the active one, or prints its schema.",
+        subcommands: [ConfigCheckCommand.self, ConfigShowCommand.self, ConfigSchemaCommand.self])
 }
 
 struct ConfigCheckCommand: ParsableCommand {
@@ -25,17 +26,23 @@ struct ConfigCheckCommand: ParsableCommand {
 
     func run() throws {
         let file = common.config ?? Paths(common.system ? .system : .user).config
-        let program = Doctor.daemonProgram
-        var arguments = [program, "--check", "--config", file]
+        var arguments = ["--check", "--config", file]
         if common.json { arguments.append("--json") }
         if common.system { arguments.append("--system") }
         if let socket = common.socket { arguments += ["--socket", Paths.absolute(socket)] }
+        throw Self.become(arguments)
+    }
+
+    /// Turns this process into belfryd, which alone can read the file; its answer and exit code are those of the command.
+    ///
+    /// - Returns: why it could not.
+    static func become(_ arguments: [String]) -> APIError {
+        let program = Doctor.daemonProgram
         // Freed by exec, or by the end of the process right after.
-        var pointers = unsafe arguments.map { unsafe strdup($0) }
+        var pointers = unsafe ([program] + arguments).map { unsafe strdup($0) }
         unsafe pointers.append(nil)
-        // Only returns when it failed; the answer and the exit code are the daemon program's own.
         if program.contains("/") { unsafe execv(program, pointers) } else { unsafe execvp(program, pointers) }
-        throw APIError(
+        return APIError(
             .internalFault, "can't start \(program) (\(unsafe String(cString: strerror(errno))))",
             hint: "Install belfryd beside belfry.")
     }
@@ -74,6 +81,19 @@ struct ConfigShowCommand: ParsableCommand {
                     + route.to.joined(separator: ", "))
         }
     }
+}
+
+struct ConfigSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Prints the JSON Schema of the configuration file.",
+        discussion: """
+            Editors with a YAML language server complete and check the file by it. The first line of the manual
+            names the schema:
+
+              belfry config schema >~/.config/belfry/belfry.schema.json
+            """)
+
+    func run() throws { throw ConfigCheckCommand.become(["--schema"]) }
 }
 
 struct ReloadCommand: ParsableCommand {

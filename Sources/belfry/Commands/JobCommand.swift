@@ -2,6 +2,7 @@ import API
 import APIClient
 import ArgumentParser
 import Ledger
+import Tracking
 
 struct JobCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,7 +55,7 @@ struct JobAddCommand: ParsableCommand {
         draft.name = name
         if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
         // A command typed here means the folder it was typed in.
-        draft.fields["cwd"] = .text(FilePath.current)
+        draft.fields["cwd"] = .string(FilePath.current)
         let job = try common.client().ask(Endpoints.addJob(body: draft))
         try JobText.confirm("Added", job, common)
     }
@@ -69,7 +70,7 @@ struct JobEditCommand: ParsableCommand {
 
               belfry job edit backup --cron "0 3 * * *"
               belfry job edit backup --concurrency disk=2 --priority 10
-              belfry job edit disk --every 5m --spread 0s
+              belfry job edit disk --every 5m --spread none
             """)
 
     @OptionGroup var common: CommonOptions

@@ -2,6 +2,7 @@ import API
 import ArgumentParser
 import Ledger
 import Timeline
+import Tracking
 
 /// The flags of `job add` and `job edit`.
 struct JobOptions: ParsableArguments {
@@ -21,7 +22,7 @@ struct JobOptions: ParsableArguments {
     func draft() throws(APIError) -> JobDraft {
         var draft = JobDraft()
         draft.fields = fields.values
-        if !command.isEmpty { draft.fields["command"] = .texts(command) }
+        if !command.isEmpty { draft.fields["command"] = command.json }
         draft.schedule = try when.schedule()
         return draft
     }
@@ -36,7 +37,7 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
     @TaskLocal static var table = JobFields.standard
 
     /// What was given, by the names of a draft.
-    private(set) var values = JobValue.map([:])
+    private(set) var values = JSON.members([])
 
     init() {}
 
@@ -45,12 +46,12 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         for (name, row) in Self.rows {
             if case .flag = row.form {
                 let flag = try given.decode(Flag<Bool?>.self, forKey: name).wrappedValue
-                if let flag, let draft = row.draft { values[draft] = .flag(flag) }
-            } else if let value = try given.decode(Option<JobValue?>.self, forKey: name).wrappedValue {
-                if case .map(let parts) = value {
-                    for (draft, part) in parts { values[draft] = part }
+                if let flag, let draft = row.draft { values[path: draft] = .bool(flag) }
+            } else if let value = try given.decode(Option<JSON?>.self, forKey: name).wrappedValue {
+                if case .members(let parts) = value {
+                    for part in parts { values[path: part.name] = part.value }
                 } else if let draft = row.draft {
-                    values[draft] = value
+                    values[path: draft] = value
                 }
             }
         }
@@ -79,12 +80,12 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         default: if row.key == "concurrency.key" { placeholder = "key[=max]" }
         }
         let standard = row.standard.map { "\(row.doc.dropLast()) (default: \(row.form.words($0)))." }
-        return Option<JobValue?>(
+        return Option<JSON?>(
             name: name, help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
             completion: completion, transform: { try read($0, row) })
     }
 
-    private static func read(_ text: String, _ row: JobField) throws -> JobValue {
+    private static func read(_ text: String, _ row: JobField) throws -> JSON {
         // A key may have the sign as well: only a number behind it is a max.
         if row.key == "concurrency.key", let sign = text.lastIndex(of: "="),
             text[sign...].dropFirst().allSatisfy(\.isNumber),
@@ -92,19 +93,17 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         {
             guard sign > text.startIndex else { throw ValidationError("there is no key before the =") }
             let key = try readWhole(String(text[..<sign]), row)
-            return .map([row.key: key, max.key: try readWhole(String(text[sign...].dropFirst()), max)])
+            let most = try readWhole(String(text[sign...].dropFirst()), max)
+            return .members([.init(row.key, key), .init(max.key, most)])
         }
         return try readWhole(text, row)
     }
 
-    private static func readWhole(_ text: String, _ row: JobField) throws -> JobValue {
-        if row.isRemovable, text.isEmpty { return row.form.isDuration ? .number(0) : .text("") }
-        if row.form.isDuration {
-            let duration = try DurationArgument.read(text).duration
-            if row.isRemovable, duration == .zero { return .number(0) }
-        }
+    private static func readWhole(_ text: String, _ row: JobField) throws -> JSON {
+        if row.removal == .string(text) { return .string(text) }
+        if row.form.isDuration { _ = try DurationArgument.read(text) }
         do throws(JobFault) {
-            return try row.form.read(text)
+            return try row.read(text) ?? .null
         } catch {
             throw ValidationError(error.message + ((error.advice ?? error.hint).map { "; \($0)" } ?? ""))
         }

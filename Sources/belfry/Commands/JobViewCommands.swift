@@ -5,6 +5,7 @@ import Host
 import Ledger
 import TerminalView
 import Timeline
+import Tracking
 
 struct JobListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,7 +60,7 @@ struct JobShowCommand: ParsableCommand {
             job.lastRun.map {
                 "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt, of: job))"
             })
-        screen.field("policies", JobFields.standard.summary(job.policies))
+        screen.field("policies", JobFields.standard.summary(job.policies.values))
         screen.field("origin", job.at ?? (job.origin == "import" ? "belfry import" : "belfry job add"))
         screen.field("revision", "\(job.revision)")
     }
@@ -105,7 +106,7 @@ struct JobNextCommand: ParsableCommand {
             screen.print(screen.paint("No upcoming slot\(words).", .dim))
         }
         if job.paused.isPaused { screen.print(screen.paint("It is paused: none of them runs.", .dim)) }
-        if let offset = job.policies["spreadOffsetMs"]?.number, !slots.isEmpty {
+        if let offset = job.policies["spreadOffsetMs"]?.int, !slots.isEmpty {
             let text = Duration.milliseconds(offset).text
             screen.print(screen.paint("Each starts \(text) later, this job's part of its spread.", .dim))
         }

@@ -3,6 +3,7 @@ import Cron
 import Host
 import Ledger
 import Timeline
+import Tracking
 
 /// A job that an import would add, or the reason why it would not.
 struct ImportedJob {
@@ -48,7 +49,7 @@ struct ImportedJob {
         var draft = JobDraft()
         draft.name = name
         draft.origin = "import"
-        draft.fields["bot"] = bot.map { .text($0) }
+        draft.fields["bot"] = bot?.json
         switch schedule {
         case .cron(let expression, let zone)?:
             draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
@@ -57,15 +58,18 @@ struct ImportedJob {
         case .startup?: draft.schedule = WireSchedule(kind: "startup", text: "")
         case .calendar?, .at?, .manual?, .several?, nil: break
         }
-        draft.fields["command"] = command.map { .texts($0) }
-        draft.fields["shell"] = shell.map { .text($0) }
-        draft.fields["cwd"] = directory.map { .text($0) }
-        if !environment.isEmpty { draft.fields["env"] = .map(environment.mapValues { .text($0) }) }
-        draft.fields["catchUp"] = catchUp.map { .text($0) }
-        draft.fields["overlap"] = overlap.map { .text($0) }
-        draft.fields["user"] = user.map { .text($0) }
-        draft.fields["nice"] = nice.map { .number($0) }
-        draft.fields["spreadMs"] = spread.map { .number(Int($0.microseconds / 1000)) }
+        draft.fields["command"] = command?.json
+        draft.fields["shell"] = shell?.json
+        draft.fields["cwd"] = directory?.json
+        if !environment.isEmpty {
+            let variables = environment.sorted { $0.key < $1.key }
+            draft.fields["env"] = .members(variables.map { .init($0, .string($1)) })
+        }
+        draft.fields["catchUp"] = catchUp?.json
+        draft.fields["overlap"] = overlap?.json
+        draft.fields["user"] = user?.json
+        draft.fields["nice"] = nice?.json
+        draft.fields["spreadMs"] = spread?.json
         return draft
     }
 

@@ -229,6 +229,35 @@ import Testing
                 == "there is no session bus at /nowhere/bus; nothing pops up on a desktop")
     }
 
+    @Test func `warns of a machine without a desktop, and of a desktop that breaks it is a failure`()
+        async throws
+    {
+        let bus = try await PrivateBus.start()
+        let belfry = try await Belfry.start(job, bus: bus)
+        while try await belfry.json("channel", "list").list.first?["state"].text != "away" {}
+        let none = try await belfry.run("doctor", "--json")
+        #expect(none.code == 0)
+        let warning = try #require(try none.json().list.first { $0["kind"].text == "noDesktop" })
+        #expect(warning["severity"].text == "warning")
+        #expect(
+            warning["message"].text == "no desktop here; failures are only listed in \"belfry runs\"")
+        #expect(
+            warning["hint"].text
+                == "add a webhook to \(belfry.configPath): "
+                + "channels: { hook: { kind: webhook, url: https://... } }")
+        let status = try await belfry.run("status")
+        #expect(status.text.contains(": ok\n") && !status.text.contains("needs a look"), "\(status.text)")
+        #expect(try await belfry.run("doctor").text.hasSuffix("Nothing fails.\n"))
+
+        let server = try await NotificationServer.start(at: bus.address)
+        #expect(try await belfry.run("channel", "test", "desk").code == 0)
+        #expect(try await !findings(belfry).kinds.contains("noDesktop"))
+        await server.process.end()
+        while try await belfry.json("channel", "list").list.first?["state"].text != "away" {}
+        let broken = try await findings(belfry)
+        #expect(broken.code == 1 && broken.kinds.contains("channel"), "\(broken)")
+    }
+
     private struct Findings {
         var code: Int32
         var kinds: [String]

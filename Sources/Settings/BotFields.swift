@@ -1,0 +1,52 @@
+import Grouping
+import Ledger
+import Tracking
+
+/// A key of how a bot's messages are shown.
+struct BotField: Sendable {
+    /// Its name in the file.
+    let key: String
+    /// Its type and limits.
+    let form: JobForm
+    /// One sentence, for editors.
+    let doc: String
+    /// Sets its value, one of its form.
+    let set: @Sendable (inout Configuration.Bot, JSON) -> Void
+}
+
+/// The keys of a bot, once: the file and its schema are made of them.
+///
+/// To add one: a property of ``Configuration/Bot``, and a row here.
+enum BotFields {
+    /// The keys of `notifications`.
+    static let notifications = [
+        BotField(key: "sound", form: .text(), doc: "A sound of the freedesktop sound theme.") {
+            $0.soundName = $1.text
+        },
+        BotField(
+            key: "wait", form: .duration(orZero: true),
+            doc: "How long the first message of a quiet thread waits for more (default: 1500ms)."
+        ) { bot, value in
+            if let wait = Duration(json: value) { bot.policy.wait = wait }
+        },
+        BotField(
+            key: "ringAgainAfter", form: .duration(orZero: true),
+            doc: "After this time new messages of an unread thread alert again (default: 5m)."
+        ) { bot, value in
+            if let again = Duration(json: value) { bot.policy.ringAgainAfter = again }
+        },
+        BotField(
+            key: "preview", form: .number(10...500),
+            doc: "How many characters of a message are shown (default: 100)."
+        ) { bot, value in
+            if let count = value.int { bot.policy.previewCharacters = count }
+        },
+    ]
+
+    /// Keys of later versions.
+    static let later = ["quiet", "budget", "level", "digest", "icon"]
+
+    /// The kinds of what answers messages, and those of later versions.
+    static let backends = ["command"]
+    static let laterBackends = ["openclaw", "anthropic", "openai"]
+}

@@ -1,0 +1,163 @@
+import Cron
+import Ledger
+import Timeline
+import Yams
+
+/// What a key that is not known here is called, or how else to say it.
+enum Instead: Hashable, Sendable {
+    /// Another key of the same map.
+    case key(String)
+    /// What to do, which may say what another key says; `VALUE` is what the key has in the file, `NAME` its map's name.
+    case hint(String, key: String? = nil)
+
+    /// The key that it stands for; nil: none.
+    var key: String? {
+        switch self {
+        case .key(let key): key
+        case .hint(_, let key): key
+        }
+    }
+
+    /// The hint for a key of `map` with this value.
+    func hint(of value: Field, in map: Field) -> String {
+        switch self {
+        case .key(let key): return "did you mean \"\(key)\"?"
+        case .hint(let template, _):
+            return template.replacing("VALUE", with: value.scalar ?? "...").replacing(
+                "NAME",
+                with: map.path.firstIndex(of: ".").map { String(map.path[$0...].dropFirst()) } ?? map.path)
+        }
+    }
+}
+
+/// Keys and words of other programs, and of daily speech, with those of this file.
+///
+/// To add one: a line in the table of its map.
+enum CommonMistakes {
+    private static let pause = Instead.hint("remove it; to pause the job: belfry job pause NAME")
+    private static let retry = Instead.hint("write retry: { attempts: VALUE }")
+    private static let channels = Instead.hint(
+        "name the channel in a route: routes: [{ when: [failed], to: [desk] }]")
+    private static func schedule(_ text: String) -> Instead {
+        .hint("write schedule: \(text)", key: "schedule")
+    }
+
+    /// Keys of a job.
+    static let job: [String: Instead] = [
+        "cron": schedule("\"VALUE\""), "every": schedule("{ every: VALUE }"),
+        "interval": schedule("{ every: VALUE }"), "after": schedule("{ after: VALUE }"),
+        "at": schedule("{ at: VALUE }"), "words": schedule("{ words: VALUE }"), "when": .key("schedule"),
+        "startup": schedule("startup"), "manual": schedule("manual"),
+        "enabled": pause, "disabled": pause, "active": pause, "paused": pause,
+        "cmd": .key("command"), "exec": .key("command"), "program": .key("command"), "args": .key("command"),
+        "run": .key("shell"), "script": .key("shell"), "sh": .key("shell"), "bash": .key("shell"),
+        "environment": .key("env"), "environ": .key("env"), "vars": .key("env"),
+        "workdir": .key("cwd"), "working_dir": .key("cwd"), "workingDirectory": .key("cwd"),
+        "directory": .key("cwd"), "dir": .key("cwd"),
+        "retries": retry, "attempts": retry,
+        "zone": .hint("write schedule: { cron: ..., zone: VALUE }"),
+        "timezone": .hint("write schedule: { cron: ..., zone: VALUE }"),
+        "channel": channels, "channels": channels, "to": channels, "routes": channels,
+        "name": .hint("remove it: the job is called NAME, by its key"),
+        "description": .hint("write it as a comment: # VALUE"),
+    ]
+
+    /// Keys of the whole file.
+    static let file: [String: Instead] = [
+        "timezone": .key("zone"), "tz": .key("zone"), "tasks": .key("jobs"), "alerts": .key("routes"),
+        "notifications": .key("routes"), "notify": .key("routes"), "cron": .key("jobs"),
+        "schedule": .hint("write it below a job: jobs: { backup: { schedule: VALUE, command: [...] } }"),
+        "command": .hint("write it below a job: jobs: { backup: { schedule: ..., command: [...] } }"),
+        "version": .hint("remove it: the format has no versions"),
+    ]
+
+    /// Keys of a schedule.
+    static let schedule: [String: Instead] = [
+        "timezone": .key("zone"), "tz": .key("zone"), "interval": .key("every"), "expression": .key("cron"),
+        "phrase": .key("words"), "start": .key("from"), "day": .key("weekday"),
+    ]
+
+    /// What is meant by a word of other programs; nil: nobody knows.
+    static func word(for word: String) -> String? {
+        switch word.lowercased() {
+        case "success", "succeeded", "successful", "ok", "done", "finished", "complete": "completed"
+        case "failure", "fail", "error", "errors", "timeout", "timedout", "crashed": "failed"
+        case "start": "started"
+        case "cancelled": "canceled"
+        case "messages": "message"
+        case "yes", "on", "y", "1": "true"
+        case "no", "off", "n", "0": "false"
+        default: nil
+        }
+    }
+
+    // MARK: Texts where a list or map is wanted
+
+    /// How to write a text that stands where the words of a command should.
+    static func command(_ text: String) -> String {
+        let isShell = text.contains { "|&;<>()$`*?~#\"'\\\n".contains($0) }
+        let words = text.split(separator: " ").map { plain(String($0)) }
+        guard !isShell, !words.isEmpty, text.count <= 60 else {
+            return text.count <= 60 && !text.contains("\n")
+                ? "write shell: \(plain(text))" : "write shell: instead of command:"
+        }
+        return "write command: [\(words.joined(separator: ", "))], or shell: \(plain(text))"
+    }
+
+    /// How to write variables that stand as `A=B`; nil: they do not.
+    static func variables(_ field: Field) -> String? {
+        let elements =
+            field.node.sequence.map { $0.compactMap(\.scalar?.string) } ?? field.scalar.map { [$0] }
+        let pairs = (elements ?? []).prefix(3).compactMap { element -> String? in
+            guard let sign = element.firstIndex(of: "="), sign > element.startIndex else { return nil }
+            return "\(element[..<sign]): \(plain(String(element[sign...].dropFirst())))"
+        }
+        return pairs.isEmpty ? nil : "write env: { \(pairs.joined(separator: ", ")) }"
+    }
+
+    /// A text as it stands in a list or map, quoted where YAML would read it otherwise.
+    static func plain(_ text: String) -> String {
+        let isOdd =
+            text.isEmpty || text.first.map { "*&!%@`|>#\"'?: ".contains($0) } == true || text == "-"
+            || text.contains { "{}[],".contains($0) }
+            || [": ", " #"].contains { text.contains($0) } || text.hasPrefix("- ")
+            || text.hasSuffix(":") || text.hasSuffix(" ")
+        return isOdd ? SyntaxMistake.quoted(text) : text
+    }
+
+    // MARK: Schedules
+
+    /// How to write what stands in the place of an expression; nil: it may be meant as one.
+    static func schedule(_ text: String, in zone: ZoneRules?, _ zones: PhraseZones) -> String? {
+        let words = text.lowercased().split(separator: " ").map(String.init)
+        if let time = everyDay(text) { return "write schedule: \(time), for each day at \(text)" }
+        switch words {
+        case ["hourly"], ["daily"], ["weekly"], ["monthly"], ["yearly"]:
+            return "write schedule: \"@\(words[0])\""
+        case ["reboot"], ["boot"], ["on", "boot"], ["at", "startup"]: return "write schedule: startup"
+        case ["never"], ["none"]: return "write schedule: manual"
+        default: break
+        }
+        if let last = words.last, words.count == 1 || words == ["every", last],
+            (try? Duration(text: last)) != nil
+        {
+            return "write schedule: { every: \(last) }"
+        }
+        let quotes = text.filter { "“”„‟«»‘’".contains($0) }
+        if !quotes.isEmpty { return "write schedule: \"\(text.filter { !quotes.contains($0) })\"" }
+        if text.contains("T") || text.contains("-"), (try? Moment(iso8601: text, in: zone ?? .utc)) != nil {
+            return "write schedule: { at: \(text) }"
+        }
+        let isPhrase =
+            (try? PhraseAnswer(text, now: Moment(seconds: 0), in: zone ?? .utc, zones: zones)) != nil
+        let begins =
+            words.first.map { ["every", "each", "at", "on", "in", "twice", "once"].contains($0) } ?? false
+        return isPhrase || begins && words.count > 1 ? "write schedule: { words: \(plain(text)) }" : nil
+    }
+
+    /// The expression for each day at a time such as `22:00`; nil: it is no time of day.
+    static func everyDay(_ text: String) -> String? {
+        guard let second = CalendarRule.secondOfDay(in: text), second % 60 == 0 else { return nil }
+        return "\"\(second / 60 % 60) \(second / 3600) * * *\""
+    }
+}

@@ -1,0 +1,149 @@
+package import Delivery
+package import Ledger
+package import Tracking
+
+/// The JSON Schema of the configuration file, for editors.
+///
+/// Made from the tables that the file is read by: the fields of a job and of a bot, the settings of each form, the kinds
+/// of schedules, the words of routes. A key that is added there is in it.
+///
+/// - Source: JSON Schema, draft 2020-12.
+package struct ConfigurationSchema {
+    private let forms: [any ChannelForm.Type]
+    private let fields: JobFields
+
+    /// The schema of a file with these forms of channels and fields of jobs.
+    package init(forms: [any ChannelForm.Type] = ChannelForms.all, fields: JobFields = .standard) {
+        (self.forms, self.fields) = (forms, fields)
+    }
+
+    /// The whole schema as one line of text.
+    package var text: String { String(decoding: json.bytes, as: UTF8.self) }
+
+    /// The whole schema.
+    package var json: JSON {
+        let sections: KeyValuePairs<String, JSON?> = [
+            "zone": SchemaParts.word("The time zone of schedules that name none; default: the host's."),
+            "bots": SchemaParts.map(of: bot, "The senders of messages, by name."),
+            "jobs": SchemaParts.map(of: job, "What runs, and when, by name.", not: JobName.reserved.sorted()),
+            "channels": SchemaParts.map(of: channel, "Where notifications go, by name."),
+            "routes": SchemaParts.list(of: route, "Which events go to which channels."),
+        ]
+        return .object([
+            "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
+            "title": .string("The configuration of Belfry"),
+            "type": SchemaParts.orNothing("object"), "additionalProperties": .bool(false),
+            "properties": .object(sections),
+        ])
+    }
+
+    // MARK: Jobs
+
+    private var job: JSON {
+        var properties: [JSON.Member] = [.init("schedule", ScheduleSchema.json)]
+        for key in fields.keys where key != "schedule" {
+            if let row = fields.rows.first(where: { $0.key == key }) {
+                properties.append(.init(key, row.schema))
+            } else {
+                let inner = fields.rows.filter { $0.key.hasPrefix(key + ".") }
+                let members = inner.map { JSON.Member(String($0.key.dropFirst(key.count + 1)), $0.schema) }
+                properties.append(.init(key, SchemaParts.object(members)))
+            }
+        }
+        var schema = SchemaParts.object(properties, required: ["schedule"])
+        schema["oneOf"] = .array(["command", "shell"].map { .object(["required": .array([.string($0)])]) })
+        return schema
+    }
+
+    // MARK: Bots
+
+    private var bot: JSON {
+        let kinds = SchemaParts.words(BotFields.backends)
+        let notifications = BotFields.notifications.map { row in
+            JSON.Member(row.key, row.form.schema.described(row.doc))
+        }
+        var schema = SchemaParts.object([
+            .init("backend", SchemaParts.object([.init("kind", kinds)]).described("What answers messages.")),
+            .init(
+                "notifications",
+                SchemaParts.object(notifications).described("How messages of this bot are shown.")),
+        ])
+        schema["type"] = SchemaParts.orNothing("object")
+        return schema
+    }
+
+    // MARK: Channels and routes
+
+    private var channel: JSON { .object(["oneOf": .array(forms.map(settings))]) }
+
+    private func settings(of form: any ChannelForm.Type) -> JSON {
+        let kind = JSON.object(["const": .string(form.kind.rawValue)])
+        let settings = form.fields.map { field in
+            JSON.Member(field.name, field.shape.schema.described("\(field.meaning), as \(field.example)"))
+        }
+        return SchemaParts.object(
+            [.init("kind", kind)] + settings, required: ["kind"] + Self.requiredKeys(of: form))
+    }
+
+    /// The keys that a form can't do without: it names them itself, one after the other.
+    private static func requiredKeys(of form: any ChannelForm.Type) -> [String] {
+        var (keys, values): ([String], _) = ([], FormValues())
+        while true {
+            do throws(FormError) {
+                _ = try form.init(values)
+                return keys
+            } catch {
+                guard case .missing(let key) = error, !keys.contains(key),
+                    let field = form.fields.first(where: { $0.name == key })
+                else { return keys }
+                keys.append(key)
+                values[key] = field.shape.sample
+            }
+        }
+    }
+
+    private var route: JSON {
+        let words = SchemaParts.words(ConfigurationReader.routeWords.map(\.rawValue))
+        return SchemaParts.object(
+            [
+                .init("when", SchemaParts.list(of: words, "The events; one of them is enough.", least: 1)),
+                .init("to", SchemaParts.list(of: SchemaParts.word(), "The names of channels.", least: 1)),
+            ], required: ["when", "to"])
+    }
+}
+
+/// The schema of when a job runs.
+enum ScheduleSchema {
+    static var json: JSON {
+        let text = JSON.object([
+            "type": .string("string"),
+            "pattern": .string(
+                #"^((CRON_)?TZ=\S+\s+)?(\S+\s+){4,6}\S+$|^@[a-z]+( \S+)?$|^(manual|startup)$"#),
+        ])
+        let kinds = ConfigurationReader.scheduleKinds.map { kind in
+            let known = ConfigurationReader.companionKeys.filter { key in
+                kind == "every" || ConfigurationReader.companions[kind]?.contains(key) == true
+            }
+            let members = [JSON.Member(kind, value(of: kind))] + known.map { .init($0, companion($0)) }
+            return SchemaParts.object(members, required: [kind])
+        }
+        return JSON.object(["anyOf": .array([text] + kinds)]).described(
+            "When it runs: a cron expression, manual, startup, or one of the maps.")
+    }
+
+    private static func value(of kind: String) -> JSON {
+        switch kind {
+        case "every", "after": JobForm.interval.schema
+        case "startup": JobForm.flag.schema
+        default: SchemaParts.word()
+        }
+    }
+
+    private static func companion(_ key: String) -> JSON {
+        switch key {
+        case "gap": SchemaParts.words(ConfigurationReader.gapWords)
+        case "fold": SchemaParts.words(ConfigurationReader.foldWords)
+        default: SchemaParts.word()
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Delivery
+import Ledger
+import Tracking
+
+/// Schemas of what stands in the file.
+///
+/// A scalar is read as the text it is written as, so where text is wanted a number or a truth of YAML is right as well.
+enum SchemaParts {
+    static let scalar = JSON.array(["string", "number", "boolean"].map { .string($0) })
+
+    /// Text that is not empty.
+    static func word(_ doc: String? = nil) -> JSON {
+        .object(["type": scalar, "minLength": .int(1), "description": doc.map { .string($0) }])
+    }
+
+    /// Text of a pattern.
+    static func text(_ pattern: String) -> JSON {
+        .object(["type": .string("string"), "pattern": .string(pattern)])
+    }
+
+    /// One of a few words.
+    static func words(_ words: [String]) -> JSON { .object(["enum": .array(words.map { .string($0) })]) }
+
+    /// An object with no other members.
+    static func object(_ properties: [JSON.Member], required: [String] = []) -> JSON {
+        .object([
+            "type": .string("object"), "additionalProperties": .bool(false),
+            "properties": .members(properties),
+            "required": required.isEmpty ? nil : .array(required.map { .string($0) }),
+        ])
+    }
+
+    /// A map by name, or nothing.
+    static func map(of value: JSON, _ doc: String, not reserved: [String] = []) -> JSON {
+        let name = JSON.object([
+            "pattern": .string("^[a-z0-9][a-z0-9._-]{0,62}$"),
+            "not": reserved.isEmpty ? nil : words(reserved),
+        ])
+        return .object([
+            "type": orNothing("object"), "propertyNames": name, "additionalProperties": value,
+            "description": .string(doc),
+        ])
+    }
+
+    /// A list; without a `least` length also nothing.
+    static func list(of element: JSON, _ doc: String? = nil, least: Int? = nil) -> JSON {
+        .object([
+            "type": least == nil ? orNothing("array") : .string("array"), "items": element,
+            "minItems": least.map { .int($0) }, "description": doc.map { .string($0) },
+        ])
+    }
+
+    /// A type, or nothing behind the key.
+    static func orNothing(_ type: String) -> JSON { .array([.string(type), .string("null")]) }
+
+    static let duration = #"^([0-9]+(w|d|h|m|s|ms|us))+$"#
+}
+
+extension JSON {
+    /// The schema with a sentence for people.
+    func described(_ doc: String) -> JSON {
+        var schema = self
+        schema["description"] = .string(doc)
+        return schema
+    }
+}
+
+extension JobField {
+    /// The schema of its value in a file.
+    var schema: JSON {
+        var schema = form.schema.described(doc)
+        if isRemovable, form.isDuration {
+            schema = JSON.object(["anyOf": .array([form.schema, SchemaParts.words(["none"])])]).described(doc)
+        }
+        switch (form, standard) {
+        case (.duration, let value?): schema["default"] = .string(form.words(value))
+        case (.number, let value?), (.choice, let value?), (.flag, let value?): schema["default"] = value
+        default: break
+        }
+        return schema
+    }
+}
+
+extension JobForm {
+    /// The schema of a text, list or map in a file.
+    var schema: JSON {
+        switch self {
+        case .flag:
+            return .object(["enum": .array([.bool(true), .bool(false), .string("true"), .string("false")])])
+        case .number(let limits):
+            return .object([
+                "type": .array([.string("integer"), .string("string")]), "pattern": .string("^[-+]?[0-9]+$"),
+                "minimum": .int(limits.lowerBound), "maximum": .int(limits.upperBound),
+            ])
+        case .duration, .interval, .seconds: return SchemaParts.text(SchemaParts.duration)
+        case .text(let longest):
+            var schema = SchemaParts.word()
+            if longest < .max { schema["maxLength"] = .int(longest) }
+            return schema
+        case .choice(let words): return SchemaParts.words(words)
+        case .botName:
+            return .object(["type": SchemaParts.scalar, "pattern": .string("^[a-z0-9][a-z0-9._-]{0,62}$")])
+        case .path: return SchemaParts.text("^/")
+        case .mask:
+            return .object([
+                "type": .array([.string("integer"), .string("string")]), "pattern": .string("^[0-7]{1,4}$"),
+                "minimum": .int(0), "maximum": .int(777),
+            ])
+        case .size(let least):
+            return .object([
+                "type": .array([.string("integer"), .string("string")]),
+                "pattern": .string("^[0-9]+[KMGT]?$"),
+                "minimum": .int(least),
+            ])
+        case .words: return SchemaParts.list(of: .object(["type": SchemaParts.scalar]), least: 1)
+        case .variables:
+            let value = JSON.object(["type": .array(SchemaParts.scalar.elements + [.string("null")])])
+            return .object([
+                "type": SchemaParts.orNothing("object"),
+                "propertyNames": .object(["pattern": .string("^[^=]+$")]),
+                "additionalProperties": value,
+            ])
+        case .input:
+            let text = SchemaParts.object(
+                [.init("text", .object(["type": SchemaParts.scalar]))], required: ["text"])
+            let file = SchemaParts.object([.init("file", SchemaParts.text("^/"))], required: ["file"])
+            return .object(["anyOf": .array([SchemaParts.words(["none"]), text, file])])
+        }
+    }
+}
+
+extension FormField.Shape {
+    /// The schema of a setting's value.
+    var schema: JSON {
+        switch self {
+        case .word: return SchemaParts.word()
+        case .address: return SchemaParts.text(#"^[Hh][Tt][Tt][Pp][Ss]?://[^@\s#]+$"#)
+        case .duration: return SchemaParts.text(SchemaParts.duration)
+        case .exceptions: return SchemaParts.list(of: SchemaParts.word())
+        case .secrets:
+            let places = ["file", "credential", "env"].map { key in
+                SchemaParts.object([.init(key, SchemaParts.word())], required: [key])
+            }
+            let one = JSON.object(["anyOf": .array(places)])
+            return .object(["anyOf": .array([one, SchemaParts.list(of: one, least: 1)])])
+        }
+    }
+
+    /// A value that any form accepts, to find out what else it needs.
+    var sample: FormValues.Value? {
+        switch self {
+        case .word: .word("x")
+        case .address: (try? HTTPAddress("https://example.org/")).map { .address($0) }
+        case .duration: .duration(.seconds(1))
+        case .exceptions: .exceptions([])
+        case .secrets: .secrets([.file("/x")])
+        }
+    }
+}
