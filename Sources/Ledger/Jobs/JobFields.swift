@@ -12,7 +12,7 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + account + process.map { $0.without(\.draft) })
+        basics.map { $0.without(\.policy) } + slots + turns + process)
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
@@ -30,8 +30,11 @@ package struct JobFields: Sendable {
         JobField(
             "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
         JobField(
-            "env", .variables, .environment, "Variables added to the environment."),
-        JobField("cwd", .path, .at(\.directory), "The folder it starts in."),
+            "env", .variables, .environment, "A variable added to the environment; repeatable.",
+            option: "env",
+            isRemovable: true),
+        JobField(
+            "cwd", .path, .at(\.directory), "The folder it starts in.", option: "cwd", isRemovable: true),
     ]
 
     // MARK: What happens to slots
@@ -135,20 +138,22 @@ package struct JobFields: Sendable {
 
     // MARK: What its processes are given
 
-    private static let account: [JobField] = [
-        JobField(
-            "user", .text(), .at(\.rules.user), "The user it runs as.", isRemovable: true,
-            shown: { $0["user"]?.text.map { "as \($0)" } }),
-        JobField("nice", .number(-20...19), .at(\.rules.nice), "Its nice level."),
-    ]
-
-    /// Only files set these.
     private static let process: [JobField] =
         [
-            JobField("umask", .mask, .umask, "Its file mode mask, in octal."),
             JobField(
-                "stdin", .input, .input, "What it reads: a text or a file.",
-                shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
+                "user", .text(), .at(\.rules.user), "The user it runs as.", option: "user",
+                isRemovable: true, shown: { $0["user"]?.text.map { "as \($0)" } }),
+            JobField(
+                "nice", .number(-20...19), .at(\.rules.nice), "Its nice level.", option: "nice",
+                isRemovable: true),
+            JobField(
+                "umask", .mask, .umask, "Its file mode mask, in octal.", option: "umask", isRemovable: true),
+            JobField(
+                "stdin", .input, .input, "The file it reads as standard input; - for the text piped in now.",
+                option: "stdin", isRemovable: true, shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
+            JobField(
+                "pty", .flag, .pty, "Run it on a terminal of 80 columns.", option: "pty",
+                shown: { $0["pty"] == .flag(true) ? "on a terminal" : nil }),
         ]
         + JobLimit.allCases.map { limit in
             let form: JobForm =
@@ -160,7 +165,6 @@ package struct JobFields: Sendable {
             let name = limit.rawValue
             return JobField(
                 "limits.\(name)", form, .limit(limit), "The most \(name) it may use.",
-
                 shown: { $0["limits.\(name)"].map { "at most \(name) \(form.words($0))" } })
         }
 }
@@ -258,7 +262,10 @@ extension JobValue {
 extension JobPlace {
     fileprivate static let environment = JobPlace(
         get: { .map($0.environment.mapValues { .text($0) }) },
-        set: { if case .map(let members) = $1 { $0.environment = members.compactMapValues(\.text) } })
+        set: { spec, value in
+            guard case .map(let members) = value else { return spec.environment = [:] }
+            spec.environment.merge(members.compactMapValues(\.text)) { $1 }
+        })
 
     /// Only `all` has a burst.
     fileprivate static let burst = JobPlace(
@@ -300,10 +307,16 @@ extension JobPlace {
             })
     }
 
+    /// False and absent are the same.
+    fileprivate static let pty = JobPlace(
+        get: { .flag($0.rules.hasTerminal == true) },
+        set: { $0.rules.hasTerminal = $1 == .flag(true) ? true : nil })
+
     /// The API shows its kind alone.
     fileprivate static let input = JobPlace(
         get: { $0.rules.input.map { .text($0.kind) } },
         set: { spec, value in
+            if value == nil { spec.rules.input = nil }
             if let text = value?["text"]?.text { spec.rules.input = .text(text) }
             if let path = value?["file"]?.text { spec.rules.input = .file(path) }
         })

@@ -74,8 +74,21 @@ package enum JobForm: Hashable, Sendable {
         case (.number, .number(let number)): return try read("\(number)")
         case (.duration, .number(let milliseconds)): return try check(.milliseconds(milliseconds))
         case (.text, .text(let text)), (.choice, .text(let text)), (.botName, .text(let text)),
-            (.path, .text(let text)):
+            (.path, .text(let text)), (.mask, .text(let text)), (.size, .text(let text)),
+            (.seconds, .text(let text)):
             return try read(text)
+        case (.size, .number(let number)): return try read("\(number)")
+        case (.seconds, .number(let number)): return try read("\(number)s")
+        case (.input, .map(let members)):
+            guard members.count == 1, let (name, member) = members.first, let text = member.text else {
+                throw JobFault("a text or a file is expected")
+            }
+            switch name {
+            case "text": try Self.checkBytes(text)
+            case "file": _ = try JobForm.path.read(text)
+            default: throw JobFault("a text or a file is expected")
+            }
+            return value
         case (.words, .texts(let words)):
             guard let program = words.first else { throw JobFault("a command has at least one word") }
             _ = try JobForm.text().read(program)

@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Host
 import Ledger
 import Timeline
 
@@ -22,6 +23,10 @@ struct JobOptions: ParsableArguments {
         var draft = JobDraft()
         draft.fields = fields.values
         if !command.isEmpty { draft.fields["command"] = .texts(command) }
+        // A dash stands for what is piped in.
+        if draft.fields["stdin.text"] == .text("-") {
+            draft.fields["stdin.text"] = .text(try StandardInput.text(limit: 1 << 20, keepsEnd: true))
+        }
         draft.schedule = try when.schedule()
         return draft
     }
@@ -46,6 +51,9 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
             if case .flag = row.form {
                 let flag = try given.decode(Flag<Bool?>.self, forKey: name).wrappedValue
                 if let flag, let draft = row.draft { values[draft] = .flag(flag) }
+            } else if case .variables = row.form {
+                let parts = try given.decode(Option<[JobValue]>.self, forKey: name).wrappedValue
+                if let draft = row.draft, !parts.isEmpty { values[draft] = Self.merged(parts) }
             } else if let value = try given.decode(Option<JobValue?>.self, forKey: name).wrappedValue {
                 if case .map(let parts) = value {
                     for (draft, part) in parts { values[draft] = part }
@@ -70,17 +78,30 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         if case .flag = row.form {
             return Flag<Bool?>(name: name, inversion: .prefixedNo, help: ArgumentHelp(row.doc))
         }
+        if case .variables = row.form {
+            return Option<[JobValue]>(
+                wrappedValue: [], name: name, help: ArgumentHelp("\(row.doc)", valueName: "k=v"),
+                transform: { try variable($0) })
+        }
         var (placeholder, completion) = ("text", CompletionKind?.none)
+        var parsing = SingleValueParsingStrategy.next
         switch row.form {
         case .choice(let words): (placeholder, completion) = ("policy", .list(words))
-        case .number: placeholder = "n"
+        case .number(let limits):
+            placeholder = "n"
+            // The sign of a number is no dash of an option.
+            if limits.lowerBound < 0 { parsing = .unconditional }
+        case .path: (placeholder, completion) = ("path", .directory)
+        case .input: (placeholder, completion) = ("path", .file())
+        case .mask: placeholder = "octal"
         case .duration: placeholder = "duration"
         case .botName: (placeholder, completion) = ("bot", Completions.bots)
         default: if row.key == "concurrency.key" { placeholder = "key[=max]" }
         }
         let standard = row.standard.map { "\(row.doc.dropLast()) (default: \(row.form.words($0)))." }
         return Option<JobValue?>(
-            name: name, help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
+            name: name, parsing: parsing,
+            help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
             completion: completion, transform: { try read($0, row) })
     }
 
@@ -97,6 +118,27 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         return try readWhole(text, row)
     }
 
+    /// One `K=V`; nothing at all stands for no variables.
+    private static func variable(_ text: String) throws -> JobValue {
+        guard !text.isEmpty else { return .text("") }
+        guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+            throw ValidationError("write NAME=VALUE")
+        }
+        do throws(JobFault) {
+            return try JobForm.variables.read(
+                json: .map([String(text[..<sign]): .text(String(text[sign...].dropFirst()))]))
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// All variables in one map.
+    private static func merged(_ parts: [JobValue]) -> JobValue {
+        let maps = parts.compactMap { part in if case .map(let members) = part { members } else { nil } }
+        guard !maps.isEmpty else { return .text("") }
+        return .map(maps.reduce(into: [:]) { $0.merge($1) { $1 } })
+    }
+
     private static func readWhole(_ text: String, _ row: JobField) throws -> JobValue {
         if row.isRemovable, text.isEmpty { return row.form.isDuration ? .number(0) : .text("") }
         if row.form.isDuration {
@@ -104,7 +146,16 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
             if row.isRemovable, duration == .zero { return .number(0) }
         }
         do throws(JobFault) {
-            return try row.form.read(text)
+            switch row.form {
+            case .input where text == "-": return .map(["\(row.key).text": .text(text)])
+            case .input: return .map(["\(row.key).file": try JobForm.path.read(Paths.absolute(text))])
+            case .path: return try row.form.read(Paths.absolute(text))
+            case .mask:
+                // In JSON as it is written: a number would be read as a decimal one.
+                _ = try row.form.read(text)
+                return .text(text)
+            default: return try row.form.read(text)
+            }
         } catch {
             throw ValidationError(error.message + ((error.advice ?? error.hint).map { "; \($0)" } ?? ""))
         }
@@ -177,7 +228,14 @@ struct ScheduleFields: ParsableArguments {
             return schedule
         }
         if let after { return WireSchedule(kind: "after", text: after.duration.text) }
-        if let at { return WireSchedule(kind: "at", text: at, zone: zone) }
+        if let at {
+            // A zone that does not exist is refused by the daemon, which knows more of them.
+            let rules = zone.flatMap(Zones.rules) ?? Zones.local
+            _ = try Zones.moment(
+                at, of: "--at", in: rules,
+                example: "a time such as 2030-01-31T08:00, or a phrase: --words \(JobText.quoted(at))")
+            return WireSchedule(kind: "at", text: at, zone: zone)
+        }
         if let words { return WireSchedule(kind: "words", text: words, zone: zone) }
         return startup ? WireSchedule(kind: "startup", text: "") : nil
     }
