@@ -70,6 +70,8 @@ package struct WireSchedule: Hashable, Sendable, Codable {
     package var phrase: String?
     /// How the limits of the phrase are understood, such as `17:00 is not included`; absent where it has none.
     package var note: String?
+    /// What the coming clock changes do to it, one sentence; absent where nothing, and in listings.
+    package var clockChanges: String?
 
     /// A schedule of a kind.
     package init(kind: String, text: String, zone: String? = nil, words: String? = nil) {
@@ -77,6 +79,20 @@ package struct WireSchedule: Hashable, Sendable, Codable {
         self.text = text
         self.zone = zone
         self.words = words
+    }
+}
+
+/// A job as a configuration file has it.
+package struct WireJobText: Hashable, Sendable, Codable {
+    /// A map `jobs:` with this job alone, as YAML.
+    package var text: String
+    /// The revision that the text shows; in a change, what it was made of: one of another revision is refused.
+    package var revision: Int?
+
+    /// A text.
+    package init(text: String, revision: Int? = nil) {
+        self.text = text
+        self.revision = revision
     }
 }
 
