@@ -50,7 +50,8 @@ let stations: [Target] = [
         "APIServer",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "WardenProtocol",
-            "Engine", "Host", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle, .logging,
+            "Engine", "Host", "Settings", "API", .hummingbird, .nio, .nioPosix, .httpTypes, .lifecycle,
+            .logging,
         ]),
     effect("APIClient", ["Timeline", "API"]),
 ]

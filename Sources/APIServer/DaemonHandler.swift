@@ -50,6 +50,8 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.runJob) { try await runJob($0.path, $0.body) }
         table.on(Endpoints.nextSlots) { try await nextSlots($0.path, $0.query) }
         table.on(Endpoints.history) { try await history($0.path, $0.query) }
+        table.on(Endpoints.jobText) { try await jobText($0.path, $0.query) }
+        table.on(Endpoints.setJobText) { try await setJobText($0.path, $0.body) }
     }
 
     private func addRuns(to table: inout HandlerTable) {

@@ -52,16 +52,8 @@ public struct CronCheck: Sendable {
     /// A job that follows the clock through every hour is not affected: it loses and repeats what the clock
     /// does.
     public func clockChangeWarning(in zone: ZoneRules, after moment: Moment) -> CronWarning? {
-        guard let expression, let kinds = expression.clockChanges(in: zone, after: moment) else { return nil }
-        let what: String
-        switch kinds {
-        case (true, true): what = "skips it in one season and shows it twice in another"
-        case (true, false): what = "skips it when it goes forward"
-        default: what = "shows it twice when it goes back"
-        }
-        return CronWarning(
-            .zoneGapAffected, at: 0..<text.utf8.count,
-            "it fires at a local time at which \(zone.name)'s clock \(what)")
+        guard let changes = expression?.clockChanges(after: moment, in: zone) else { return nil }
+        return CronWarning(.zoneGapAffected, at: 0..<text.utf8.count, changes.sentence)
     }
 
     /// The text with a line of carets and words under it for each fault and each warning.
@@ -72,25 +64,5 @@ public struct CronCheck: Sendable {
         }
         guard faults.isEmpty else { return CronError(text: text, faults: faults).drawing }
         return ([CronError.shown(text)] + odd).joined(separator: "\n")
-    }
-}
-
-extension CronExpression {
-    /// Whether the coming ten years' clock changes skip, and whether they repeat, a time of it.
-    fileprivate func clockChanges(in zone: ZoneRules, after moment: Moment) -> (skips: Bool, repeats: Bool)? {
-        guard isFixedTime || plan.masks.hours != CronMasks.allHours else { return nil }
-        var found = (skips: false, repeats: false)
-        var interval = zone.interval(atSeconds: moment.seconds)
-        let last = moment.seconds + 10 * 366 * 86_400
-        while interval.endSeconds < last {
-            let next = zone.interval(atSeconds: interval.endSeconds)
-            let before = interval.endSeconds + Int64(interval.offsetSeconds)
-            let after = interval.endSeconds + Int64(next.offsetSeconds)
-            if let match = plan.next(from: min(before, after)), match < max(before, after) {
-                if before < after { found.skips = true } else { found.repeats = true }
-            }
-            interval = next
-        }
-        return found.skips || found.repeats ? found : nil
     }
 }

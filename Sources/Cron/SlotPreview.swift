@@ -64,7 +64,7 @@ extension Schedule {
 
 extension CivilTime {
     /// `02:30`, with seconds where they are not zero.
-    fileprivate var clockText: String { CronWords.clock(hour, minute, second == 0 ? nil : second) }
+    var clockText: String { CronWords.clock(hour, minute, second == 0 ? nil : second) }
 }
 
 extension ZoneWalk {

@@ -28,7 +28,8 @@ struct Belfry: ParsableCommand {
             CommandGroup(
                 name: "JOBS AND RUNS:",
                 subcommands: [
-                    JobCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self, WatchCommand.self,
+                    JobCommand.self, JobsCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self,
+                    WatchCommand.self,
                     OutputRelayCommand.self,
                 ]),
             CommandGroup(

@@ -149,7 +149,7 @@ struct ImportListing: Decodable {
             #expect(applied.output.contains("backup (\(path):5): added\n"), "\(applied)")
             #expect(applied.output.contains("start-me (\(path):6): added\n"))
             #expect(applied.output.contains("x (\(path):8): not added: "))
-            #expect(applied.output.contains("disable lines 5, 6, 7 of \(path)"))
+            #expect(applied.output.contains("disable lines 5-7 of \(path)"))
             let list = try await house.belfry("job", "list", "--json")
             let jobs = try WireCoding.decode([WireJob].self, from: list.output.utf8)
             #expect(
@@ -167,6 +167,23 @@ struct ImportListing: Decodable {
             let results = try WireCoding.decode([ImportListing].self, from: again.output.utf8)
             #expect(results.allSatisfy { !$0.added && $0.refused != nil } && again.status == 1)
         }
+    }
+
+    @Test func `of thousands of lines stays readable`() async throws {
+        let long = "echo " + String(repeating: "x", count: 200)
+        let input =
+            "MAILTO=ops\n" + (0..<3000).map { "\($0 % 60) 3 * * * \(long)\n@reboot b\($0)\n" }.joined()
+        let answer = try await CommandRun().belfry("import crontab - --user-form", input: input)
+        let lines = answer.output.split(separator: "\n")
+        #expect(answer.status == 0 && lines.allSatisfy { $0.count <= 200 })
+        #expect(lines.contains { $0.contains("and 2995 more): cron runs it when cron starts") })
+    }
+
+    @Test func `reads past a mark of the encoding, and adds no line with a zero byte`() async throws {
+        let jobs = try await listing("- --user-form", input: "\u{FEFF}A=1\n0 3 * * * good\n0 4 * * * ba\0d\n")
+        try #require(jobs.count == 2)
+        #expect(jobs[0].refused == nil && jobs[0].env == ["A": "1"] && jobs[0].shell == "good")
+        #expect(jobs[1].refused == "it, or a setting above it, holds a zero byte")
     }
 
     @Test func `changes nothing when no daemon answers`() async throws {

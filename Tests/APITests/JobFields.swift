@@ -184,6 +184,46 @@ import Tracking
         #expect(spec.rules.user == nil)
     }
 
+    @Test func `of its processes is set by drafts and options, and taken back`() throws {
+        var spec = spec()
+        try JobFields.standard.apply(
+            draft(
+                #"{"umask":"027","nice":-5,"stdin":{"text":"a\n"},"pty":true,"limits":{"cpu":60,"memory":"2G"},"env":{"A":"1"}}"#
+            ), to: &spec)
+        #expect(spec.rules.umask == 0o27 && spec.rules.nice == -5 && spec.rules.input == .text("a\n"))
+        #expect(spec.rules.hasTerminal == true && spec.rules.limits == [.cpu: 60, .memory: 2 << 30])
+        try JobFields.standard.apply(draft(#"{"env":{"B":"2"},"stdin":{"file":"/x"}}"#), to: &spec)
+        #expect(spec.environment == ["A": "1", "B": "2"] && spec.rules.input == .file("/x"))
+        try JobFields.standard.apply(
+            draft(#"{"umask":"","nice":"","stdin":"","pty":false,"env":"","cwd":"","limits":{"cpu":1}}"#),
+            to: &spec)
+        #expect(spec.environment.isEmpty && spec.rules.limits == [.cpu: 1, .memory: 2 << 30])
+        #expect(spec.rules.umask == nil && spec.rules.nice == nil && spec.rules.input == nil)
+        #expect(spec.rules.hasTerminal == nil && spec.directory == nil)
+        for json in [
+            #"{"umask":"9"}"#, #"{"stdin":{"text":"a","file":"/x"}}"#, #"{"stdin":{"file":"x"}}"#,
+            #"{"stdin":"x"}"#,
+        ] {
+            #expect(throws: JobFault.self, "\(json)") { try JobFields.standard.apply(draft(json), to: &spec) }
+        }
+    }
+
+    @Test func `of its processes has an option`() throws {
+        func read(_ words: String...) throws -> JobValue { try JobFieldOptions.parse(words).values }
+        #expect(
+            try read("--env", "A=1", "--env", "B=x=y", "--env", "A=2")
+                == .map(["env": .map(["A": .text("2"), "B": .text("x=y")])]))
+        #expect(try read("--env", "") == .map(["env": .text("")]))
+        #expect(
+            try read("--nice", "-5", "--umask", "027") == .map(["nice": .number(-5), "umask": .text("027")]))
+        #expect(try read("--stdin", "/etc/hosts") == .map(["stdin": .map(["file": .text("/etc/hosts")])]))
+        #expect(try read("--stdin", "", "--user", "") == .map(["stdin": .text(""), "user": .text("")]))
+        #expect(try read("--cwd", "/srv", "--pty") == .map(["cwd": .text("/srv"), "pty": .flag(true)]))
+        for words in [["--env", "A"], ["--env", "=1"], ["--nice", "20"], ["--umask", "9"]] {
+            #expect(throws: (any Error).self, "\(words)") { try JobFieldOptions.parse(words) }
+        }
+    }
+
     @Test func `counts whole milliseconds wherever it is read`() throws {
         #expect(throws: SettingsError.self) { try read("timeout: 500us") }
         #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--timeout", "500us"]) }

@@ -98,6 +98,27 @@ import Tracking
         }
     }
 
+    @Test func `shows tables that fit, and times for people`() async throws {
+        try await House.whileStanding { house in
+            let name = "a-job-with-a-name-that-nobody-may-cut"
+            _ = try await house.belfry(
+                "job", "add", name, "--cron", "0,5,10,15,20,25,30,35,40,45,50,55 0-6,8-23 1-28 1-6,8-12 *",
+                "--bot", "a-bot-with-a-long-name", "--", "true")
+            _ = try await house.belfry("job", "add", "yearly", "--cron", "30 2 1 1 *", "--", "true")
+            let listed = try await Self.onTerminal(house, ["job", "list", "--color", "never"])
+            let lines = listed.text.split { $0 == "\r\n" || $0 == "\n" }
+            #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 80 }, "\(listed.text)")
+            #expect(lines.contains { $0.hasPrefix("\(name)  ") && $0.contains("…") })
+            let piped = try await house.belfry("job", "list")
+            #expect(piped.output.contains("8-12 *") && piped.output.contains("-01-01T02:30:00+00:00"))
+            let next = try await Self.onTerminal(house, ["job", "next", "yearly", "-n", "1"])
+            #expect(next.text.contains(/[A-Z][a-z]{2} 1 Jan (\d{4} )?02:30 \(\+00:00\)/), "\(next.text)")
+            let cron = try await Self.onTerminal(
+                house, ["cron", "next", "30 2 1 1 *", "-n", "1", "--zone", "UTC"])
+            #expect(cron.text.contains(/1 Jan (\d{4} )?02:30 \(\+00:00\), in \d+/), "\(cron.text)")
+        }
+    }
+
     @Test func `lets the shell complete names that the daemon knows`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry("job", "add", "backup", "--", "true")

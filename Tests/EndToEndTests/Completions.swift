@@ -27,7 +27,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("job show ba", ["backup"]), ("run show bac", ["backup#1"]), ("channel test ", ["bell"]),
+        ("job show ba", ["backup"]), ("run show bac", ["backup", "backup#1"]),
+        ("job add x --umas", ["--umask"]), ("job exp", ["export"]), ("job export ba", ["backup"]),
+        ("channel test ", ["bell"]),
         ("job add x --catch-up a", ["all"]), ("runs ba", ["backup"]), ("run ba", ["backup"]),
         ("run backup --fol", ["--follow"]), ("run show backup#1 --js", ["--json"]),
         ("run ", ["--help", "--version", "-h", "backup", "cancel", "logs", "retry", "show"]),

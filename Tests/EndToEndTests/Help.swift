@@ -2,33 +2,46 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `the help` {
-    /// Every command that does something, by its words, with the text above its usage.
-    private func commands() async throws -> [(name: String, text: String)] {
+    /// A command that does something: its words, the text above its usage, and its options in their order.
+    private typealias Command = (name: String, text: String, options: [String])
+
+    private func commands() async throws -> [Command] {
         let dump = try await Belfry().run("--experimental-dump-help").json()
         return Self.leaves(of: try #require(dump["command"]), named: [])
     }
 
-    private static func leaves(of command: JSON, named above: [String]) -> [(name: String, text: String)] {
+    private static func leaves(of command: JSON, named above: [String]) -> [Command] {
         let words = above + [command["commandName"].text ?? ""]
         // Nobody reads of a command that is started by another.
         let below = command["subcommands"].list.filter {
             $0["commandName"].text != "help" && $0["shouldDisplay"] != .bool(false)
         }
-        if below.isEmpty { return [(words.joined(separator: " "), command["discussion"].text ?? "")] }
+        if below.isEmpty {
+            let options = command["arguments"].list.compactMap { $0["preferredName"]["name"].text }
+            return [(words.joined(separator: " "), command["discussion"].text ?? "", options)]
+        }
         return below.flatMap { leaves(of: $0, named: words) }
     }
 
     @Test func `of every command has an example of it`() async throws {
         let commands = try await commands()
         #expect(commands.count > 30)
-        for (name, text) in commands {
+        for (name, text, _) in commands {
             let words = name == "belfry run JOB" ? "belfry run backup" : name
             #expect(text.contains(words + " ") || text.hasSuffix(words), "\(name)")
         }
     }
 
+    @Test func `lists what all commands take after what only this one takes`() async throws {
+        let common = ["json", "socket", "system", "config", "color"]
+        for (name, _, options) in try await commands() where options.contains("socket") {
+            let own = options.filter { !["help", "version"].contains($0) }
+            #expect(Array(own.suffix(common.count)) == common, "\(name): \(own)")
+        }
+    }
+
     @Test func `is not torn apart on a terminal of eighty columns`() async throws {
-        for (name, text) in try await commands() {
+        for (name, text, _) in try await commands() {
             let lines =
                 [""] + text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) + [""]
             // A long line is wrapped where it stands alone; beside others it tears a paragraph or an example.

@@ -20,7 +20,7 @@ import Timeline
         // The machine of the tests is in UTC, the job is not: its times bear its own offset.
         let berlin = try #require(job["nextAt"].text)
         #expect(berlin.contains("T02:30:00+0"), "\(berlin)")
-        let offset = " +\(berlin.suffix(5))"
+        let offset = "+\(berlin.suffix(5))"
         for words in [["job", "show", "mine"], ["job", "list"]] {
             let shown = try await belfry.run("belfry", words).text
             #expect(shown.contains("02:30:00\(offset)"), "\(shown)")

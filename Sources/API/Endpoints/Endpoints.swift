@@ -16,7 +16,7 @@ package enum Endpoints {
     package static let all: [EndpointRow] = [
         health.row, readiness.row, openAPI.row, status.row, config.row, reload.row,
         jobs.row, addJob.row, job.row, editJob.row, removeJob.row, pauseJob.row, resumeJob.row, runJob.row,
-        nextSlots.row, history.row,
+        nextSlots.row, history.row, jobText.row, setJobText.row,
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
         messages.row, items.row, notify.row, read.row, bots.row, bot.row,
@@ -98,6 +98,20 @@ extension Endpoints {
         "Lists the runs of a job, and the slots that did not run, newest first.")
 }
 
+// Jobs as text.
+extension Endpoints {
+    package static let jobText = Endpoint(
+        "jobText", .get, "/v1/jobs/{job}/yaml", path: String.self, query: JobTextQuery.self,
+        answers: WireJobText.self, needsJobs: true, errors: [.noSuchJob],
+        "Shows a job as a configuration file has it, with the values of its environment.")
+
+    package static let setJobText = Endpoint(
+        "setJobText", .post, "/v1/jobs/{job}/yaml", path: String.self, takes: .json(WireJobText.self),
+        answers: WireJob.self, needsJobs: true,
+        errors: [.noSuchJob, .jobFromFile, .badName, .badSchedule, .badConfig],
+        "Replaces a job by what a text in the form of a configuration file says.")
+}
+
 // Runs.
 extension Endpoints {
     package static let runs = Endpoint(
@@ -105,20 +119,21 @@ extension Endpoints {
         "Lists runs, and slots that did not run, newest first.")
 
     package static let run = Endpoint(
-        "run", .get, "/v1/runs/{job}/{number}", path: RunName.self, answers: WireRun.self,
-        errors: [.noSuchRun], "Shows a run with its attempts.")
+        "run", .get, "/v1/runs/{job}/{number}", path: RunTarget.self, answers: WireRun.self,
+        errors: [.noSuchRun, .noSuchJob], "Shows a run with its attempts; newest is the job's newest run.")
 
     package static let logs = Endpoint(
-        "logs", .get, "/v1/runs/{job}/{number}/logs", path: RunName.self, query: LogsQuery.self,
-        answers: OutputStream.self, errors: [.noSuchRun, .noSuchAttempt, .noOutput],
+        "logs", .get, "/v1/runs/{job}/{number}/logs", path: RunTarget.self, query: LogsQuery.self,
+        answers: OutputStream.self, errors: [.noSuchRun, .noSuchJob, .noSuchAttempt, .noOutput],
         "Sends the output of an attempt up to the next gap; an empty answer means that there is no more.")
 
     package static let cancelRun = Endpoint(
-        "cancelRun", .post, "/v1/runs/{job}/{number}/cancel", path: RunName.self, answers: WireRun.self,
-        errors: [.noSuchRun, .runEnded], "Cancels a run: ends its whole process tree.")
+        "cancelRun", .post, "/v1/runs/{job}/{number}/cancel", path: RunTarget.self, answers: WireRun.self,
+        errors: [.noSuchRun, .noSuchJob, .runEnded, .overlap],
+        "Cancels a run: ends its whole process tree; newest is the job's active run.")
 
     package static let retryRun = Endpoint(
-        "retryRun", .post, "/v1/runs/{job}/{number}/retry", path: RunName.self, answers: WireRun.self,
+        "retryRun", .post, "/v1/runs/{job}/{number}/retry", path: RunTarget.self, answers: WireRun.self,
         creates: true, needsJobs: true,
         errors: [.noSuchRun, .noSuchJob, .runNotEnded, .notRepeatable, .overlap],
         "Repeats a finished run as a new one.")

@@ -58,12 +58,15 @@ package enum PathKind: Hashable, Sendable {
     case text
     /// A whole number from 1, without leading zeros.
     case ordinal
+    /// The same, or the word `newest`; see ``RunTarget``.
+    case ordinalOrNewest
 
     /// Whether `value` looks like it.
     func admits(_ value: String) -> Bool {
         switch self {
         case .text: true
         case .ordinal: Int(value).map { $0 > 0 && String($0) == value } ?? false
+        case .ordinalOrNewest: RunTarget.isWord(value) || PathKind.ordinal.admits(value)
         }
     }
 }

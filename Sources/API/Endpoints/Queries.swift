@@ -62,6 +62,22 @@ package struct NextSlotsQuery: QueryParameters {
     ]
 }
 
+/// How a job is written.
+package struct JobTextQuery: QueryParameters {
+    /// Whether a first moment that follows from when the job was made is written out.
+    package var anchored = false
+
+    /// As a person wrote it.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .flag(
+            "anchored", \.anchored,
+            "Writes out the first moment of a schedule that counts from when the job was made.")
+    ]
+}
+
 /// Which part of a run's output is wanted.
 package struct LogsQuery: QueryParameters {
     /// The number of bytes to skip.

@@ -84,8 +84,18 @@ package enum UsageSentence {
     /// `message` on one line; it begins small and ends without a full stop.
     package static func of(_ message: String) -> String {
         let line = message.split(separator: "\n").joined(separator: " ")
-        let text = line.last == "." ? String(line.dropLast()) : line
+        let text = withoutPlaceholder(line.last == "." ? String(line.dropLast()) : line)
         return text.prefix(1).lowercased() + text.dropFirst()
+    }
+
+    /// `is invalid for '--every': ...` without the ` <duration>` behind the name of the option.
+    private static func withoutPlaceholder(_ text: String) -> String {
+        let lead = "is invalid for '-"
+        guard let start = text.firstRange(of: lead),
+            let end = text[start.upperBound...].firstIndex(of: "'"),
+            let blank = text[start.upperBound..<end].firstRange(of: " <")
+        else { return text }
+        return String(text[..<blank.lowerBound] + text[end...])
     }
 }
 

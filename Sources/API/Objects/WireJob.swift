@@ -94,6 +94,8 @@ package struct WireSchedule: Hashable, Sendable, Codable {
     package var note: String?
     /// The schedules of `several`, 2 to 16 of other kinds; absent for these.
     package var members: [WireSchedule]?
+    /// What the coming clock changes do to it, one sentence; absent where nothing, and in listings.
+    package var clockChanges: String?
 
     /// Several schedules: the job runs at the times of all of them.
     package init(several members: [WireSchedule]) {
@@ -108,6 +110,20 @@ package struct WireSchedule: Hashable, Sendable, Codable {
         self.text = text
         self.zone = zone
         self.words = words
+    }
+}
+
+/// A job as a configuration file has it.
+package struct WireJobText: Hashable, Sendable, Codable {
+    /// A map `jobs:` with this job alone, as YAML.
+    package var text: String
+    /// The revision that the text shows; in a change, what it was made of: one of another revision is refused.
+    package var revision: Int?
+
+    /// A text.
+    package init(text: String, revision: Int? = nil) {
+        self.text = text
+        self.revision = revision
     }
 }
 

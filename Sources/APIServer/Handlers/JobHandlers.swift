@@ -72,7 +72,7 @@ extension DaemonHandler {
     }
 
     /// A job that was just added or changed, with what to know of it.
-    private func saved(_ name: String) async throws(APIError) -> WireJob {
+    func saved(_ name: String) async throws(APIError) -> WireJob {
         var job = try await shown(name)
         let warnings = await control.warnings(of: name)
         if !warnings.isEmpty { job.warnings = warnings }
@@ -138,6 +138,9 @@ extension DaemonHandler {
         let last = try await reading(await control.ledger.runs(RunFilter(job: name, limit: 1)))
         var run: WireRun?
         if let record = last.first { run = await shown(record) }
-        return WireJob(entry, lastRun: run)
+        var job = WireJob(entry, lastRun: run)
+        job.schedule.clockChanges =
+            entry.schedule.clockChanges(after: control.clock.now, in: entry.rules)?.sentence
+        return job
     }
 }

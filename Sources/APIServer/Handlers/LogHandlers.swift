@@ -12,8 +12,8 @@ extension DaemonHandler {
     ///
     /// Without `attempt` it is the newest one that was started. The reader asks again behind the stretch; an empty
     /// answer shows that the attempt has no more.
-    func logs(_ name: RunName, _ query: LogsQuery) async throws(APIError) -> StreamAnswer {
-        let run = try await record(name)
+    func logs(_ target: RunTarget, _ query: LogsQuery) async throws(APIError) -> StreamAnswer {
+        let run = try await record(target)
         var shown = run
         shown.attempt = try await attempt(query, of: run)
         let path = identity.places.output(of: run.id, job: run.job, attempt: shown.attempt)

@@ -1,5 +1,4 @@
 import API
-import Cron
 import Delivery
 import Engine
 import Ledger
@@ -64,10 +63,10 @@ extension DaemonHandler {
         return await shown(run)
     }
 
-    func run(_ name: RunName) async throws(APIError) -> WireRun {
-        let record = try await record(name)
+    func run(_ target: RunTarget) async throws(APIError) -> WireRun {
+        let record = try await record(target)
         let attempts = try await reading(await control.ledger.attempts(of: record.id))
-        let stored = try await reading(await control.ledger.spec(of: name.job, revision: record.revision))
+        let stored = try await reading(await control.ledger.spec(of: record.job, revision: record.revision))
         var run = await shown(record)
         run.attempts = attempts.map(WireAttempt.init)
         if let spec = record.spec ?? stored {
@@ -77,14 +76,14 @@ extension DaemonHandler {
         return run
     }
 
-    func cancelRun(_ name: RunName) async throws(APIError) -> WireRun {
-        let run = try await record(name)
+    func cancelRun(_ target: RunTarget) async throws(APIError) -> WireRun {
+        let run = try await activeRecord(target)
         try await asking(await control.cancel(run))
-        return await shown(try await record(name))
+        return await shown(try await reading(await control.ledger.run(id: run.id)) ?? run)
     }
 
-    func retryRun(_ name: RunName) async throws(APIError) -> WireRun {
-        let run = try await record(name)
+    func retryRun(_ target: RunTarget) async throws(APIError) -> WireRun {
+        let run = try await record(target)
         let again = try await asking(await control.retry(run))
         return await shown(again)
     }
@@ -111,25 +110,6 @@ extension DaemonHandler {
         return run
     }
 
-    /// The run called `JOB#N`.
-    ///
-    /// - Throws: ``ErrorCode/noSuchRun`` with the name that was perhaps meant, or the newest one there is.
-    func record(_ name: RunName) async throws(APIError) -> RunRecord {
-        do throws(EngineError) {
-            return try await control.run(named: name.job, name.ordinal)
-        } catch {
-            guard case .noSuchRun = error else { throw APIError(error) }
-            throw APIError(.noSuchRun, "no run \"\(name)\"", hint: try await hint(name))
-        }
-    }
-
-    private func hint(_ name: RunName) async throws(APIError) -> String? {
-        let newest = try await reading(await control.ledger.runs(RunFilter(job: name.job, limit: 1)))
-        if let newest = newest.first { return "The newest is \(newest.name)." }
-        let names = await control.slots.names()
-        return NearestName.of(name.job, among: names).map { "Did you mean \"\($0)#\(name.ordinal)\"?" }
-    }
-
     /// Runs, and spans of slots that did not run, newest first.
     private func listed(_ filter: RunFilter) async throws(APIError) -> [WireRun] {
         let records = try await reading(await control.ledger.runs(filter))
@@ -153,7 +133,7 @@ extension DaemonHandler {
     }
 
     /// A job of that name is or was there, or something ran under it.
-    private func knownOnce(_ name: String) async throws(APIError) {
+    func knownOnce(_ name: String) async throws(APIError) {
         let ran = try await reading(await control.ledger.runs(RunFilter(job: name, limit: 1)))
         let passed = try await reading(ran.isEmpty ? await control.ledger.spans(of: name, limit: 1) : [])
         if ran.isEmpty, passed.isEmpty { _ = try await entry(name) }

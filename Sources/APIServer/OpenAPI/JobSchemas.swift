@@ -71,7 +71,8 @@ extension JobField {
         case .text, .interval, .botName, .path, .mask, .input: break
         }
         return .object([
-            "type": .string(type), "description": .string(doc),
+            // A draft holds a map, the policies its kind alone.
+            "type": form == .input ? nil : .string(type), "description": .string(doc),
             "enum": words.map { .array($0.map { .string($0) }) },
             "minimum": limits.map { .int($0.lowerBound) },
             "maximum": limits.flatMap { $0.upperBound == .max ? nil : .int($0.upperBound) },

@@ -70,6 +70,8 @@ package struct OpenAPIDocument {
                 switch kind {
                 case .text: .object(["type": .string("string")])
                 case .ordinal: .object(["type": .string("integer"), "minimum": .int(1)])
+                case .ordinalOrNewest:
+                    .object(["type": .string("string"), "pattern": .string("^([1-9][0-9]*|newest)$")])
                 }
             return .object([
                 "name": .string(name), "in": .string("path"), "required": .bool(true), "schema": schema,

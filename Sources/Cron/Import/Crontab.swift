@@ -30,6 +30,8 @@ public struct Crontab: Hashable, Sendable {
     public let lines: [CrontabLine]
 
     /// Reads `text`; one line that can't be read does not stop the others.
+    ///
+    /// A mark of the encoding at its beginning, as some editors write it, is no part of the first line.
     public init(_ text: String, form: Form) {
         self.form = form
         var environment: [String: String] = [:]
@@ -70,7 +72,9 @@ public struct Crontab: Hashable, Sendable {
 
     /// The lines of a text with their numbers from 1; a carriage return before a line's end is dropped.
     private static func split(_ text: String) -> [(Int, ArraySlice<UInt8>)] {
-        let parts = Array(text.utf8).split(separator: 0x0A, omittingEmptySubsequences: false)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let rest = text.utf8.dropFirst(text.utf8.starts(with: mark) ? mark.count : 0)
+        let parts = Array(rest).split(separator: 0x0A, omittingEmptySubsequences: false)
         return parts.enumerated().map { number, line in
             (number + 1, line.last == 0x0D ? line.dropLast() : line)
         }
@@ -119,6 +123,10 @@ public struct CrontabLine: Hashable, Sendable {
         self.input = input
         if let known {
             problem = known
+        } else if line.contains(0)
+            || environment.contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) })
+        {
+            problem = "it, or a setting above it, holds a zero byte"
         } else if words.count < count {
             problem = "there are \(words.count) of 5 times"
         } else if form == .system, user == nil {

@@ -18,7 +18,7 @@ package struct Explanation: Hashable, Sendable {
 extension Control {
     /// Why something rang, or did not: the verdicts on a message, a run, an item or an outbox entry.
     ///
-    /// `name` is an id, `JOB#N`, or the text form of an item's key. An event that no route names has no verdict; it is
+    /// `name` is an id, `JOB#N`, `JOB` for its newest run, or the text form of an item's key. An event that no route names has no verdict; it is
     /// explained by one for no channel.
     /// - Returns: of the newest `limit` events, or verdicts where it is a thread; in the order of the events.
     package func why(_ name: String, limit: Int) async throws(EngineError) -> [Explanation] {
@@ -46,8 +46,11 @@ extension Control {
         if let message = try await ledger.message(id: name)?.message {
             return try await verdicts(onMessage: message)
         }
-        guard let entry = try await ledger.outbox(id: name) else { return nil }
-        return try await verdicts(on: entry, limit: limit)
+        if let entry = try await ledger.outbox(id: name) {
+            return try await verdicts(on: entry, limit: limit)
+        }
+        guard let run = try await ledger.runs(RunFilter(job: name, limit: 1)).first else { return nil }
+        return try await verdicts(on: ledger.events(about: .run(run.id), limit: limit))
     }
 
     private func run(named name: String) async throws(LedgerError) -> RunRecord? {

@@ -98,6 +98,9 @@ package struct ExecLoan: Hashable, Sendable {
 }
 
 extension ProcessOrder {
+    /// The terminal of a job that nobody watches.
+    private static let terminal = PtySize(rows: 24, columns: 80)
+
     /// What a performer must know to start a run.
     init(_ run: RunRecord, _ spec: JobSpec, _ places: RunPlaces) {
         let work: Work =
@@ -119,6 +122,7 @@ extension ProcessOrder {
         case .file(let path): stdin = .file(path)
         case nil: break
         }
+        if rules.hasTerminal == true { pty = Self.terminal }
         for (limit, most) in rules.limits ?? [:] { limits[ResourceLimit(limit)] = most }
     }
 }

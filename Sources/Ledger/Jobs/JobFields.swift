@@ -14,7 +14,7 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + account + process.map { $0.without(\.draft) })
+        basics.map { $0.without(\.policy) } + slots + turns + process)
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
@@ -32,8 +32,11 @@ package struct JobFields: Sendable {
         JobField(
             "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
         JobField(
-            "env", .variables, .environment, "Variables added to the environment."),
-        JobField("cwd", .path, .at(\.directory), "The folder it starts in."),
+            "env", .variables, .environment, "A variable added to the environment; repeatable.",
+            option: "env",
+            isRemovable: true),
+        JobField(
+            "cwd", .path, .at(\.directory), "The folder it starts in.", option: "cwd", isRemovable: true),
     ]
 
     // MARK: What happens to slots
@@ -139,20 +142,22 @@ package struct JobFields: Sendable {
 
     // MARK: What its processes are given
 
-    private static let account: [JobField] = [
-        JobField(
-            "user", .text(), .at(\.rules.user), "The user it runs as.", isRemovable: true,
-            shown: { $0["user"]?.text.map { "as \($0)" } }),
-        JobField("nice", .number(-20...19), .at(\.rules.nice), "Its nice level."),
-    ]
-
-    /// Only files set these.
     private static let process: [JobField] =
         [
-            JobField("umask", .mask, .umask, "Its file mode mask, in octal."),
             JobField(
-                "stdin", .input, .input, "What it reads: a text or a file.",
-                shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
+                "user", .text(), .at(\.rules.user), "The user it runs as.", option: "user",
+                isRemovable: true, shown: { $0["user"]?.text.map { "as \($0)" } }),
+            JobField(
+                "nice", .number(-20...19), .at(\.rules.nice), "Its nice level.", option: "nice",
+                isRemovable: true),
+            JobField(
+                "umask", .mask, .umask, "Its file mode mask, in octal.", option: "umask", isRemovable: true),
+            JobField(
+                "stdin", .input, .input, "The file it reads as standard input; - for the text piped in now.",
+                option: "stdin", isRemovable: true, shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
+            JobField(
+                "pty", .flag, .pty, "Run it on a terminal of 80 columns.", option: "pty",
+                shown: { $0["pty"] == .bool(true) ? "on a terminal" : nil }),
         ]
         + JobLimit.allCases.map { limit in
             let form: JobForm =
@@ -280,10 +285,9 @@ extension JSON {
 extension JobPlace {
     fileprivate static let environment = JobPlace(
         get: { .members($0.environment.sorted { $0.key < $1.key }.map { .init($0, .string($1)) }) },
-        set: {
-            guard case .members(let members) = $1 else { return }
-            let named = members.compactMap { member in member.value.text.map { (member.name, $0) } }
-            $0.environment = Dictionary(named) { $1 }
+        set: { spec, value in
+            guard case .members(let members) = value else { return spec.environment = [:] }
+            for member in members { spec.environment[member.name] = member.value.text }
         })
 
     /// Only `all` has a burst.
@@ -326,10 +330,16 @@ extension JobPlace {
             })
     }
 
+    /// False and absent are the same.
+    fileprivate static let pty = JobPlace(
+        get: { .bool($0.rules.hasTerminal == true) },
+        set: { $0.rules.hasTerminal = $1 == .bool(true) ? true : nil })
+
     /// The API shows its kind alone.
     fileprivate static let input = JobPlace(
         get: { $0.rules.input.map { .string($0.kind) } },
         set: { spec, value in
+            if value == nil { spec.rules.input = nil }
             if let text = value?["text"]?.text { spec.rules.input = .text(text) }
             if let path = value?["file"]?.text { spec.rules.input = .file(path) }
         })

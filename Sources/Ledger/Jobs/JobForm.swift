@@ -81,11 +81,16 @@ package enum JobForm: Hashable, Sendable {
     package func read(json value: JSON) throws(JobFault) -> JSON {
         switch (self, value) {
         case (.flag, .bool): return value
-        case (.number, .number): return try read("\(try Self.whole(value))")
+        case (.number, .number), (.size, .number): return try read("\(try Self.whole(value))")
+        case (.seconds, .number): return try read("\(try Self.whole(value))s")
         case (.duration, .number): return try check(.milliseconds(try Self.whole(value)))
         case (.text, .string(let text)), (.choice, .string(let text)), (.botName, .string(let text)),
-            (.path, .string(let text)):
+            (.path, .string(let text)), (.mask, .string(let text)), (.size, .string(let text)),
+            (.seconds, .string(let text)):
             return try read(text)
+        case (.input, .members(let members)):
+            try Self.checkInput(members)
+            return value
         case (.words, .array(let words)):
             guard let program = words.first?.text, words.allSatisfy({ $0.text != nil }) else {
                 throw words.isEmpty ? JobFault("a command has at least one word") : .wrongKind
@@ -138,6 +143,15 @@ package enum JobForm: Hashable, Sendable {
     /// The system's calls would end a text with a zero byte early.
     private static func checkBytes(_ text: String) throws(JobFault) {
         if text.utf8.contains(0) { throw JobFault("a text holds no zero byte") }
+    }
+
+    /// An input is a text or the path of a file.
+    private static func checkInput(_ members: [JSON.Member]) throws(JobFault) {
+        switch (members.first?.name, members.first?.value.text) {
+        case ("text", let text?) where members.count == 1: try checkBytes(text)
+        case ("file", let path?) where members.count == 1: _ = try JobForm.path.read(path)
+        default: throw JobFault("a text or a file is expected")
+        }
     }
 
     private static func duration(_ text: String) throws(JobFault) -> Duration {

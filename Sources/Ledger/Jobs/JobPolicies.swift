@@ -110,6 +110,8 @@ package struct ProcessRules: Hashable, Sendable, Codable {
     package var input: JobInput?
     /// The most of each resource, in the unit that ``JobLimit`` names.
     package var limits: [JobLimit: Int]?
+    /// Whether they run on a terminal; nil: they do not.
+    package var hasTerminal: Bool?
 
     /// Rules that change nothing.
     package init() {}

@@ -65,6 +65,9 @@ struct Field {
 
     var isMap: Bool { node.mapping != nil }
 
+    /// The text of a member of this map, without a report of anything.
+    func text(of member: String) -> String? { node.mapping?[member]?.scalar?.string }
+
     var isList: Bool { node.sequence != nil }
 
     /// Whether nothing stands behind the key.

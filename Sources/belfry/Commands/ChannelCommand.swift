@@ -44,9 +44,9 @@ struct ChannelTestCommand: ParsableCommand {
               belfry channel test desk
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The channel's name.", completion: Completions.channels)
     var name: String
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let test = try common.client().ask(Endpoints.testChannel(name))

@@ -72,8 +72,9 @@ struct CronExplainCommand: ParsableCommand {
         StandardOutput.print(expression.words)
         let schedule = Schedule.cron(expression, zone: zone.name)
         let lines = schedule.preview(after: now, in: zone, count: 3)
+        let times = CronTimes(zone)
         for line in lines {
-            let time = line.moment.iso8601(in: zone)
+            let time = times.text(line.moment)
             let note = line.noteWords.map { "  \($0)" } ?? ""
             StandardOutput.print(line.isSlot ? "  \(time)\(note)" : "  (\(time))\(note)")
         }
@@ -97,8 +98,8 @@ struct CronExplainCommand: ParsableCommand {
 
     private func explain(_ event: Schedule) throws {
         let zone = try fields.rules(for: nil)
-        let times = event.slots(after: .now, through: .distantFuture, in: zone, limit: 3)
-            .map { $0.iso8601(in: zone) }
+        let slots = event.slots(after: .now, through: .distantFuture, in: zone, limit: 3)
+        let times = slots.map { $0.iso8601(in: zone) }
         var canonical = "@reboot"
         if case .every(let interval, _) = event { canonical = "@every \(interval.text)" }
         guard !fields.json else {
@@ -109,7 +110,8 @@ struct CronExplainCommand: ParsableCommand {
             return
         }
         StandardOutput.print(event.words(in: zone))
-        for time in times { StandardOutput.print("  \(time)") }
+        let shown = CronTimes(zone)
+        for slot in slots { StandardOutput.print("  \(shown.text(slot))") }
         if !times.isEmpty {
             StandardOutput.print("note: this preview starts now; a job counts from its creation")
         }

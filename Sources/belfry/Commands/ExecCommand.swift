@@ -33,7 +33,6 @@ struct ExecCommand: ParsableCommand {
               pg_dump shop | belfry exec --name upload --notify always -- to-tape
             """)
 
-    @OptionGroup var common: CommonOptions
     @Option(
         help: ArgumentHelp("The run's name in the history (default: the command's name).", valueName: "name"))
     var name: String?
@@ -59,6 +58,7 @@ struct ExecCommand: ParsableCommand {
     var pty = false
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
     var command: [String] = []
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if command.first?.isEmpty ?? true { throw ValidationError("no command; write it after --") }

@@ -21,13 +21,13 @@ struct ImportCrontabCommand: ParsableCommand {
               belfry import crontab /etc/cron.d/backup --apply
             """)
 
-    @OptionGroup var options: ImportOptions
     @Argument(help: ArgumentHelp("The file, or - for standard input.", valueName: "file"))
     var file: String
     @Flag(help: "The lines have no user column, as in crontab -l.")
     var userForm = false
     @Flag(help: "The lines have a user column, as in /etc/crontab.")
     var systemForm = false
+    @OptionGroup var options: ImportOptions
 
     func validate() throws {
         if userForm && systemForm {
@@ -46,7 +46,7 @@ struct ImportCrontabCommand: ParsableCommand {
         var maker = CrontabImport(file: file, start: try options.start(), rights: options.rights())
         let jobs = maker.jobs(Crontab(text, form: form))
         try options.finish(jobs) { added in
-            let lines = added.compactMap(\.line).map(String.init).joined(separator: ", ")
+            let lines = LineNumbers.text(added.compactMap(\.line))
             let how = file == "-" ? "with: crontab -e" : "of \(file)"
             return "Now disable line\(added.count == 1 ? "" : "s") \(lines) \(how) (put # in front): "
                 + "a job in both places runs twice."
@@ -83,9 +83,9 @@ struct ImportSystemdCommand: ParsableCommand {
               belfry import systemd /etc/systemd/system/backup.timer --apply
             """)
 
-    @OptionGroup var options: ImportOptions
     @Argument(help: ArgumentHelp("Timers, or folders of them.", valueName: "unit.timer|folder"))
     var places: [String] = []
+    @OptionGroup var options: ImportOptions
 
     func run() throws {
         let start = try options.start()

@@ -9,8 +9,8 @@ struct JobCommand: ParsableCommand {
         commandName: "job", abstract: "Adds, changes, shows and pauses jobs.",
         subcommands: [
             JobAddCommand.self, JobEditCommand.self, JobListCommand.self, JobShowCommand.self,
-            JobRemoveCommand.self, JobPauseCommand.self, JobResumeCommand.self, JobNextCommand.self,
-            JobHistoryCommand.self,
+            JobRunCommand.self, JobRemoveCommand.self, JobPauseCommand.self, JobResumeCommand.self,
+            JobNextCommand.self, JobHistoryCommand.self, JobExportCommand.self,
         ])
 }
 
@@ -34,12 +34,13 @@ struct JobAddCommand: ParsableCommand {
               belfry job add once --at 2030-01-31T08:00 -- ./party
               belfry job add poll --after 30s -- ./poll
               belfry job add open --cron "30 8 * * 1-5" --cron "0 10 * * 6" -- ./open
+              belfry job add load --every 1h --env LEVEL=3 --nice 10 --cwd /srv -- ./load
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The job's name: a-z, 0-9, '.', '_' and '-'.")
     var name: String
     @OptionGroup var options: JobOptions
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if options.command.isEmpty && options.fields.values["shell"] == nil {
@@ -55,7 +56,7 @@ struct JobAddCommand: ParsableCommand {
         draft.name = name
         if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
         // A command typed here means the folder it was typed in.
-        draft.fields["cwd"] = .string(FilePath.current)
+        if draft.fields["cwd"] == nil { draft.fields["cwd"] = .string(FilePath.current) }
         let job = try common.client().ask(Endpoints.addJob(body: draft))
         try JobText.confirm("Added", job, common)
     }
@@ -65,17 +66,20 @@ struct JobEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Changes a job made by job add.",
         discussion: """
-            Options that are not given keep their values. Jobs from a file are changed in
-            the file (exit 5).
+            Without options it opens the job as YAML in $VISUAL or $EDITOR. Options that are
+            not given keep their values; --env adds variables to those the job has, and an
+            empty --env, --cwd, --user, --nice, --umask or --stdin removes what is set. Jobs
+            from a file are changed in the file (exit 5).
 
+              belfry job edit backup
               belfry job edit backup --cron "0 3 * * *"
               belfry job edit backup --concurrency disk=2 --priority 10
               belfry job edit disk --every 5m --spread none
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
     @OptionGroup var options: JobOptions
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let client = try common.client()
@@ -87,9 +91,7 @@ struct JobEditCommand: ParsableCommand {
             }
             draft.schedule = moved
         }
-        guard draft != JobDraft() else {
-            throw APIError(.badRequest, "nothing to change", hint: "See: belfry job edit --help")
-        }
+        guard draft != JobDraft() else { return try openEditor(client) }
         try JobText.confirm("Changed", try client.ask(Endpoints.editJob(job.name, body: draft)), common)
     }
 }
@@ -107,6 +109,47 @@ extension WireSchedule {
     }
 }
 
+extension JobEditCommand {
+    private func openEditor(_ client: DaemonClient) throws {
+        guard let changed = try JobEditor(client: client, name: job.name).edit() else {
+            if !common.json { StandardOutput.print("\(job.name) is unchanged.") }
+            return
+        }
+        try JobText.confirm("Changed", changed, common)
+    }
+}
+
+struct JobExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Prints jobs as YAML that a configuration file accepts.",
+        discussion: """
+            Without a name it prints every job that no file has. The values of environment variables are printed, \
+            too. To move a job to a file, put it there, remove it here, and reload.
+
+              belfry job export backup >>~/.config/belfry/jobs.d/mine.yaml
+              belfry job export --json | jq -r '.[].text'
+            """)
+
+    @Argument(help: ArgumentHelp("The jobs' names.", valueName: "job"), completion: Completions.jobs)
+    var names: [String] = []
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let client = try common.client()
+        let chosen =
+            names.isEmpty
+            ? try client.ask(Endpoints.jobs()).filter { $0.origin != "file" }.map(\.name) : names
+        var query = JobTextQuery()
+        query.anchored = true
+        let texts = try chosen.map { try client.ask(Endpoints.jobText($0, query: query)) }
+        if common.json { return try StandardOutput.print(json: texts) }
+        guard !texts.isEmpty else { return StandardOutput.print("jobs: {}") }
+        // Each has a line `jobs:` of its own, of which a file has one.
+        let bodies = texts.map { $0.text.drop { $0 != "\n" }.dropFirst() }
+        StandardOutput.write(Array(("jobs:\n" + bodies.joined()).utf8))
+    }
+}
+
 struct JobRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Removes a job made by job add; its runs are kept.",
@@ -114,10 +157,10 @@ struct JobRemoveCommand: ParsableCommand {
             Jobs from a file must be removed from the file (exit 5).
 
               belfry job rm backup
-            """)
+            """, aliases: ["remove", "delete"])
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         try common.client().ask(Endpoints.removeJob(job.name))
@@ -134,10 +177,10 @@ struct JobPauseCommand: ParsableCommand {
               belfry job pause backup --note "until the new disk is in"
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
     @Option(help: ArgumentHelp("The reason, shown with the job.", valueName: "text"))
     var note: String?
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let job = try common.client().ask(
@@ -155,8 +198,8 @@ struct JobResumeCommand: ParsableCommand {
               belfry job resume backup
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let job = try common.client().ask(Endpoints.resumeJob(job.name))

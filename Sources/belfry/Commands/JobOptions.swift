@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Host
 import Ledger
 import Timeline
 import Tracking
@@ -23,6 +24,10 @@ struct JobOptions: ParsableArguments {
         var draft = JobDraft()
         draft.fields = fields.values
         if !command.isEmpty { draft.fields["command"] = command.json }
+        // A dash stands for what is piped in.
+        if draft.fields[path: "stdin.text"] == .string("-") {
+            draft.fields[path: "stdin.text"] = .string(try StandardInput.text(limit: 1 << 20, keepsEnd: true))
+        }
         draft.schedule = try when.schedule()
         return draft
     }
@@ -47,6 +52,9 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
             if case .flag = row.form {
                 let flag = try given.decode(Flag<Bool?>.self, forKey: name).wrappedValue
                 if let flag, let draft = row.draft { values[path: draft] = .bool(flag) }
+            } else if case .variables = row.form {
+                let parts = try given.decode(Option<[JSON]>.self, forKey: name).wrappedValue
+                if let draft = row.draft, !parts.isEmpty { values[path: draft] = Self.merged(parts) }
             } else if let value = try given.decode(Option<JSON?>.self, forKey: name).wrappedValue {
                 if case .members(let parts) = value {
                     for part in parts { values[path: part.name] = part.value }
@@ -71,17 +79,30 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         if case .flag = row.form {
             return Flag<Bool?>(name: name, inversion: .prefixedNo, help: ArgumentHelp(row.doc))
         }
+        if case .variables = row.form {
+            return Option<[JobValue]>(
+                wrappedValue: [], name: name, help: ArgumentHelp("\(row.doc)", valueName: "k=v"),
+                transform: { try variable($0) })
+        }
         var (placeholder, completion) = ("text", CompletionKind?.none)
+        var parsing = SingleValueParsingStrategy.next
         switch row.form {
         case .choice(let words): (placeholder, completion) = ("policy", .list(words))
-        case .number: placeholder = "n"
+        case .number(let limits):
+            placeholder = "n"
+            // The sign of a number is no dash of an option.
+            if limits.lowerBound < 0 { parsing = .unconditional }
+        case .path: (placeholder, completion) = ("path", .directory)
+        case .input: (placeholder, completion) = ("path", .file())
+        case .mask: placeholder = "octal"
         case .duration: placeholder = "duration"
         case .botName: (placeholder, completion) = ("bot", Completions.bots)
         default: if row.key == "concurrency.key" { placeholder = "key[=max]" }
         }
         let standard = row.standard.map { "\(row.doc.dropLast()) (default: \(row.form.words($0)))." }
         return Option<JSON?>(
-            name: name, help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
+            name: name, parsing: parsing,
+            help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
             completion: completion, transform: { try read($0, row) })
     }
 
@@ -99,11 +120,45 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         return try readWhole(text, row)
     }
 
+    /// One `K=V`; nothing at all stands for no variables.
+    private static func variable(_ text: String) throws -> JSON {
+        guard !text.isEmpty else { return .string("") }
+        guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+            throw ValidationError("write NAME=VALUE")
+        }
+        do throws(JobFault) {
+            return try JobForm.variables.read(
+                json: .members([.init(String(text[..<sign]), .string(String(text[sign...].dropFirst())))]))
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// All variables in one map.
+    private static func merged(_ parts: [JSON]) -> JSON {
+        var merged = JSON.members([])
+        for case .members(let members) in parts {
+            for member in members { merged[member.name] = member.value }
+        }
+        return merged == .members([]) ? .string("") : merged
+    }
+
     private static func readWhole(_ text: String, _ row: JobField) throws -> JSON {
         if row.removal == .string(text) { return .string(text) }
         if row.form.isDuration { _ = try DurationArgument.read(text) }
         do throws(JobFault) {
-            return try row.read(text) ?? .null
+            switch row.form {
+            case .input where text == "-": return .members([.init("\(row.key).text", .string(text))])
+            case .input:
+                let path = try JobForm.path.read(Paths.absolute(text))
+                return .members([.init("\(row.key).file", path)])
+            case .path: return try row.form.read(Paths.absolute(text))
+            case .mask:
+                // In JSON as it is written: a number would be read as a decimal one.
+                _ = try row.form.read(text)
+                return .string(text)
+            default: return try row.read(text) ?? .null
+            }
         } catch {
             throw ValidationError(error.message + ((error.advice ?? error.hint).map { "; \($0)" } ?? ""))
         }
@@ -176,7 +231,13 @@ struct ScheduleFields: ParsableArguments {
     func schedule() throws(APIError) -> WireSchedule? {
         var schedules = cron.map { WireSchedule(kind: "cron", text: $0, zone: zone) }
         schedules += words.map { WireSchedule(kind: "words", text: $0, zone: zone) }
-        schedules += at.map { WireSchedule(kind: "at", text: $0, zone: zone) }
+        for at in at {
+            // A zone that does not exist is refused by the daemon, which knows more of them.
+            _ = try Zones.moment(
+                at, of: "--at", in: zone.flatMap(Zones.rules) ?? Zones.local,
+                example: "a time such as 2030-01-31T08:00, or a phrase: --words \(JobText.quoted(at))")
+            schedules.append(WireSchedule(kind: "at", text: at, zone: zone))
+        }
         if let every {
             var schedule = WireSchedule(kind: "every", text: every.duration.text)
             if let from { schedule.from = Timestamp(try Zones.moment(from, of: "--from")) }

@@ -13,18 +13,24 @@ struct JobListCommand: ParsableCommand {
         discussion: """
               belfry job list
               belfry job list --json | jq -r '.[] | select(.paused) | .name'
+            """, aliases: ["ls"])
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws { try JobText.list(common) }
+}
+
+/// The same under a name that people type.
+struct JobsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jobs", abstract: "Lists the jobs, as belfry job list does.",
+        discussion: """
+              belfry jobs
             """)
 
     @OptionGroup var common: CommonOptions
 
-    func run() throws {
-        let jobs = try common.client().ask(Endpoints.jobs())
-        try common.screen.list(jobs, asJSON: common.json) { screen in
-            screen.print(
-                JobText.table(jobs, screen), empty: "No jobs. Add one: belfry job add NAME --cron EXPR -- CMD"
-            )
-        }
-    }
+    func run() throws { try JobText.list(common) }
 }
 
 struct JobShowCommand: ParsableCommand {
@@ -35,8 +41,8 @@ struct JobShowCommand: ParsableCommand {
               belfry job show backup --json | jq .policies
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let job = try common.client().ask(Endpoints.job(job.name))
@@ -51,14 +57,15 @@ struct JobShowCommand: ParsableCommand {
         screen.field("phrase", job.schedule.phrase)
         screen.field("", job.schedule.words)
         screen.field("note", job.schedule.note)
+        screen.field("note", job.schedule.clockChanges)
         if case .since(let since, let note) = job.paused {
-            screen.field("paused", "since \(screen.time(since))" + (note.map { ": \($0)" } ?? ""))
+            screen.field("paused", "since \(screen.fullTime(since))" + (note.map { ": \($0)" } ?? ""))
         }
-        screen.field("next", job.nextAt.map { "\(screen.time($0, of: job)), \(screen.distance($0))" })
+        screen.field("next", job.nextAt.map { "\(screen.fullTime($0, of: job)), \(screen.distance($0))" })
         screen.field(
             "last",
             job.lastRun.map {
-                "\($0.name ?? job.name) \(RunText.state($0)), \(screen.time($0.endedAt ?? $0.startedAt, of: job))"
+                "\($0.name ?? job.name) \(RunText.state($0)), \(screen.fullTime($0.endedAt ?? $0.startedAt, of: job))"
             })
         screen.field("policies", JobFields.standard.summary(job.policies.values))
         screen.field("origin", job.at ?? (job.origin == "import" ? "belfry import" : "belfry job add"))
@@ -76,10 +83,10 @@ struct JobNextCommand: ParsableCommand {
               belfry job next backup -n 10
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
     @Option(name: .customShort("n"), help: ArgumentHelp("How many slots to show.", valueName: "count"))
     var count = 5
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard count > 0 else { throw ValidationError("-n is a number from 1 up") }
@@ -95,16 +102,17 @@ struct JobNextCommand: ParsableCommand {
         let slots = if case .slots(let slots) = answer { slots } else { [WireSlot]() }
         let screen = common.screen
         let job = try client.ask(Endpoints.job(job.name))
-        let zone = job.schedule.zone.flatMap(Zones.rules) ?? screen.zone
+        let zone = screen.rules(of: job)
         for slot in slots {
             let distance = slot.isSkipped ? "" : screen.distance(slot.at)
             let line = [distance, slot.note].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ")
-            screen.print("\(slot.at.moment.iso8601(in: zone))  \(screen.paint(line, .dim))")
+            screen.print("\(screen.fullTime(slot.at, in: zone))  \(screen.paint(line, .dim))")
         }
         if slots.isEmpty {
             let words = job.schedule.words.map { " (\($0))" } ?? ""
             screen.print(screen.paint("No upcoming slot\(words).", .dim))
         }
+        if let changes = job.schedule.clockChanges { screen.print(screen.paint("\(changes).", .dim)) }
         if job.paused.isPaused { screen.print(screen.paint("It is paused: none of them runs.", .dim)) }
         if let offset = job.policies["spreadOffsetMs"]?.int, !slots.isEmpty {
             let text = Duration.milliseconds(offset).text
@@ -123,7 +131,6 @@ struct JobHistoryCommand: ParsableCommand {
               belfry job history backup --at 2026-03-29T03:00
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var job: JobArgument
     @OptionGroup var listing: ListOptions
     @Option(
@@ -131,6 +138,7 @@ struct JobHistoryCommand: ParsableCommand {
             "Show only the slot at this time; a time of day means its most recent occurrence.",
             valueName: "time"))
     var at: String?
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         var query = HistoryQuery()
@@ -148,7 +156,7 @@ struct JobHistoryCommand: ParsableCommand {
     private static func moment(_ text: String) throws(APIError) -> Moment {
         let (zone, now) = (Zones.local, Moment.now)
         func read(_ text: String) throws(APIError) -> Moment {
-            try Zones.moment(text, of: "--at", in: zone, example: "2026-03-29T03:00 or 03:00")
+            try Zones.moment(text, of: "--at", in: zone, example: "a time such as 2026-03-29T03:00 or 03:00")
         }
         guard text.count <= 8, text.contains(":") else { return try read(text) }
         for daysBack in 0...1 {

@@ -16,10 +16,10 @@ struct OutboxListCommand: ParsableCommand {
               belfry outbox list --state dead
             """)
 
-    @OptionGroup var common: CommonOptions
     @Option(help: ArgumentHelp("Only entries in this state, such as dead.", valueName: "state"))
     var state: String?
     @OptionGroup var listing: ListOptions
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         var query = OutboxQuery()
@@ -57,7 +57,6 @@ struct OutboxRetryCommand: ParsableCommand {
               belfry outbox retry --channel new-hook --from hook
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The entry's id; see: belfry outbox.")
     var id: String?
     @Option(help: ArgumentHelp("Retry all entries of this channel.", valueName: "name"))
@@ -67,6 +66,7 @@ struct OutboxRetryCommand: ParsableCommand {
             "Move the entries of this channel, which is not in the configuration, to --channel.",
             valueName: "name"))
     var from: String?
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard (id == nil) != (channel == nil) else {
@@ -114,9 +114,9 @@ struct OutboxDiscardCommand: ParsableCommand {
               belfry outbox discard 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The entry's id; see: belfry outbox.")
     var id: String
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let entry = try common.client().ask(Endpoints.discardEntry(id))

@@ -9,15 +9,16 @@ struct RunCommand: ParsableCommand {
         commandName: "run", abstract: "Runs a job now; shows, cancels and repeats runs.",
         usage: """
             belfry run <job> [--follow] [--force] [--key <key>]
-            belfry run show|logs|cancel|retry <job#n>
+            belfry run show|logs|cancel|retry <job[#n]>
             """,
         discussion: """
             belfry run JOB starts the job now. With --follow it waits for the end and shows progress. With \
             --force it starts even if the previous run is still active. Requests with the same --key start \
-            one run.
+            one run. A job's name alone means its newest run, for cancel the active one.
 
               belfry run backup --follow
-              belfry run logs -f backup#12
+              belfry run logs -f backup
+              belfry run show backup#12
             """,
         subcommands: [
             RunStartCommand.self, RunShowCommand.self, RunLogsCommand.self, RunCancelCommand.self,
@@ -25,10 +26,22 @@ struct RunCommand: ParsableCommand {
         ], defaultSubcommand: RunStartCommand.self)
 }
 
-/// The name of a run, completed by the shell.
+/// A run, completed by the shell.
 struct RunArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The run's name.", valueName: "job#n"))
-    var name: RunName
+    @Argument(
+        help: ArgumentHelp(
+            "The run's name; a job's name alone means its newest run.", valueName: "job[#n]"))
+    var name: RunTarget
+}
+
+extension RunTarget {
+    /// The name of the run that is meant now.
+    func resolved(by client: DaemonClient) throws(APIError) -> RunName {
+        if case .run(let name) = self { return name }
+        let run = try client.ask(Endpoints.run(self))
+        guard let name = run.name.flatMap(RunName.init) else { throw APIError(.noSuchRun) }
+        return name
+    }
 }
 
 struct RunStartCommand: ParsableCommand {
@@ -44,7 +57,26 @@ struct RunStartCommand: ParsableCommand {
               belfry run backup --key today    one run, however often it is called
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var start: RunStart
+
+    func run() throws { try start.run() }
+}
+
+/// The same below `belfry job`, where some look for it.
+struct JobRunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Runs a job now, as belfry run does.",
+        discussion: """
+              belfry job run backup --follow
+            """)
+
+    @OptionGroup var start: RunStart
+
+    func run() throws { try start.run() }
+}
+
+/// A job to run now, and how.
+struct RunStart: ParsableArguments {
     @OptionGroup var job: JobArgument
     @Flag(help: "Wait for the run to end and show its progress.")
     var follow = false
@@ -54,6 +86,7 @@ struct RunStartCommand: ParsableCommand {
     var key: String?
     @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let client = try common.client()
@@ -76,17 +109,19 @@ struct RunCancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Ends a run and all its processes: first TERM, then KILL.",
         discussion: """
-            A waiting run is withdrawn. KILL follows after the job's grace.
+            A waiting run is withdrawn. KILL follows after the job's grace. A job's name alone means its active run.
 
+              belfry run cancel backup
               belfry run cancel backup#12
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let run = try common.client().ask(Endpoints.cancelRun(target.name))
-        StandardOutput.print(common.json ? try WireCoding.text(run) : "Asked \(target.name) to end.")
+        StandardOutput.print(
+            common.json ? try WireCoding.text(run) : "Asked \(run.name ?? "\(target.name)") to end.")
     }
 }
 
@@ -94,11 +129,12 @@ struct RunRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Repeats a finished run as a new one.",
         discussion: """
+              belfry run retry backup
               belfry run retry backup#12
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let run = try common.client().ask(Endpoints.retryRun(target.name))
@@ -114,23 +150,26 @@ struct RunLogsCommand: ParsableCommand {
             Long output is truncated in the middle. Each attempt has its own log: without \
             --attempt the newest one is printed, and -f continues with later attempts.
 
-              belfry run logs backup#12 | tail
+              belfry run logs backup | tail
               belfry run logs backup#12 --attempt 1
               belfry run logs -f backup#13
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument
     @Flag(name: .shortAndLong, help: "Follow the output until the run, or the attempt of --attempt, ends.")
     var follow = false
     @Option(help: ArgumentHelp("Print this attempt's output, 1 for the first.", valueName: "k"))
     var attempt: Int?
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if let attempt, attempt < 1 { throw ValidationError("--attempt takes a number from 1 up") }
     }
 
     func run() throws {
-        try Output.copy(of: target.name, attempt: attempt, from: try common.client(), follow: follow)
+        let client = try common.client()
+        // Once: a newer run must not take the place of the one that is followed.
+        let run = try target.name.resolved(by: client)
+        try Output.copy(of: run, attempt: attempt, from: client, follow: follow)
     }
 }

@@ -14,7 +14,6 @@ struct RunsCommand: ParsableCommand {
               belfry runs backup --limit 100 --json
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "Only runs of this job.", completion: Completions.jobs)
     var job: String?
     @Option(
@@ -26,6 +25,7 @@ struct RunsCommand: ParsableCommand {
         help: ArgumentHelp("Only runs since this time, or within a duration such as 24h.", valueName: "time")
     )
     var since: String?
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         var query = RunsQuery()
@@ -37,7 +37,8 @@ struct RunsCommand: ParsableCommand {
             query.since =
                 try back.map { Moment.now - $0 }
                 ?? Zones.moment(
-                    since, of: "--since", example: "2026-03-29T03:00 or a duration such as 24h")
+                    since, of: "--since",
+                    example: "a time such as 2026-03-29T03:00, or a duration such as 24h")
         }
         let runs = try common.client().ask(Endpoints.runs(query: query))
         try common.screen.list(runs, asJSON: common.json) { screen in
@@ -50,12 +51,12 @@ struct RunShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows a run and its attempts.",
         discussion: """
-              belfry run show backup#12
+              belfry run show backup
               belfry run show backup#12 --json | jq .live.timeRemaining
             """)
 
-    @OptionGroup var common: CommonOptions
     @OptionGroup var target: RunArgument
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let run = try common.client().ask(Endpoints.run(target.name))
@@ -67,11 +68,11 @@ struct RunShowCommand: ParsableCommand {
         screen.field("why", RunText.why(run))
         screen.field("bot", run.bot)
         screen.field("kind", run.kind)
-        screen.field("slot", run.slot.map(screen.time))
-        screen.field("not until", run.notBefore.map(screen.time))
-        screen.field("queued", run.queuedAt.map(screen.time))
-        screen.field("started", run.startedAt.map(screen.time))
-        screen.field("ended", run.endedAt.map(screen.time))
+        screen.field("slot", run.slot.map { screen.fullTime($0) })
+        screen.field("not until", run.notBefore.map { screen.fullTime($0) })
+        screen.field("queued", run.queuedAt.map { screen.fullTime($0) })
+        screen.field("started", run.startedAt.map { screen.fullTime($0) })
+        screen.field("ended", run.endedAt.map { screen.fullTime($0) })
         screen.field("took", run.startedAt == nil ? nil : RunText.took(run, screen))
         screen.field("late", run.latenessMs.map { "\($0) ms" })
         screen.field("waited", run.queueDelayMs.map { "\($0) ms" })
@@ -89,7 +90,7 @@ struct RunShowCommand: ParsableCommand {
                 left.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ") + " still ran at its end"
             })
         for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
-            let times = "\(screen.time(attempt.startedAt)) - \(screen.time(attempt.endedAt))"
+            let times = "\(screen.fullTime(attempt.startedAt)) - \(screen.fullTime(attempt.endedAt))"
             screen.field("attempt \(attempt.n)", "\(RunText.state(attempt)), \(times)")
         }
     }

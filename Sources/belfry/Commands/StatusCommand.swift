@@ -20,7 +20,7 @@ struct StatusCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Wait for the daemon to start, at most this long (for example 10s).", valueName: "duration"),
-        transform: DurationArgument.read)
+        transform: DurationArgument.readSeconds)
     var wait: DurationArgument?
 
     @OptionGroup var common: CommonOptions
@@ -77,7 +77,7 @@ struct StatusCommand: ParsableCommand {
         }
         add("jobs", "\(status.jobs), \(status.running) running, \(status.queued) queued")
         if let at = status.nextAt, let job = status.nextJob {
-            add("next", "\(PlainText.oneLine(job)) at \(screen.time(at)), \(screen.distance(at))")
+            add("next", "\(PlainText.oneLine(job)) at \(screen.fullTime(at)), \(screen.distance(at))")
         } else {
             add("next", "no upcoming slot")
         }

@@ -14,7 +14,6 @@ struct NotifyCommand: ParsableCommand {
               make 2>&1 | tail -5 | belfry notify - --title "Build" --replace build
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The text; - reads it from standard input.")
     var text: String
     @Option(help: ArgumentHelp("The title.", valueName: "text"))
@@ -39,6 +38,7 @@ struct NotifyCommand: ParsableCommand {
         help: ArgumentHelp("Withdraw it after this time.", valueName: "duration"),
         transform: DurationArgument.read)
     var expire: DurationArgument?
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         var request = NotifyRequest(text: text == "-" ? try StandardInput.text(limit: 64 * 1024) : text)
@@ -64,12 +64,12 @@ struct MessagesCommand: ParsableCommand {
               belfry messages --search tape
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "Only messages of this bot.", completion: Completions.bots)
     var bot: String?
     @Option(help: ArgumentHelp("Only messages that contain this text.", valueName: "text"))
     var search: String?
     @OptionGroup var listing: ListOptions
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         var query = MessagesQuery()
@@ -98,9 +98,9 @@ struct ReadCommand: ParsableCommand {
               belfry read "$(belfry messages ops --limit 1 --json | jq -r '.[0].id')"
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The message's id; see: belfry messages.")
     var id: String
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         _ = try common.client().ask(Endpoints.read(id))
@@ -143,9 +143,9 @@ struct BotShowCommand: ParsableCommand {
               belfry bot show ops
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(help: "The bot's name.", completion: Completions.bots)
     var name: String
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let bot = try common.client().ask(Endpoints.bot(name))

@@ -13,14 +13,18 @@ struct WatchCommand: ParsableCommand {
             or with 130 if the watched run has not ended.
 
               belfry watch
+              belfry watch backup
               belfry watch backup#12 --json
             """)
 
-    @OptionGroup var common: CommonOptions
-    @Argument(help: ArgumentHelp("Show only this run, until it ends.", valueName: "job#n"))
-    var target: RunName?
+    @Argument(
+        help: ArgumentHelp(
+            "Show only this run, until it ends; a job's name alone means its newest run.",
+            valueName: "job[#n]"))
+    var target: RunTarget?
     @Option(help: ArgumentHelp("How to show progress: auto, live, plain, json or quiet.", valueName: "how"))
     var progress: TerminalTraits.Progress = .auto
+    @OptionGroup var common: CommonOptions
 
     func run() throws {
         let client = try common.client()
@@ -47,10 +51,9 @@ struct EventsCommand: ParsableCommand {
               belfry events --json --since 0 | jq -r .type
             """)
 
-    @OptionGroup var common: CommonOptions
-
     @Option(help: ArgumentHelp("Start after this event number (0: from the first event).", valueName: "seq"))
     var since: Int64?
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if let since, since < 0 { throw ValidationError("--since is a number from 0 up") }

@@ -14,21 +14,22 @@ struct WhyCommand: ParsableCommand {
             which rule. With --not only what was held back: held, not sent, or named by no
             route.
 
+              belfry why backup
               belfry why backup#12
               belfry why job:backup --not
               belfry why 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
             """)
 
-    @OptionGroup var common: CommonOptions
     @Argument(
         help: ArgumentHelp(
-            "JOB#N, the id of a run, message or outbox entry, or an item's key (job:NAME, thread:BOT/NAME).",
+            "JOB#N, JOB for its newest run, the id of a run, message or outbox entry, or an item's key (job:NAME, thread:BOT/NAME).",
             valueName: "id"))
     var id: String
     @Flag(help: "Only what was held back.")
     var not = false
     @Option(help: ArgumentHelp("At most this many events.", valueName: "n"))
     var limit = 100
+    @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit is a number from 1 up") }

@@ -6,8 +6,6 @@ import Timeline
 
 /// What every import takes.
 struct ImportOptions: ParsableArguments {
-    @OptionGroup var common: CommonOptions
-
     @Flag(help: "Add the jobs; without --apply they are only shown.")
     var apply = false
 
@@ -21,6 +19,7 @@ struct ImportOptions: ParsableArguments {
         help: ArgumentHelp("The bot that the jobs belong to.", valueName: "bot"), completion: Completions.bots
     )
     var bot: String?
+    @OptionGroup var common: CommonOptions
 
     /// Where the shown times begin.
     func start() throws(APIError) -> Moment {
@@ -74,9 +73,10 @@ struct ImportOptions: ParsableArguments {
             for job in jobs {
                 let first = job.action.split(separator: "\n").first ?? ""
                 let command = first.utf8.count < job.action.utf8.count ? first + " ..." : first
+                let outcome = job.refusal.map { "not added: \($0)" } ?? String(command)
                 table.add([
-                    "\(job.name)", "\(job.original)",
-                    "\(job.refusal.map { "not added: \($0)" } ?? String(command))",
+                    "\(job.name)", "\(PlainText.preview(job.original, limit: 40))",
+                    "\(PlainText.preview(outcome))",
                 ])
             }
             screen.print(table, empty: "")
@@ -104,13 +104,41 @@ struct ImportOptions: ParsableArguments {
         if !order.isEmpty { screen.print("") }
         for note in order {
             let whose = names[note] ?? []
-            let subject = whose.count == jobs.count ? "" : " (\(whose.joined(separator: ", ")))"
+            let rest = whose.count - Self.mostNames
+            let list =
+                whose.prefix(Self.mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+            let subject = whose.count == jobs.count ? "" : " (\(list))"
             screen.print(PlainText.oneLine("note\(subject): \(note)"))
         }
     }
+
+    /// How many jobs a note names.
+    private static let mostNames = 5
 
     /// Who the jobs will run as.
     func rights() -> ImportRights {
         ImportRights(system: common.system, status: try? common.client().ask(Endpoints.status()))
     }
+}
+
+/// Numbers of lines for people.
+enum LineNumbers {
+    /// `1-3, 7, 9-12`: neighbours as a range; of very many ranges the first, and how many lines more.
+    static func text(_ numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for number in Set(numbers).sorted() {
+            if let last = ranges.last, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        let rest = ranges.dropFirst(mostRanges).reduce(0) { $0 + $1.count }
+        let shown = ranges.prefix(mostRanges).map { range in
+            range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
+        }
+        return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+
+    private static let mostRanges = 20
 }

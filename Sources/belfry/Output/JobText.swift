@@ -1,4 +1,5 @@
 import API
+import APIClient
 import TerminalView
 import Tracking
 
@@ -26,7 +27,7 @@ enum JobText {
     static func confirm(_ verb: String, _ job: WireJob, _ common: CommonOptions) throws {
         if common.json { return try StandardOutput.print(json: job) }
         let screen = common.screen
-        let next = job.nextAt.map { "next at \(screen.time($0, of: job)), \(screen.distance($0))" }
+        let next = job.nextAt.map { "next at \(screen.fullTime($0, of: job)), \(screen.distance($0))" }
         let other =
             job.schedule.kind == "manual" ? nil : job.schedule.words.map { "runs \($0.lowercasedFirst)" }
         let when =
@@ -34,12 +35,23 @@ enum JobText {
             ? "its slots are skipped until belfry job resume \(job.name)"
             : next ?? other ?? "runs when asked: belfry run \(job.name)"
         screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
-        if let note = job.schedule.note { screen.print("note: \(note)") }
+        for note in [job.schedule.note, job.schedule.clockChanges].compactMap(\.self) {
+            screen.print("note: \(note)")
+        }
         for warning in job.warnings ?? [] { StandardError.print("belfry: warning: \(warning)") }
     }
 
+    /// Prints every job.
+    static func list(_ common: CommonOptions) throws {
+        let jobs = try common.client().ask(Endpoints.jobs())
+        try common.screen.list(jobs, asJSON: common.json) { screen in
+            screen.print(
+                table(jobs, screen), empty: "No jobs. Add one: belfry job add NAME --cron EXPR -- CMD")
+        }
+    }
+
     static func table(_ jobs: [WireJob], _ screen: Screen) -> TextTable {
-        var table = TextTable(["JOB", "SCHEDULE", "NEXT", "LAST", "BOT"])
+        var table = TextTable(["JOB", "SCHEDULE", "NEXT", "LAST", "BOT"], times: [2])
         for job in jobs {
             let next: TextTable.Cell =
                 job.paused.isPaused ? .init("paused", .yellow) : "\(screen.time(job.nextAt, of: job))"

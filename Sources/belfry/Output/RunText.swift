@@ -86,7 +86,8 @@ enum RunText {
     }
 
     static func table(_ runs: [WireRun], _ screen: Screen) -> TextTable {
-        var table = TextTable(["RUN", "STATE", "SLOT", "STARTED", "TOOK", "BOT"], rightAligned: [4])
+        var table = TextTable(
+            ["RUN", "STATE", "SLOT", "STARTED", "TOOK", "BOT"], rightAligned: [4], times: [2, 3])
         for run in runs {
             let mark = StateMark(run.state)
             let progress = run.live?.progress.map { " \(Int($0 * 100))%" } ?? ""

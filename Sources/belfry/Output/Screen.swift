@@ -1,4 +1,5 @@
 import API
+import Glibc
 import Host
 import TerminalView
 import Timeline
@@ -8,6 +9,8 @@ struct Screen {
     let traits: TerminalTraits
     let zone: ZoneRules
     let now: Moment
+    /// The cells of a line on a terminal; nil where there is no terminal.
+    let columns: Int?
 
     init(color: TerminalTraits.Wish, progress: TerminalTraits.Progress = .auto) {
         traits = TerminalTraits(
@@ -15,6 +18,7 @@ struct Screen {
             environment: Machine.environment)
         zone = Zones.local
         now = .now
+        columns = StandardOutput.isTerminal ? TerminalSize(of: STDOUT_FILENO).columns : nil
     }
 
     func print(_ text: String) { StandardOutput.print(text) }
@@ -30,24 +34,44 @@ struct Screen {
         traits.usesColor ? color.sequence + text + TerminalColor.normal.sequence : text
     }
 
-    /// A time: `02:30:05` within 12 hours of now, else with its date; `-` when there is none.
-    func time(_ timestamp: Timestamp?) -> String { time(timestamp, zone) }
+    /// A time in a column or a line: `02:30:05` today, `Mon 23 Nov 02:30` on another day; `-` when there is none.
+    ///
+    /// Where no terminal shows it, ISO 8601, as ``fullTime(_:of:)``.
+    func time(_ timestamp: Timestamp?) -> String {
+        written(timestamp, zone) { DisplayTime.short($0, in: zone, at: now) }
+    }
 
     /// A time in the zone of a job, with its offset where that is not the zone of this machine.
     func time(_ timestamp: Timestamp?, of job: WireJob) -> String {
-        guard let moment = timestamp?.moment, let name = job.schedule.zone, name != zone.name,
-            let rules = Zones.rules(name)
-        else { return time(timestamp) }
-        let offset = moment.iso8601(in: rules).drop { $0 != "T" }.drop { !"Z+-".contains($0) }
-        return "\(time(timestamp, rules)) \(offset)"
+        let rules = rules(of: job)
+        return written(timestamp, rules) { moment in
+            let offset = rules.name == zone.name ? "" : " (\(DisplayTime.offset(moment, in: rules)))"
+            return DisplayTime.short(moment, in: rules, at: now) + offset
+        }
     }
 
-    private func time(_ timestamp: Timestamp?, _ zone: ZoneRules) -> String {
+    /// A time on its own: `Mon 23 Nov 03:00 (+01:00)`, in the zone of a job where one is given.
+    func fullTime(_ timestamp: Timestamp?, of job: WireJob? = nil) -> String {
+        fullTime(timestamp, in: job.map(rules) ?? zone)
+    }
+
+    /// The same in a zone.
+    func fullTime(_ timestamp: Timestamp?, in rules: ZoneRules) -> String {
+        written(timestamp, rules) { DisplayTime.full($0, in: rules, at: now) }
+    }
+
+    /// The zone of a job's schedule, else that of this machine.
+    func rules(of job: WireJob) -> ZoneRules {
+        guard let name = job.schedule.zone, name != zone.name else { return zone }
+        return Zones.rules(name) ?? zone
+    }
+
+    private func written(
+        _ timestamp: Timestamp?, _ rules: ZoneRules, _ display: (Moment) -> String
+    ) -> String {
         guard let moment = timestamp?.moment else { return "-" }
-        let local = CivilTime(moment, in: zone)
-        let clock = Self.two(local.hour) + ":" + Self.two(local.minute) + ":" + Self.two(local.second)
-        let distance = moment > now ? moment - now : now - moment
-        return distance < .seconds(43_200) ? clock : "\(local.date.iso8601) \(clock)"
+        // Parts of a second are for programs that read JSON.
+        return columns == nil ? Moment(seconds: moment.seconds).iso8601(in: rules) : display(moment)
     }
 
     /// How far a time is: `in 5m`, `3h ago`.
@@ -56,6 +80,4 @@ struct Screen {
             ? "in \(DisplayDuration.text(timestamp.moment - now))"
             : "\(DisplayDuration.text(now - timestamp.moment)) ago"
     }
-
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -3,6 +3,9 @@ import TerminalView
 import Tracking
 
 /// Rows with aligned columns, for people.
+///
+/// On a terminal they fit its width: the widest columns are cut, but never the first, which names the row, and never
+/// numbers.
 struct TextTable {
     /// A cell: its text, and the colour it is shown in.
     struct Cell: ExpressibleByStringInterpolation {
@@ -20,11 +23,18 @@ struct TextTable {
     private var rows: [[Cell]]
     private let titles: [String]
     private let rightAligned: Set<Int>
+    private let times: Set<Int>
 
-    /// A table without rows; columns in `rightAligned` stand to the right, as numbers do.
-    init(_ titles: [String], rightAligned: Set<Int> = []) {
+    /// A table without rows.
+    ///
+    /// - Parameters:
+    ///   - titles: the titles of its columns.
+    ///   - rightAligned: the columns that stand to the right, as numbers do.
+    ///   - times: the columns that are cut only where cutting the others is not enough.
+    init(_ titles: [String], rightAligned: Set<Int> = [], times: Set<Int> = []) {
         self.titles = titles
         self.rightAligned = rightAligned
+        self.times = times
         rows = []
     }
 
@@ -37,10 +47,22 @@ struct TextTable {
     func lines(_ screen: Screen, empty: String) -> [String] {
         guard !rows.isEmpty else { return [screen.paint(empty, .dim)] }
         let all = [titles.map { Cell($0, .dim) }] + rows
-        let widths = titles.indices.map { column in
+        var widths = titles.indices.map { column in
             all.map { CellWidth.of($0[column].text) }.max() ?? 0
         }
-        return all.map { row in line(row, widths, screen) }
+        if let columns = screen.columns {
+            let flexible = Set(titles.indices.dropFirst()).subtracting(rightAligned)
+            for columnsToCut in [flexible.subtracting(times), flexible] {
+                widths = ColumnFit.widths(widths, flexible: columnsToCut, columns: columns)
+            }
+        }
+        let mark = screen.traits.isUTF8 ? "…" : "..."
+        return all.map { row in
+            let fitting = zip(row, widths).map { cell, width in
+                Cell(ColumnFit.cut(cell.text, to: width, mark: mark), cell.color)
+            }
+            return line(fitting, widths, screen)
+        }
     }
 
     private func line(_ row: [Cell], _ widths: [Int], _ screen: Screen) -> String {
@@ -50,7 +72,7 @@ struct TextTable {
             let text = cell.color == .normal ? cell.text : screen.paint(cell.text, cell.color)
             let isLast = column == row.count - 1
             line += rightAligned.contains(column) ? gap + text : text + (isLast ? "" : gap)
-            if !isLast { line += "  " }
+            if !isLast { line += String(repeating: " ", count: ColumnFit.gap) }
         }
         return line
     }

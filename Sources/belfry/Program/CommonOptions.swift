@@ -65,28 +65,7 @@ struct ListOptions: ParsableArguments {
 extension TerminalTraits.Wish: ExpressibleByArgument {}
 extension TerminalTraits.Progress: ExpressibleByArgument {}
 
-/// A duration such as `90s`, `15m` or `1h30m`.
-struct DurationArgument: Hashable, Sendable {
-    let duration: Duration
-
-    /// The duration that `text` names.
-    ///
-    /// - Throws: what is wrong with it, as the parser shows it behind the name of the option.
-    @Sendable static func read(_ text: String) throws -> DurationArgument {
-        do throws(TimelineError) {
-            return DurationArgument(duration: try Duration(text: text))
-        } catch {
-            guard error.problem == .outOfRange else {
-                throw ValidationError("it is not a duration; write one such as 90s, 15m, 2h or 7d")
-            }
-            throw ValidationError("\(error)")
-        }
-    }
-
-    var milliseconds: Int64 { duration.milliseconds }
-}
-
-extension RunName: ExpressibleByArgument {
+extension RunTarget: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 
     package static var defaultCompletionKind: CompletionKind { Completions.runs }
@@ -101,7 +80,9 @@ enum Completions {
     static let runs = CompletionKind.custom { _, _, _ in
         var query = RunsQuery()
         query.limit = 50
-        return ask(Endpoints.runs(query: query)).compactMap(\.name)
+        let runs = ask(Endpoints.runs(query: query))
+        // A job's name stands for its newest run.
+        return Set(runs.map(\.job)).sorted() + runs.compactMap(\.name)
     }
 
     static let bots = CompletionKind.custom { _, _, _ in

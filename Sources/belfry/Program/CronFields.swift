@@ -2,6 +2,7 @@ import API
 public import ArgumentParser
 import Cron
 import Host
+import TerminalView
 import Timeline
 
 /// An expression and how it is to be read.
@@ -135,11 +136,30 @@ struct CronSearchFields: ParsableArguments {
             return
         }
         let shown = Array(found.prefix(count))
-        for moment in shown { StandardOutput.print(moment.iso8601(in: zone)) }
+        let times = CronTimes(zone)
+        for moment in shown { StandardOutput.print(times.text(moment)) }
         if shown.isEmpty, !expression.neverFires {
             let side = question == .next ? "after" : "before"
             StandardError.print("belfry: it does not fire \(side) \(start.iso8601(in: zone))")
         }
         for warning in warnings { StandardError.print("belfry: \(warning.message)") }
+    }
+}
+
+/// How times of an expression are shown: to people on a terminal, in ISO 8601 to programs.
+struct CronTimes {
+    private let zone: ZoneRules
+    private let screen: Screen?
+
+    init(_ zone: ZoneRules) {
+        self.zone = zone
+        screen = StandardOutput.isTerminal ? Screen(color: .auto) : nil
+    }
+
+    /// `Mon 23 Nov 03:00 (+01:00), in 11h`.
+    func text(_ moment: Moment) -> String {
+        guard let screen else { return moment.iso8601(in: zone) }
+        let time = Timestamp(moment)
+        return "\(screen.fullTime(time, in: zone)), \(screen.distance(time))"
     }
 }

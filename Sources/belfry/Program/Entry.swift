@@ -68,7 +68,7 @@ enum Entry {
         _ word: String?, among commands: [any ParsableCommand.Type], of group: String
     ) -> APIError? {
         guard let word, !word.hasPrefix("-"), word != "help" else { return nil }
-        let names = commands.compactMap { $0.configuration.commandName }
+        let names = commands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases }
         guard !names.contains(word) else { return nil }
         let whole = "\(group) \(word)".dropFirst("belfry ".count)
         return APIError(

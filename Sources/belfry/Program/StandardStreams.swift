@@ -56,10 +56,10 @@ extension TerminalSize {
 
 /// The process's standard input.
 enum StandardInput {
-    /// All of it as text, broken UTF-8 replaced, line ends at the end dropped.
+    /// All of it as text, broken UTF-8 replaced, line ends at the end dropped unless `keepsEnd`.
     ///
     /// - Throws: ``APIError`` with ``ErrorCode/tooLarge`` when there are more than `limit` bytes.
-    static func text(limit: Int) throws(APIError) -> String {
+    static func text(limit: Int, keepsEnd: Bool = false) throws(APIError) -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
@@ -73,7 +73,7 @@ enum StandardInput {
                     hint: "Pipe it through: tail -c \(limit)")
             }
         }
-        while bytes.last == 0x0A || bytes.last == 0x0D { bytes.removeLast() }
+        while !keepsEnd, bytes.last == 0x0A || bytes.last == 0x0D { bytes.removeLast() }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

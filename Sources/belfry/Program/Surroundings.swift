@@ -20,13 +20,14 @@ enum Zones {
     /// The time that the value of an option names, in `zone` where it has no offset.
     static func moment(
         _ text: String, of option: String, in zone: ZoneRules = local,
-        example: String = "2026-03-29T03:00+02:00"
+        example: String = "a time such as 2026-03-29T03:00+02:00"
     ) throws(APIError) -> Moment {
         do {
             return try Moment(iso8601: text, in: zone)
         } catch {
             throw APIError(
-                .badValue, "\(option): \(error.message)", hint: "Write a time such as \(example).")
+                .badValue, "the value '\(text)' is invalid for '\(option)': \(error.message)",
+                hint: "Write \(example).")
         }
     }
 

@@ -43,6 +43,12 @@ enum JSON: Decodable, Hashable, Sendable {
         return Set(members.keys)
     }
 
+    /// An object's members; none for anything else.
+    var members: [String: JSON] {
+        guard case .object(let members) = self else { return [:] }
+        return members
+    }
+
     /// The elements of an array; none for anything else.
     var list: [JSON] {
         guard case .list(let elements) = self else { return [] }

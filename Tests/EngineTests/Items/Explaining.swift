@@ -57,6 +57,7 @@ extension Tower {
             let why = ["run.failed desk:send route failed", "run.failed hook:send route exitCode"]
             #expect(try await tower.why(failed.name) == why)
             #expect(try await tower.why(failed.id) == why)
+            #expect(try await tower.why("backup") == why, "its newest run")
             let explanation = try #require(try await tower.control.why(failed.id, limit: 9).first)
             #expect(explanation.run == failed.name && explanation.verdict.item == "job:backup")
             tower.clock.advance(by: .seconds(600))
