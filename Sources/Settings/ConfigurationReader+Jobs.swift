@@ -1,4 +1,5 @@
 import Cron
+import Delivery
 import Grouping
 import Ledger
 
@@ -86,12 +87,21 @@ extension ConfigurationReader {
 
     private func readNotifications(_ field: Field, into bot: inout Configuration.Bot) {
         let fields = field.record(
-            keys: ["sound", "wait", "ringAgainAfter", "preview"],
-            later: ["quiet", "budget", "level", "digest", "icon"])
+            keys: ["sound", "icon", "urgency", "wait", "ringAgainAfter", "preview"],
+            later: ["quiet", "budget", "level", "digest"])
         guard let fields else { return }
         bot.soundName = fields["sound"]?.word()
+        bot.icon = readIcon(fields["icon"])
+        bot.urgency = fields["urgency"]?.choice(of: Urgency.allCases.map(\.rawValue)).flatMap(Urgency.init)
         if let wait = fields["wait"]?.duration() { bot.policy.wait = wait }
         if let again = fields["ringAgainAfter"]?.duration() { bot.policy.ringAgainAfter = again }
         if let preview = fields["preview"]?.number(in: 10...500) { bot.policy.previewCharacters = preview }
+    }
+
+    private func readIcon(_ field: Field?) -> String? {
+        guard let field, let text = field.word() else { return nil }
+        guard let fault = IconName.fault(in: text) else { return text }
+        field.fault("\"\(text)\" \(fault)", hint: "write a name such as mail-unread, or a path from /")
+        return nil
     }
 }

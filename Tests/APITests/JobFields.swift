@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Grouping
 import Host
 import Ledger
 import Settings
@@ -60,6 +61,8 @@ import Timeline
         ("catchUp: { burst: 3 }", #"{"burst":3}"#),
         ("leftovers: { then: kill }", #"{"leftovers":{"then":"kill"}}"#),
         ("grace: 36601d", #"{"graceMs":3162326400000}"#), ("retry: { backoff: 0s }", #"{"backoffMs":0}"#),
+        ("notify: { urgency: loud }", #"{"notify":{"urgency":"loud"}}"#),
+        ("notify: { icon: a/b }", #"{"notify":{"icon":"a/b"}}"#),
         ("overlap: never", #"{"overlap":"never"}"#), ("timeout: soon", #"{"timeoutMs":"soon"}"#),
     ])
     func `has the same limits in files and in drafts`(line: String, json: String) throws {
@@ -126,6 +129,19 @@ import Timeline
         #expect(spec.rules.user == "nobody")
         try JobFields.standard.apply(draft(#"{"user":""}"#), to: &spec)
         #expect(spec.rules.user == nil)
+    }
+
+    @Test func `shows how notices look, in files, drafts, options and job show`() throws {
+        let inFile = try #require(try read("notify: { urgency: low, icon: /a.png }"))
+        var spec = spec()
+        let given = try JobFieldOptions.parse(["--urgency", "low", "--icon", "/a.png"]).values
+        try JobFields.standard.apply(given, to: &spec)
+        #expect((spec.urgency, spec.icon) == (.low, "/a.png"))
+        #expect((inFile.urgency, inFile.icon) == (.low, "/a.png"))
+        let policies = JobFields.standard.policies(of: spec)
+        #expect(JobFields.standard.summary(policies).contains("urgency low, icon /a.png"))
+        try JobFields.standard.apply(draft(#"{"notify":{"urgency":"","icon":""}}"#), to: &spec)
+        #expect(spec.urgency == nil && spec.icon == nil)
     }
 
     @Test func `counts whole milliseconds wherever it is read`() throws {

@@ -1,3 +1,5 @@
+import Delivery
+import Grouping
 import Timeline
 
 /// The fields of a job, once.
@@ -12,12 +14,13 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + account + process.map { $0.without(\.draft) })
+        basics.map { $0.without(\.policy) } + slots + turns + looks + account
+            + process.map { $0.without(\.draft) })
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
-        "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
+        "concurrency": "{ key: disk, max: 1 }", "notify": "{ urgency: normal }", "limits": "{ memory: 2G }",
     ]
 
     // MARK: What it does; no policies
@@ -131,6 +134,25 @@ package struct JobFields: Sendable {
                     "at most \($0) of key \(policies["concurrency.key"]?.text ?? "")"
                 }
             }),
+    ]
+
+    // MARK: How its notices look
+
+    private static let looks: [JobField] = [
+        JobField(
+            "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
+            "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
+            option: "urgency", isRemovable: true,
+            shown: { $0["notify.urgency"]?.text.map { "urgency \($0)" } }),
+        JobField(
+            "notify.icon", .text(longest: IconName.longest), .at(\.icon),
+            "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
+            check: { spec in
+                (spec.icon.flatMap(IconName.fault)).map {
+                    JobFault($0, hint: "write a name such as drive-harddisk, or a path from /")
+                }
+            },
+            shown: { $0["notify.icon"]?.text.map { "icon \($0)" } }),
     ]
 
     // MARK: What its processes are given
@@ -285,6 +307,10 @@ extension JobPlace {
     fileprivate static let concurrencyMax = JobPlace(
         get: { ($0.concurrency?.max).map { .number($0) } },
         set: { if let max = $1?.number { $0.concurrency?.max = max } })
+
+    fileprivate static let urgency = JobPlace(
+        get: { ($0.urgency?.rawValue).map { .text($0) } },
+        set: { $0.urgency = ($1?.text).flatMap(Urgency.init) })
 
     fileprivate static let umask = JobPlace(
         get: { $0.rules.umask.map { .text("0" + String($0, radix: 8)) } },
