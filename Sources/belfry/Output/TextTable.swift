@@ -87,6 +87,11 @@ enum PlainText {
         return String(clean)
     }
 
+    /// `text` as lines of that kind.
+    static func lines(_ text: String) -> [String] {
+        text.spoken.split(separator: "\n", omittingEmptySubsequences: false).map { oneLine(String($0)) }
+    }
+
     /// The first `limit` characters of `text` on one line, with an ellipsis where some are missing.
     static func preview(_ text: String, limit: Int = 100) -> String {
         let line = oneLine(text)

@@ -304,4 +304,8 @@ extension MemoryLedger {
     func expiredRows(before moment: Moment, limit: Int) async throws(LedgerError) -> Int {
         try await read { $0.expiredRows(before: moment, limit: limit) }
     }
+
+    func ids(of kind: IDKind, matching short: ShortID, limit: Int) async throws(LedgerError) -> [String] {
+        try await read { $0.ids(of: kind, matching: short, limit: limit) }
+    }
 }
