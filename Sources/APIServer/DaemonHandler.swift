@@ -66,6 +66,7 @@ package struct DaemonHandler: Sendable {
 
     private func addTalk(to table: inout HandlerTable) {
         table.on(Endpoints.messages) { try await messages($0.query) }
+        table.on(Endpoints.message) { try await message($0.path) }
         table.on(Endpoints.items) { try await items(limit: $0.query.limit) }
         table.on(Endpoints.notify) { try await notify($0.body) }
         table.on(Endpoints.read) { try await read($0.path) }

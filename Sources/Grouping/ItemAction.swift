@@ -31,7 +31,9 @@ public struct ItemSnapshot: Hashable, Codable, Sendable {
 
     /// What an item shows.
     public enum Content: Hashable, Codable, Sendable {
-        /// How many messages are unread, and the newest three of those, oldest first; texts are previews.
+        /// How many messages are unread, and the newest three of those, oldest first.
+        ///
+        /// Texts are previews of one line each; that of a lone message has its line breaks, see ``Preview/shape(_:to:)``.
         case messages(count: Int, last: [Message])
         /// Where the job is.
         case job(JobReport)

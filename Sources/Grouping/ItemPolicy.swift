@@ -8,8 +8,10 @@ public struct ThreadPolicy: Hashable, Codable, Sendable {
     public var interval: Duration
     /// The least time between two rings of one unread item, unless the urgency rises.
     public var ringAgainAfter: Duration
-    /// The longest line shown of a message, in characters.
+    /// The longest line shown of a message among others, in characters; a lone one has three times as many.
     public var previewCharacters: Int
+    /// The most shown of a message that is alone in its item, in characters.
+    var wholeCharacters: Int { previewCharacters * 3 }
 
     /// A policy; left out, a wait of 1.5 s, an update a second, a ring in 5 minutes, 100 characters.
     public init(

@@ -23,8 +23,12 @@ public struct JobFact: Hashable, Codable, Sendable {
     public var slots: Int
     /// When it became so; the length of an outage is measured between these.
     public var at: Moment
+    /// How much a failure disturbs, where the job or its bot sets that; absent: `critical`.
+    ///
+    /// Nothing else of the job disturbs more than this.
+    public var urgency: Urgency?
 
-    /// A fact.
+    /// A fact of a job without an urgency of its own.
     public init(
         run: Int?, state: RunState, reason: RunReason? = nil, exitCode: Int? = nil, signal: Int? = nil,
         progress: Double? = nil, phase: String? = nil, text: String? = nil, slots: Int = 1, at: Moment

@@ -62,16 +62,17 @@ public struct JobItem: Hashable, Codable, Sendable {
         clamp(at: now, policy)
         guard let flushAt, let report, let waiting else { return [] }
         guard pace.isDue(at: now) else { return [.wakeAt(flushAt)] }
-        let urgency = urgency(of: report.news)
+        let urgency = urgency(of: report)
+        let reason = waiting.rings && urgency == .low ? .lowUrgency : waiting
         pace.flushed(at: now)
         self.waiting = nil
-        if waiting.rings { ring = Ring(at: now, urgency: urgency) }
+        if reason.rings { ring = Ring(at: now, urgency: urgency) }
         isShown = !isDismissed
         revision += 1
         let run = report.fact.run
-        if waiting.rings || quiet?.run != run { quiet = Quiet(since: revision, run: run) }
+        if reason.rings || quiet?.run != run { quiet = Quiet(since: revision, run: run) }
         let snapshot = ItemSnapshot(
-            key: .job(job), revision: revision, bot: bot, urgency: urgency, reason: waiting, at: now,
+            key: .job(job), revision: revision, bot: bot, urgency: urgency, reason: reason, at: now,
             isDismissed: isDismissed, content: .job(report))
         return [.flush(snapshot)]
     }
@@ -208,10 +209,13 @@ extension JobItem {
         return [.resolve(revision: revision)]
     }
 
-    private func urgency(of news: JobNews) -> Urgency {
-        switch news {
-        case .started, .progress: .low
-        case .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped, .lost: .normal
+    private func urgency(of report: JobReport) -> Urgency {
+        let own = report.fact.urgency
+        switch report.news {
+        case .started, .progress: return .low
+        case .failed, .lost: return own ?? .critical
+        case .blocked, .completed, .recovered, .canceled, .missed, .skipped:
+            return min(own ?? .normal, .normal)
         }
     }
 

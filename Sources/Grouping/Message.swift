@@ -1,5 +1,4 @@
 public import Timeline
-import Tracking
 
 /// A message in a thread of a bot.
 public struct Message: Hashable, Codable, Sendable {
@@ -98,55 +97,5 @@ public struct Appearance: Hashable, Codable, Sendable {
         self.soundName = soundName
         self.category = category
         self.expireAfter = expireAfter
-    }
-}
-
-/// A text as one clean line.
-public enum Preview {
-    /// `text` on one line, at most `limit` characters long, cut between two of them.
-    ///
-    /// Runs of white space become one space; terminal sequences, control characters and the marks that turn
-    /// the direction of the text after them go. A cut line ends in `…`, which counts. A character may be
-    /// long (a family is seven scalars), yet the line never exceeds 16 bytes times `limit`, or 64, so
-    /// that a heap of accents can't swell it.
-    ///
-    /// - Complexity: O(`limit`), white space and control characters that are dropped not counted.
-    public static func cut(_ text: String, to limit: Int = 100) -> String {
-        guard limit > 0 else { return "" }
-        if text.utf8.count <= limit, isLine(text) { return text }
-        let (line, isWhole) = fold(text, bytes: max(64, limit * 16))
-        let end = line.index(line.startIndex, offsetBy: limit, limitedBy: line.endIndex)
-        if isWhole, (end ?? line.endIndex) == line.endIndex { return line }
-        // The last character of a line that was broken off may be half of one: it goes as well.
-        let kept = (isWhole ? line[...] : line.dropLast()).prefix(limit - 1)
-        return kept + "…"
-    }
-
-    /// Whether the text is one line of visible ASCII already, its words one space apart.
-    private static func isLine(_ text: String) -> Bool {
-        var previous: UInt8 = 0x20
-        for byte in text.utf8 {
-            guard (0x21...0x7E).contains(byte) || (byte == 0x20 && previous != 0x20) else { return false }
-            previous = byte
-        }
-        return previous != 0x20 || text.isEmpty
-    }
-
-    /// The folded line, and whether it holds all of the text; stops soon after `bytes`.
-    private static func fold(_ text: String, bytes: Int) -> (line: String, isWhole: Bool) {
-        var line = ""
-        var hasGap = false
-        for scalar in SpokenScalars(text) {
-            if scalar.properties.isWhitespace {
-                hasGap = !line.isEmpty
-            } else {
-                let length = UTF8.width(scalar) + (hasGap ? 1 : 0)
-                if line.utf8.count + length > bytes { return (line, false) }
-                if hasGap { line.unicodeScalars.append(" ") }
-                hasGap = false
-                line.unicodeScalars.append(scalar)
-            }
-        }
-        return (line, true)
     }
 }

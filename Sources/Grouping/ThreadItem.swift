@@ -15,7 +15,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
     public private(set) var revision = 0
     /// How many messages of the bot no person has seen.
     public private(set) var unread = 0
-    /// The newest three messages, oldest first, read or not; texts are previews.
+    /// The newest three messages, oldest first, read or not; texts are as a lone message shows them.
     public private(set) var last: [Message] = []
 
     private var pace = Pace()
@@ -45,7 +45,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
     ) -> [ItemAction] {
         clamp(at: now, policy)
         var line = message
-        line.text = Preview.cut(message.text, to: policy.previewCharacters)
+        line.text = Preview.shape(message.text, to: policy.wholeCharacters)
         line.title = message.title.map { Preview.cut($0, to: policy.previewCharacters) }
         guard message.author == .bot else {
             remember(line)
@@ -70,7 +70,7 @@ public struct ThreadItem: Hashable, Codable, Sendable {
         fresh = Fresh()
         for index in replaceable.indices { replaceable[index].isFresh = false }
         revision += 1
-        return [.flush(snapshot(reason, at: now))]
+        return [.flush(snapshot(reason, at: now, policy))]
     }
 
     /// A person has read all messages so far.
@@ -136,10 +136,16 @@ extension ThreadItem {
         return now - ring.at >= policy.ringAgainAfter ? .newMessages : .tooSoon
     }
 
-    private func snapshot(_ reason: RingReason, at now: Moment) -> ItemSnapshot {
-        ItemSnapshot(
+    private func snapshot(_ reason: RingReason, at now: Moment, _ policy: ThreadPolicy) -> ItemSnapshot {
+        var shown = Array(last.suffix(min(unread, 3)))
+        if unread > 1 {
+            for index in shown.indices {
+                shown[index].text = Preview.cut(shown[index].text, to: policy.previewCharacters)
+            }
+        }
+        return ItemSnapshot(
             key: .thread(bot: bot, thread: thread), revision: revision, bot: bot, urgency: urgency,
-            reason: reason, at: now, content: .messages(count: unread, last: last.suffix(min(unread, 3))))
+            reason: reason, at: now, content: .messages(count: unread, last: shown))
     }
 
     private mutating func resolve() -> ItemAction {

@@ -4,7 +4,7 @@
 /// written any other way.
 package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading,
     VerdictReading,
-    HistoryReading
+    HistoryReading, IDReading
 {
     /// Makes all `changes` true, durably, or none of them.
     ///

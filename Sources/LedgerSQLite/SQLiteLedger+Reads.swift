@@ -290,3 +290,13 @@ extension SQLiteLedger {
         }
     }
 }
+
+extension SQLiteLedger {
+    package func ids(
+        of kind: IDKind, matching short: ShortID, limit: Int
+    ) async throws(LedgerError) -> [String] {
+        try await read { database throws(StoreFailure) in
+            try ShortIDRows.ids(of: kind, matching: short, limit: limit, in: database)
+        }
+    }
+}

@@ -23,6 +23,13 @@ enum BotFields {
         BotField(key: "sound", form: .text(), doc: "A sound of the freedesktop sound theme.") {
             $0.soundName = $1.text
         },
+        BotField(key: "icon", form: .icon, doc: "The icon of its notifications: a name or an absolute path.") {
+            $0.icon = $1.text
+        },
+        BotField(
+            key: "urgency", form: .choice(Urgency.allCases.map(\.rawValue)),
+            doc: "How much its notifications disturb (default: normal; a failure: critical)."
+        ) { $0.urgency = $1.text.flatMap(Urgency.init) },
         BotField(
             key: "wait", form: .duration(orZero: true),
             doc: "How long the first message of a quiet thread waits for more (default: 1500ms)."
@@ -44,7 +51,7 @@ enum BotFields {
     ]
 
     /// Keys of later versions.
-    static let later = ["quiet", "budget", "level", "digest", "icon"]
+    static let later = ["quiet", "budget", "level", "digest"]
 
     /// The kinds of what answers messages, and those of later versions.
     static let backends = ["command"]

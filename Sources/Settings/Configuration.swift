@@ -22,6 +22,10 @@ package struct Configuration: Sendable {
         package var name: String
         package var policy: ThreadPolicy
         package var soundName: String?
+        /// The icon of its messages.
+        package var icon: String?
+        /// How much its messages, and failures of its jobs, disturb; nil: the defaults of each.
+        package var urgency: Urgency?
         /// `FILE:LINE`.
         package var place: String
     }

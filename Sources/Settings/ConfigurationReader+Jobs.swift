@@ -1,4 +1,5 @@
 import Cron
+import Delivery
 import Grouping
 import Ledger
 

@@ -11,7 +11,10 @@ extension EngineConfiguration {
         let bots = configuration.bots.map { bot in
             (
                 bot.name,
-                BotProfile(name: bot.name, policy: bot.policy, soundName: bot.soundName, place: bot.place)
+                BotProfile(
+                    name: bot.name, policy: bot.policy,
+                    manner: BotManner(soundName: bot.soundName, icon: bot.icon), urgency: bot.urgency,
+                    place: bot.place)
             )
         }
         self.init(

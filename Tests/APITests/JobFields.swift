@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Grouping
 import Host
 import Ledger
 import Settings
@@ -61,6 +62,8 @@ import Tracking
         ("catchUp: { burst: 3 }", #"{"burst":3}"#),
         ("leftovers: { then: kill }", #"{"leftovers":{"then":"kill"}}"#),
         ("grace: 36601d", #"{"graceMs":3162326400000}"#), ("retry: { backoff: 0s }", #"{"backoffMs":0}"#),
+        ("notify: { urgency: loud }", #"{"notify":{"urgency":"loud"}}"#),
+        ("notify: { icon: a/b }", #"{"notify":{"icon":"a/b"}}"#),
         ("overlap: never", #"{"overlap":"never"}"#), ("timeout: soon", #"{"timeoutMs":"soon"}"#),
     ])
     func `has the same limits in files and in drafts`(line: String, json: String) throws {
@@ -209,19 +212,32 @@ import Tracking
     }
 
     @Test func `of its processes has an option`() throws {
-        func read(_ words: String...) throws -> JobValue { try JobFieldOptions.parse(words).values }
+        func read(_ words: String...) throws -> String {
+            String(decoding: try JobFieldOptions.parse(words).values.bytes, as: UTF8.self)
+        }
         #expect(
-            try read("--env", "A=1", "--env", "B=x=y", "--env", "A=2")
-                == .map(["env": .map(["A": .text("2"), "B": .text("x=y")])]))
-        #expect(try read("--env", "") == .map(["env": .text("")]))
-        #expect(
-            try read("--nice", "-5", "--umask", "027") == .map(["nice": .number(-5), "umask": .text("027")]))
-        #expect(try read("--stdin", "/etc/hosts") == .map(["stdin": .map(["file": .text("/etc/hosts")])]))
-        #expect(try read("--stdin", "", "--user", "") == .map(["stdin": .text(""), "user": .text("")]))
-        #expect(try read("--cwd", "/srv", "--pty") == .map(["cwd": .text("/srv"), "pty": .flag(true)]))
+            try read("--env", "A=1", "--env", "B=x=y", "--env", "A=2") == #"{"env":{"A":"2","B":"x=y"}}"#)
+        #expect(try read("--env", "") == #"{"env":""}"#)
+        #expect(try read("--nice", "-5", "--umask", "027") == #"{"nice":-5,"umask":"027"}"#)
+        #expect(try read("--stdin", "/etc/hosts") == #"{"stdin":{"file":"/etc/hosts"}}"#)
+        #expect(try read("--user", "", "--stdin", "") == #"{"user":"","stdin":""}"#)
+        #expect(try read("--cwd", "/srv", "--pty") == #"{"cwd":"/srv","pty":true}"#)
         for words in [["--env", "A"], ["--env", "=1"], ["--nice", "20"], ["--umask", "9"]] {
             #expect(throws: (any Error).self, "\(words)") { try JobFieldOptions.parse(words) }
         }
+    }
+
+    @Test func `shows how notices look, in files, drafts, options and job show`() throws {
+        let inFile = try #require(try read("notify: { urgency: low, icon: /a.png }"))
+        var spec = spec()
+        let given = try JobFieldOptions.parse(["--urgency", "low", "--icon", "/a.png"]).values
+        try JobFields.standard.apply(given, to: &spec)
+        #expect((spec.urgency, spec.icon) == (.low, "/a.png"))
+        #expect((inFile.urgency, inFile.icon) == (.low, "/a.png"))
+        let policies = JobFields.standard.policies(of: spec)
+        #expect(JobFields.standard.summary(policies).contains("urgency low, icon /a.png"))
+        try JobFields.standard.apply(draft(#"{"notify":{"urgency":"","icon":""}}"#), to: &spec)
+        #expect(spec.urgency == nil && spec.icon == nil)
     }
 
     @Test func `counts whole milliseconds wherever it is read`() throws {

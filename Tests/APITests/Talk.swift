@@ -33,7 +33,60 @@ import Timeline
             #expect(try await house.belfry("notify", "x", "--urgency", "loud").status == 2)
             let badIcon = try await house.belfry("notify", "x", "--icon", "di\nsk")
             #expect(badIcon.status == 2 && badIcon.errors.contains("icon contains a control character"))
+            let nowhere = try await house.belfry("notify", "x", "--icon", "./disk.png")
+            #expect(nowhere.status == 2)
+            #expect(
+                nowhere.errors.contains("icon is neither an icon's name nor an absolute path. Send an icon's")
+            )
             #expect(try await house.belfry("bot", "show", "dsek").errors.contains("Did you mean \"desk\"?"))
+        }
+    }
+
+    @Test func `a message is shown whole, by as much of its id as it takes`() async throws {
+        try await House.whileStanding { house in
+            let text = "the tape\n  is \u{1B}[31mfull\u{1B}[0m\n" + String(repeating: "word ", count: 200)
+            let posted = try await house.belfry("notify", text, "--bot", "ops", "--title", "Tape", "--json")
+            let id = try WireCoding.decode(WireMessage.self, from: posted.output.utf8).id
+            let listed = try await house.belfry("messages").output
+            #expect(listed.contains(id.suffix(8)) && !listed.contains(id))
+            for name in [id, String(id.suffix(8)), String(id.prefix(4))] {
+                let shown = try await house.belfry("messages", "show", name)
+                #expect(shown.status == 0, "\(name): \(shown.errors)")
+                #expect(shown.output.contains("\n\nthe tape\n  is full\nword word"))
+                #expect(shown.output.split(separator: "word", omittingEmptySubsequences: false).count == 201)
+                #expect(shown.output.contains(id) && shown.output.contains("Tape"))
+            }
+            let json = try await house.belfry("messages", "show", String(id.suffix(8)), "--json")
+            #expect(try WireCoding.decode(WireMessage.self, from: json.output.utf8).text == text)
+            #expect(try await house.belfry("messages", "ops", "--limit", "1").output == listed)
+            #expect(try await house.belfry("read", String(id.suffix(8))).status == 0)
+            let missing = try await house.belfry("messages", "show", "ffffffff")
+            #expect(missing.status == 4)
+            #expect(missing.errors == "belfry: no message \"ffffffff\". See: belfry messages\n")
+        }
+    }
+
+    @Test func `a short id of several messages is refused with all of them`() async throws {
+        try await House.whileStanding { house in
+            var ids: [String] = []
+            for text in ["one", "two"] {
+                let posted = try await house.belfry("notify", text, "--bot", "ops", "--json")
+                ids.insert(try WireCoding.decode(WireMessage.self, from: posted.output.utf8).id, at: 0)
+            }
+            let start = String(ids[0].prefix(4))
+            for command in [["messages", "show"], ["read"], ["why"]] {
+                let refused = try await house.belfry(command + [start])
+                #expect(refused.status == 2)
+                #expect(
+                    refused.errors == """
+                        belfry: the short id "\(start)" matches several; write more of it:
+                          \(ids[0])  message of ops: two
+                          \(ids[1])  message of ops: one
+
+                        """)
+            }
+            let json = try await house.belfry("messages", "show", start, "--json")
+            #expect(json.errors.contains(#""code":"E1210""#) || json.output.contains(#""code":"E1210""#))
         }
     }
 

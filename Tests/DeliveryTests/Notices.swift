@@ -70,6 +70,10 @@ private func job(
         #expect(own.expireAfter == .seconds(5))
     }
 
+    @Test func `shows a letter where nobody chose an icon`() {
+        #expect(NoticeComposer.compose(thread(["a"], count: 1)).icon == "mail-unread")
+    }
+
     @Test func `is silent, and without a sound, when its version does not ring`() {
         let notice = NoticeComposer.compose(thread(["a"], count: 1, reason: .tooSoon))
         #expect(!notice.ring)
@@ -137,5 +141,41 @@ private func job(
         let notice = NoticeComposer.compose(job(.missed, fact, reason: .missed))
         #expect(notice.title == "backup missed 12 slots")
         #expect(notice.body == "the job does not catch up")
+    }
+}
+
+@Suite struct `the icon of a job` {
+    @Test(arguments: [
+        (JobNews.started, RunState.starting, "appointment-soon"), (.progress, .running, "appointment-soon"),
+        (.blocked, .blocked, "dialog-question"), (.completed, .completed, "emblem-default"),
+        (.recovered, .completed, "emblem-default"), (.failed, .failed, "dialog-error"),
+        (.failed, .timedOut, "dialog-error"), (.lost, .lost, "dialog-error"),
+        (.missed, .missed, "appointment-missed"), (.canceled, .canceled, "dialog-information"),
+    ])
+    func `shows what happened, whatever its bot looks like`(
+        _ news: JobNews, _ state: RunState, _ icon: String
+    ) {
+        let fact = JobFact(run: 1, state: state, at: start)
+        let manner = BotManner(soundName: "bell", icon: "robot")
+        let notice = NoticeComposer.compose(job(news, fact), manner: manner)
+        #expect(notice.icon == icon && notice.soundName == "bell")
+    }
+
+    @Test func `is the job's own where it has one`() {
+        let fact = JobFact(run: 1, state: .failed, at: start)
+        #expect(
+            NoticeComposer.compose(job(.failed, fact), jobIcon: "drive-harddisk").icon == "drive-harddisk")
+        #expect(NoticeComposer.compose(thread(["a"], count: 1), jobIcon: "x").icon == "mail-unread")
+    }
+
+    @Test(arguments: [
+        ("drive-harddisk", nil), ("/usr/share/pixmaps/a b.png", nil), ("", "can't be empty"),
+        ("a\nb", "contains a control character"),
+        ("/" + String(repeating: "x", count: 4096), "has more than 4096 bytes"),
+        ("icons/a.png", "is neither an icon's name nor an absolute path"),
+        ("file:///a.png", "is neither an icon's name nor an absolute path"),
+    ])
+    func `is a name or an absolute path`(_ text: String, _ fault: String?) {
+        #expect(IconName.fault(in: text) == fault)
     }
 }

@@ -115,7 +115,7 @@ import Testing
             let call = try #require(try await server.next())
             #expect(call.hints["value"] == nil)
             #expect(call.summary == "Backup")
-            #expect(call.body == "████░░░░░░░░ 41 %\n3 min left")
+            #expect(call.body == "██████░░░░░░░░░░\n3 min left")
         }
     }
 

@@ -73,6 +73,7 @@ import Testing
             call = try #require(try await server.next())
             #expect(call.replacesID == first.id)
         }
+        #expect(call.icon == "appointment-soon" && call.hints["urgency"] == "y:0")
         try gate.open()
         while !(call.summary + call.body).contains("failed") {
             call = try #require(try await server.next())
@@ -80,6 +81,33 @@ import Testing
         }
         #expect(call.hints["value"] == nil)
         #expect(call.hints["desktop-entry"] == "s:belfry")
+        // It stays until somebody closes it.
+        #expect(call.icon == "dialog-error" && call.hints["urgency"] == "y:2" && call.expiry == 0)
+    }
+
+    @Test func `sees who speaks and what happened, as bots and jobs are set to look`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await Belfry.start(
+            """
+            bots:
+              ops: { notifications: { icon: /usr/share/pixmaps/an owl.png, urgency: critical } }
+            jobs:
+              calm: { schedule: manual, shell: exit 1, notify: { urgency: normal, icon: drive-harddisk } }
+            """, bus: bus)
+        try await belfry.run("notify", "Deploy:\n  nodes  12\n  errors  0", "--bot", "ops")
+        let message = try #require(try await server.next())
+        #expect(message.body == "Deploy:\n  nodes  12\n  errors  0")
+        #expect(message.icon == "file:///usr/share/pixmaps/an%20owl.png")
+        #expect(message.hints["image-path"] == "s:" + message.icon)
+        #expect(message.hints["urgency"] == "y:2")
+        try await belfry.run("notify", "quietly", "--bot", "web", "--urgency", "low")
+        #expect(try await server.next()?.icon == "mail-unread")
+
+        try await belfry.run("run", "calm", "--follow")
+        var call = try #require(try await server.next())
+        while !(call.summary + call.body).contains("failed") { call = try #require(try await server.next()) }
+        #expect(call.icon == "drive-harddisk" && call.hints["urgency"] == "y:1" && call.expiry == -1)
     }
 
     @Test func `removes an item when it was read`() async throws {

@@ -39,6 +39,46 @@ private func report(_ actions: [ItemAction]) -> JobReport? {
     }
 }
 
+@Suite struct `the urgency of a job` {
+    /// The urgency and the reason of what a run in this state comes to, for a job with an urgency of its own.
+    private func shown(_ state: RunState, _ own: Urgency?, after failure: Bool = false) -> ItemSnapshot? {
+        var item = JobItem(job: "backup", bot: "ops")
+        if failure {
+            _ = item.receive(JobFact(run: 1, state: .failed, at: start), at: start, policy: policy)
+        }
+        var fact = JobFact(run: 2, state: state, at: start)
+        fact.urgency = own
+        for case .flush(let item) in item.receive(fact, at: start, policy: policy) { return item }
+        return nil
+    }
+
+    @Test(arguments: [
+        (RunState.failed, Urgency.critical), (.timedOut, .critical), (.lost, .critical),
+        (.completed, .normal),
+        (.missed, .normal), (.canceled, .normal), (.blocked, .normal), (.running, .low),
+    ])
+    func `is critical for failures alone`(_ state: RunState, _ urgency: Urgency) {
+        #expect(shown(state, nil)?.urgency == urgency)
+        #expect(shown(state, .critical)?.urgency == urgency)
+    }
+
+    @Test func `is that of a recovery when it is over`() {
+        #expect(shown(.completed, nil, after: true)?.urgency == .normal)
+    }
+
+    @Test(arguments: [RunState.failed, .lost, .completed, .missed])
+    func `that is normal is never exceeded`(_ state: RunState) {
+        #expect(shown(state, .normal)?.urgency == .normal)
+        #expect(shown(state, .normal)?.reason.rings == true)
+    }
+
+    @Test(arguments: [RunState.failed, .lost, .completed, .missed])
+    func `that is low never rings`(_ state: RunState) {
+        #expect(shown(state, .low)?.urgency == .low)
+        #expect(shown(state, .low)?.reason == .lowUrgency)
+    }
+}
+
 @Suite struct `two failures` {
     private func isSame(_ one: String, _ other: String) -> Bool {
         FailureSignature(JobFact(run: 1, state: .failed, text: one, at: start))

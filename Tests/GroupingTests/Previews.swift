@@ -58,3 +58,59 @@ import Testing
         }
     }
 }
+
+@Suite struct `a lone message` {
+    @Test(arguments: [
+        ("plain", "plain"),
+        ("one\ntwo\r\nthree\rfour", "one\ntwo\nthree\nfour"),
+        ("\n\n  a\n\n\n\nb  \n\n", "  a\n\nb"),
+        ("        used  free\nMem:     3G    1G\n", "        used  free\nMem:     3G    1G"),
+        ("a\tb", "a b"), ("a\u{2028}b\u{2029}c", "a\nb\nc"),
+        (
+            "wide" + String(repeating: " ", count: 500) + "gap",
+            "wide" + String(repeating: " ", count: 20) + "gap"
+        ),
+        ("\u{1B}[31mred\u{1B}[0m\nbell\u{7}, \u{202E}turned", "red\nbell, turned"),
+        ("", ""), (" \n ", ""),
+    ])
+    func `keeps its lines and its columns`(_ text: String, _ shaped: String) {
+        #expect(Preview.shape(text, to: 300) == shaped)
+    }
+
+    @Test(arguments: [
+        ("the quick brown fox", 19, "the quick brown fox"), ("the quick brown fox", 18, "the quick brown…"),
+        ("the quick brown fox", 16, "the quick brown…"), ("the quick brown fox", 15, "the quick…"),
+        ("the quick\nbrown fox", 12, "the quick…"),
+        ("/a/path/that/has/no/gap", 10, "/a/path/t…"), ("a /path/that/has/no/gap", 10, "a /path/t…"),
+        ("漢字漢字漢字漢字", 5, "漢字漢字…"), ("👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 2, "👨‍👩‍👧‍👦…"),
+    ])
+    func `is cut at a word, and inside one that is too long`(_ text: String, _ limit: Int, _ shaped: String) {
+        #expect(Preview.shape(text, to: limit) == shaped)
+    }
+
+    @Test func `has no more lines than its length allows`() {
+        let lines = (1...40).map { "\($0)" }
+        #expect(
+            Preview.shape(lines.joined(separator: "\n"), to: 300) == lines.prefix(15).joined(separator: "\n")
+                + "…")
+        #expect(Preview.shape(lines.joined(separator: "\n"), to: 30) == "1\n2\n3\n4…")
+    }
+
+    @Test func `stays within its limit for any text`() {
+        var random = SeededGenerator(seed: 20_261_123)
+        for _ in 0..<2000 {
+            let scalars = (0..<Int.random(in: 0...80, using: &random)).compactMap { _ in
+                Bool.random(using: &random)
+                    ? [" ", "\n", "a", "\u{301}"].randomElement(using: &random)
+                    : Unicode.Scalar(UInt32.random(in: 0...0x2FFF, using: &random))
+            }
+            var text = ""
+            text.unicodeScalars.append(contentsOf: scalars)
+            let limit = Int.random(in: 1...40, using: &random)
+            let shaped = Preview.shape(text, to: limit)
+            #expect(shaped.count <= limit, "\(scalars)")
+            #expect(shaped.utf8.count <= max(64, 16 * limit) + 3, "\(scalars)")
+            #expect(Preview.shape(shaped, to: limit) == shaped, "\(scalars)")
+        }
+    }
+}

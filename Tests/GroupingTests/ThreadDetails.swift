@@ -70,6 +70,35 @@ private func shown(_ actions: [ItemAction]) -> (count: Int, texts: [String])? {
     }
 }
 
+@Suite struct `the text of a message` {
+    private let text = "backup of /home\n  4 files\n" + String(repeating: "word ", count: 100)
+
+    @Test func `keeps its shape as long as it is alone, and is one line among others`() throws {
+        var item = ThreadItem(bot: "ops", thread: "main")
+        let lone = try #require(shown(item.receive(said(text), at: start, policy: policy)))
+        let whole = try #require(lone.texts.first)
+        #expect(whole.hasPrefix("backup of /home\n  4 files\nword word"))
+        #expect(whole.count <= 300 && whole.count > 290 && whole.hasSuffix("word…"))
+        let two = try #require(shown(item.receive(said("next\nline"), at: start, policy: policy)))
+        #expect(two.texts == [Preview.cut(text, to: 100), "next line"])
+        #expect(two.texts.first?.hasPrefix("backup of /home 4 files word") == true)
+    }
+
+    @Test func `is three times as long as its bot's previews`() throws {
+        var item = ThreadItem(bot: "ops", thread: "main")
+        let short = ThreadPolicy(wait: .zero, interval: .zero, previewCharacters: 10)
+        let lone = try #require(shown(item.receive(said(text), at: start, policy: short)))
+        #expect(lone.texts == ["backup of /home\n  4 files…"])
+    }
+
+    @Test func `has its shape again once what came before it was read`() throws {
+        var item = ThreadItem(bot: "ops", thread: "main")
+        _ = item.receive(said("old"), at: start, policy: policy)
+        _ = item.read(at: start)
+        #expect(shown(item.receive(said("a\nb"), at: start, policy: policy))?.texts == ["a\nb"])
+    }
+}
+
 @Suite struct `a thread whose clock is set` {
     @Test func `back does not wait longer than its own longest wait`() {
         var item = ThreadItem(bot: "ops", thread: "main")

@@ -51,6 +51,46 @@ import Testing
         #expect(configuration.bots.first?.policy.previewCharacters == 80)
     }
 
+    @Test func `says how its notices look, as its bot does`() throws {
+        let configuration = try read(
+            """
+            bots:
+              ops: { notifications: { icon: /usr/share/pixmaps/robot.png, urgency: low } }
+              web: { notifications: { icon: face-monkey } }
+            jobs:
+              a: { schedule: manual, shell: cat, notify: { urgency: normal, icon: drive-harddisk } }
+              b: { schedule: manual, shell: cat }
+            """)
+        #expect(configuration.bots.map(\.icon) == ["/usr/share/pixmaps/robot.png", "face-monkey"])
+        #expect(configuration.bots.map(\.urgency) == [.low, nil])
+        #expect(configuration.jobs.map(\.spec.urgency) == [.normal, nil])
+        #expect(configuration.jobs.map(\.spec.icon) == ["drive-harddisk", nil])
+    }
+
+    @Test(arguments: [
+        (
+            "bots: { ops: { notifications: { icon: icons/robot.png } } }",
+            "belfry.yaml:1:39: bots.ops.notifications.icon: \"icons/robot.png\" is neither an icon's name nor an absolute path"
+        ),
+        ("bots: { ops: { notifications: { urgency: loud } } }", "\"loud\" is not known here"),
+        (
+            "jobs: { a: { schedule: manual, shell: cat, notify: { icon: ./robot.png } } }",
+            "jobs.a.notify.icon: is neither an icon's name nor an absolute path"
+        ),
+        (
+            "jobs: { a: { schedule: manual, shell: cat, notify: { urgency: high } } }",
+            "\"high\" is not known here"
+        ),
+        (
+            "jobs: { a: { schedule: manual, shell: cat, notify: loudly } }",
+            "write notify: { urgency: normal }"
+        ),
+    ])
+    func `names what is no icon and no urgency`(_ text: String, _ fault: String) {
+        let error = #expect(throws: SettingsError.self) { try read(text) }
+        #expect(error?.description.contains(fault) == true, "\(String(describing: error))")
+    }
+
     @Test func `says who its processes are, what they read and how much they may use`() throws {
         let configuration = try read(
             """

@@ -19,7 +19,7 @@ package enum Endpoints {
         nextSlots.row, history.row, jobText.row, setJobText.row,
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
-        messages.row, items.row, notify.row, read.row, bots.row, bot.row,
+        messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, testChannel.row, retryChannel.row,
     ]
@@ -163,6 +163,10 @@ extension Endpoints {
         "messages", .get, "/v1/messages", query: MessagesQuery.self, answers: [WireMessage].self,
         errors: [.noSuchBot], "Lists messages, newest first.")
 
+    package static let message = Endpoint(
+        "message", .get, "/v1/messages/{message}", path: String.self, answers: WireMessage.self,
+        errors: [.noSuchMessage, .ambiguousID], "Shows a message whole; its id may be shortened.")
+
     package static let items = Endpoint(
         "items", .get, "/v1/items", query: LimitQuery.self, answers: [WireItem].self,
         "Lists items as a person sees them.")
@@ -174,7 +178,8 @@ extension Endpoints {
 
     package static let read = Endpoint(
         "read", .post, "/v1/read/{message}", path: String.self, answers: WireMessage.self,
-        errors: [.noSuchMessage], "Marks a message, and those before it in its thread, as read.")
+        errors: [.noSuchMessage, .ambiguousID], "Marks a message, and those before it in its thread, as read."
+    )
 
     package static let bots = Endpoint(
         "bots", .get, "/v1/bots", answers: [WireBot].self, needsJobs: true, "Lists the bots by name.")
@@ -192,20 +197,20 @@ extension Endpoints {
 
     package static let outboxEntry = Endpoint(
         "outboxEntry", .get, "/v1/outbox/{entry}", path: String.self, answers: WireOutboxEntry.self,
-        errors: [.noSuchOutboxEntry], "Shows an outbox entry.")
+        errors: [.noSuchOutboxEntry, .ambiguousID], "Shows an outbox entry.")
 
     package static let retryEntry = Endpoint(
         "retryEntry", .post, "/v1/outbox/{entry}/retry", path: String.self, answers: WireOutboxEntry.self,
-        errors: [.noSuchOutboxEntry, .entrySettled], "Retries a dead or pending entry now.")
+        errors: [.noSuchOutboxEntry, .ambiguousID, .entrySettled], "Retries a dead or pending entry now.")
 
     package static let discardEntry = Endpoint(
         "discardEntry", .post, "/v1/outbox/{entry}/discard", path: String.self,
-        answers: WireOutboxEntry.self, errors: [.noSuchOutboxEntry, .entrySettled],
+        answers: WireOutboxEntry.self, errors: [.noSuchOutboxEntry, .ambiguousID, .entrySettled],
         "Discards an entry: it is never sent.")
 
     package static let why = Endpoint(
         "why", .get, "/v1/why", query: WhyQuery.self, answers: [WireVerdict].self,
-        errors: [.noSuchSubject],
+        errors: [.noSuchSubject, .ambiguousID],
         "Shows what was decided about a message, a run, an item or an outbox entry.")
 
     package static let channels = Endpoint(

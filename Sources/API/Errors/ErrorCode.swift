@@ -23,6 +23,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case noOutput = "E1207"
     case noSuchAttempt = "E1208"
     case noSuchSubject = "E1209"
+    case ambiguousID = "E1210"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -72,6 +73,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noSuchAttempt: ErrorRow(404, .notFound, exit: 4, "no such attempt")
         case .noSuchSubject:
             ErrorRow(404, .notFound, exit: 4, "no such message, run, item or outbox entry")
+        case .ambiguousID: ErrorRow(422, .badRequest, exit: 2, "the short id is that of several things")
         case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
         case .jobExists: ErrorRow(409, .refused, exit: 5, "a job of that name exists")

@@ -20,8 +20,7 @@ extension DaemonHandler {
     }
 
     func outboxEntry(_ id: String) async throws(APIError) -> WireOutboxEntry {
-        let record = try await reading(await control.ledger.outbox(id: id))
-        guard let record else { throw APIError(.noSuchOutboxEntry, "no outbox entry \"\(id)\"") }
+        let record = try await asking(await control.entry(id))
         return try await shown(record)
     }
 

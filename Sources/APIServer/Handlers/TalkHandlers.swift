@@ -1,5 +1,6 @@
 import API
 import Cron
+import Delivery
 import Engine
 import Grouping
 import Ledger
@@ -11,6 +12,10 @@ extension DaemonHandler {
             await control.ledger.messages(bot: query.bot, search: query.search, limit: query.limit))
         if records.isEmpty, let name = query.bot { _ = try await bot(name) }
         return records.map { WireMessage($0) }
+    }
+
+    func message(_ id: String) async throws(APIError) -> WireMessage {
+        WireMessage(try await asking(await control.message(id)))
     }
 
     func items(limit: Int) async throws(APIError) -> [WireItem] {
@@ -31,7 +36,8 @@ extension DaemonHandler {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
         try Self.checkNames(of: asked)
-        let urgency = try asked.urgency.map(Self.urgency)
+        let bot = control.activeConfiguration.configuration.bot(asked.bot ?? "belfry")
+        let urgency = try asked.urgency.map(Self.urgency) ?? bot.urgency
         let expire = try asked.expireMs.map { milliseconds throws(APIError) in
             guard milliseconds > 0 else { throw APIError(.badValue, "expire is a duration above zero") }
             return Duration.milliseconds(milliseconds)
@@ -39,7 +45,7 @@ extension DaemonHandler {
         let record = try await asking(
             await control.post(run: nil) { id, at in
                 Message(
-                    id: id, bot: asked.bot ?? "belfry", thread: asked.thread ?? "main", text: asked.text,
+                    id: id, bot: bot.name, thread: asked.thread ?? "main", text: asked.text,
                     at: at, urgency: urgency ?? .normal, title: asked.title,
                     appearance: Appearance(
                         icon: asked.icon, soundName: asked.sound, category: asked.category,
@@ -81,9 +87,14 @@ extension DaemonHandler {
 
     /// A name with a control character in it names nothing, and could not travel to every channel.
     private static func checkNames(of asked: NotifyRequest) throws(APIError) {
+        if let fault = asked.icon.flatMap(IconName.fault) {
+            throw APIError(
+                .badValue, "icon \(fault)",
+                hint: "Send an icon's name such as mail-unread, or an absolute path.")
+        }
         let names = [
-            ("icon", asked.icon), ("sound", asked.sound), ("category", asked.category),
-            ("thread", asked.thread), ("replace", asked.replace),
+            ("sound", asked.sound), ("category", asked.category), ("thread", asked.thread),
+            ("replace", asked.replace),
         ]
         for (field, name) in names {
             guard let name, name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })

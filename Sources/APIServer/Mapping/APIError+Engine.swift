@@ -19,6 +19,10 @@ extension APIError {
         case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \"\(id)\"")
         case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \"\(name)\"")
         case .noSuchBot(let name): self.init(.noSuchBot, "no bot \"\(name)\"")
+        case .ambiguousID(let id, let candidates):
+            let text = "the short id \"\(id)\" matches several"
+            self.init(.ambiguousID, text + ": " + candidates.joined(separator: "; "))
+            drawing = ([text + "; write more of it:"] + candidates.map { "  " + $0 }).joined(separator: "\n")
         case .nothingToExplain(let name):
             self.init(
                 .noSuchSubject, "\"\(name)\" is no message, run, item or outbox entry",

@@ -115,9 +115,9 @@ private struct RenderedNotice {
     /// Bytes of a category, of a sound's or an icon's name, and of a tag.
     private static let nameLimit = 255
     /// Bytes of a path; Linux' own limit.
-    private static let pathLimit = 4096
-    /// Characters; more than these and the percentage would not fit on one line of xfce4-notifyd's.
-    private static let barLength = 12
+    private static let pathLimit = IconName.longest
+    /// Characters; more than these and the bar would not fit on one line of xfce4-notifyd's.
+    private static let barLength = 16
 
     var notice: Notice
     var form: DesktopForm
@@ -137,12 +137,13 @@ private struct RenderedNotice {
         return server.readsMarkup ? DesktopText.escaped(text) : text
     }
 
-    /// The progress as a line of text, for a server whose own bar would hide what the notice says.
+    /// The progress as a line of text, for a server whose own bar would hide what the notice says; how many percent
+    /// it is stands there.
     private var bar: String {
         guard server.hidesTextBehindBar, let percent else { return "" }
         let done = percent * Self.barLength / 100
         return String(repeating: "█", count: done) + String(repeating: "░", count: Self.barLength - done)
-            + " \(percent) %" + (notice.body.isEmpty ? "" : "\n")
+            + (notice.body.isEmpty ? "" : "\n")
     }
 
     private var percent: Int? { notice.value.map { min(max($0, 0), 100) } }

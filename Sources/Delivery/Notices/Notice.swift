@@ -87,7 +87,7 @@ package struct NoticeAction: Hashable, Codable, Sendable {
 package struct BotManner: Hashable, Sendable {
     /// A name of the sound naming specification; absent takes the one that fits the news.
     package var soundName: String?
-    /// An icon name or an absolute path.
+    /// An icon name or an absolute path; of its messages alone, as a job's notice shows what happened.
     package var icon: String?
 
     /// A manner; left out, that of the news itself.

@@ -3,15 +3,21 @@ import Tracking
 
 /// Puts a version of an item into words.
 package enum NoticeComposer {
-    /// The notice for a version of an item.
-    package static func compose(_ item: ItemSnapshot, manner: BotManner = BotManner()) -> Notice {
+    /// The notice for a version of an item; that of a job has `jobIcon`, or else the one that fits the news.
+    package static func compose(
+        _ item: ItemSnapshot, manner: BotManner = BotManner(), jobIcon: String? = nil
+    ) -> Notice {
         var notice = Notice(
             item: item.key, revision: item.revision, title: "", body: "", urgency: item.urgency,
-            tag: item.key.description, bot: item.bot, icon: manner.icon, ring: item.reason.rings,
+            tag: item.key.description, bot: item.bot, ring: item.reason.rings,
             reason: item.reason)
         switch item.content {
-        case .messages(let count, let last): speak(of: last, count: count, to: &notice)
-        case .job(let report): speak(of: report, to: &notice)
+        case .messages(let count, let last):
+            notice.icon = manner.icon ?? IconName.message
+            speak(of: last, count: count, to: &notice)
+        case .job(let report):
+            notice.icon = jobIcon ?? IconName.of(report.news)
+            speak(of: report, to: &notice)
         }
         notice.soundName =
             notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil

@@ -9,13 +9,13 @@ extension Control {
         let isMissing = !configuredEdges.contains(entry.channel)
         // What waits for its channel goes with the channel.
         let waits = entry.state == .waiting
-        if waits, isMissing { throw .channelMissing(entry: id, channel: entry.channel) }
+        if waits, isMissing { throw .channelMissing(entry: entry.id, channel: entry.channel) }
         guard !waits, let move = OutboxMove(of: entry, { $0.retry(at: clock.now) }) else {
             throw .notAllowed(
-                entry: id, state: entry.state.rawValue, channel: waits ? entry.channel : nil)
+                entry: entry.id, state: entry.state.rawValue, channel: waits ? entry.channel : nil)
         }
         try await commit([.moveOutbox(move)])
-        return try await self.entry(id)
+        return try await self.entry(entry.id)
     }
 
     /// Makes all of a channel due now: what is dead, what waits, and what waits for its next attempt.
@@ -80,10 +80,10 @@ extension Control {
     package func discardEntry(_ id: String) async throws(EngineError) -> OutboxRecord {
         let entry = try await entry(id)
         guard let move = OutboxMove(of: entry, { $0.discard(at: clock.now) }) else {
-            throw .notAllowed(entry: id, state: entry.state.rawValue)
+            throw .notAllowed(entry: entry.id, state: entry.state.rawValue)
         }
         try await commit([.moveOutbox(move)])
-        return try await self.entry(id)
+        return try await self.entry(entry.id)
     }
 
     /// Sends a test over one channel, through the same stations as everything else.
@@ -126,13 +126,4 @@ extension Control {
 
     /// How many that could be sent are looked at, to find those that stand behind another.
     private static let lookAhead = 1024
-
-    private func entry(_ id: String) async throws(EngineError) -> OutboxRecord {
-        do throws(LedgerError) {
-            if let entry = try await ledger.outbox(id: id) { return entry }
-        } catch {
-            throw .ledger(error)
-        }
-        throw .noSuchEntry(id)
-    }
 }

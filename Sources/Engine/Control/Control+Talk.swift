@@ -24,11 +24,9 @@ extension Control {
         return record
     }
 
-    /// Marks a message, and all that was said in its thread before it, as read.
+    /// Marks a message, and all that was said in its thread before it, as read; its id may be shortened.
     package func read(_ id: String) async throws(EngineError) -> MessageRecord {
-        var record: MessageRecord?
-        do throws(LedgerError) { record = try await ledger.message(id: id) } catch { throw .ledger(error) }
-        guard var record else { throw .noSuchMessage(id) }
+        var record = try await message(id)
         try await read(bot: record.message.bot, thread: record.message.thread, through: record.message.at)
         record.read = true
         return record

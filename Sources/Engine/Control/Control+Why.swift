@@ -18,18 +18,25 @@ package struct Explanation: Hashable, Sendable {
 extension Control {
     /// Why something rang, or did not: the verdicts on a message, a run, an item or an outbox entry.
     ///
-    /// `name` is an id, `JOB#N`, `JOB` for its newest run, or the text form of an item's key. An event that no route names has no verdict; it is
-    /// explained by one for no channel.
+    /// `name` is an id, which may be shortened, `JOB#N`, `JOB` for its newest run, or the text form of an item's key. An
+    /// event that no route names has no verdict; it is explained by one for no channel.
     /// - Returns: of the newest `limit` events, or verdicts where it is a thread; in the order of the events.
     package func why(_ name: String, limit: Int) async throws(EngineError) -> [Explanation] {
-        do throws(LedgerError) {
-            if let verdicts = try await verdicts(about: name, limit: limit) {
-                return try await explain(verdicts)
-            }
-        } catch {
-            throw .ledger(error)
+        if let found = try await explanations(of: name, limit: limit) { return found }
+        if let (_, id) = try await whole(name, among: IDKind.allCases),
+            let found = try await explanations(of: id, limit: limit)
+        {
+            return found
         }
         throw .nothingToExplain(name)
+    }
+
+    /// nil: there is nothing of that whole name.
+    private func explanations(of name: String, limit: Int) async throws(EngineError) -> [Explanation]? {
+        try await read { () async throws(LedgerError) in
+            guard let verdicts = try await verdicts(about: name, limit: limit) else { return nil }
+            return try await explain(verdicts)
+        }
     }
 
     /// nil: there is nothing of that name.

@@ -80,6 +80,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchEntry(String)
     case noSuchChannel(String)
     case noSuchBot(String)
+    /// The short id is that of several things; each is named by its id and what it is.
+    case ambiguousID(String, candidates: [String])
     /// Nothing that could ring has this name.
     case nothingToExplain(String)
     /// The job belongs to a file, named with its line: only an edit of the file changes it.

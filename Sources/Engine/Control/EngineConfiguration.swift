@@ -64,17 +64,21 @@ package struct EngineConfiguration: Sendable {
 package struct BotProfile: Hashable, Sendable {
     package var name: String
     package var policy: ThreadPolicy
-    /// A freedesktop sound name for its notices; nil: the server's own choice.
-    package var soundName: String?
+    /// How its notices look and sound.
+    package var manner: BotManner
+    /// How much its messages, and failures of its jobs, disturb; nil: normal, and critical for failures.
+    package var urgency: Urgency?
     /// `FILE:LINE`; nil: nobody described it.
     package var place: String?
 
     package init(
-        name: String, policy: ThreadPolicy = ThreadPolicy(), soundName: String? = nil, place: String? = nil
+        name: String, policy: ThreadPolicy = ThreadPolicy(), manner: BotManner = BotManner(),
+        urgency: Urgency? = nil, place: String? = nil
     ) {
         self.name = name
         self.policy = policy
-        self.soundName = soundName
+        self.manner = manner
+        self.urgency = urgency
         self.place = place
     }
 

@@ -95,7 +95,8 @@ extension ItemTurn {
         let now = now
         let only = matter.wish == .always ? shown : nil
         let policies = jobPolicies.heard(by: matter.wish, only: only)
-        let fact = JobFact(record.event, of: run)
+        var fact = JobFact(record.event, of: run)
+        fact.urgency = (run.spec ?? input.specs[id])?.urgency ?? configuration.bot(run.bot).urgency
         var wasFailingSince: Moment?
         update(.job(run.job), bot: run.bot, by: record.seq) { item in
             item.only = only
@@ -124,8 +125,9 @@ extension ItemTurn {
     ) {
         guard let span = slots.span else { return }
         dispatch(record) { $0.object("run", WireRun(slots, span, state: state)) }
-        let fact = JobFact(
+        var fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
+        fact.urgency = configuration.bot(slots.bot).urgency
         let (now, policies) = (now, jobPolicies)
         update(.job(slots.job), bot: slots.bot, by: record.seq) { item in
             item.receive(fact, at: now, policies: policies)

@@ -13,6 +13,7 @@ extension ItemTurn {
         var reads = TurnReads()
         reads.messages = events.compactMap(\.event.fact.message)
         reads.runs = Array(Set(events.compactMap(\.event.fact.shownRun)))
+        reads.specs = events.compactMap(\.event.fact.failedRun)
         let keys = keys(of: events, TurnInput())
         reads.items = keys.filter { !isAwake($0) }
         reads.threads = Array(keys)
@@ -80,6 +81,14 @@ extension Fact {
 
     /// The id of the run that an item, or a webhook, is to show.
     fileprivate var shownRun: String? { if case .job? = itemKey { columns.run } else { nil } }
+
+    /// The id of the run whose spec says how much its failure disturbs.
+    fileprivate var failedRun: String? {
+        switch self {
+        case .runFailed(let end), .runLost(let end): end.run.id
+        default: nil
+        }
+    }
 
     /// The item it is about, as far as the fact alone says it.
     fileprivate var itemKey: ItemKey? {

@@ -286,7 +286,8 @@ actor SurfaceLine: Keeper {
         case .waitForProbe, .refused: return nil
         }
         let bot = activeConfiguration.configuration.bot(snapshot.bot)
-        var notice = NoticeComposer.compose(snapshot, manner: BotManner(soundName: bot.soundName))
+        var notice = NoticeComposer.compose(
+            snapshot, manner: bot.manner, jobIcon: try await jobIcon(of: snapshot))
         notice.ring = surface.ring && age < Self.ringsWithin
         let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }
         let shown = try await channel.show(notice, replacing: remote)
@@ -294,6 +295,12 @@ actor SurfaceLine: Keeper {
         rests.end(item)
         try await settle(surface, at: surface.wanted, remote: shown)
         return nil
+    }
+
+    /// The icon that the job of an item has now, of its own.
+    private func jobIcon(of snapshot: ItemSnapshot) async throws(LedgerError) -> String? {
+        guard case .job(let name) = snapshot.key else { return nil }
+        return try await ledger.job(named: name)?.spec.icon
     }
 
     private func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {

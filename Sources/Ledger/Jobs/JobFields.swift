@@ -1,4 +1,6 @@
 import Cron
+import Delivery
+import Grouping
 import Timeline
 package import Tracking
 
@@ -14,12 +16,12 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + process)
+        basics.map { $0.without(\.policy) } + slots + turns + looks + process)
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
-        "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
+        "concurrency": "{ key: disk, max: 1 }", "notify": "{ urgency: normal }", "limits": "{ memory: 2G }",
     ]
 
     // MARK: What it does; no policies
@@ -138,6 +140,20 @@ package struct JobFields: Sendable {
                     "at most \($0) of key \(policies[path: "concurrency.key"]?.text ?? "")"
                 }
             }),
+    ]
+
+    // MARK: How its notices look
+
+    private static let looks: [JobField] = [
+        JobField(
+            "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
+            "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
+            option: "urgency", isRemovable: true,
+            shown: { $0["notify.urgency"]?.text.map { "urgency \($0)" } }),
+        JobField(
+            "notify.icon", .icon, .at(\.icon),
+            "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
+            shown: { $0["notify.icon"]?.text.map { "icon \($0)" } }),
     ]
 
     // MARK: What its processes are given
@@ -315,6 +331,10 @@ extension JobPlace {
     fileprivate static let concurrencyMax = JobPlace(
         get: { ($0.concurrency?.max).map { .int($0) } },
         set: { if let max = $1?.int { $0.concurrency?.max = max } })
+
+    fileprivate static let urgency = JobPlace(
+        get: { ($0.urgency?.rawValue).map { .string($0) } },
+        set: { $0.urgency = ($1?.text).flatMap(Urgency.init) })
 
     fileprivate static let umask = JobPlace(
         get: { $0.rules.umask.map { .string("0" + String($0, radix: 8)) } },

@@ -1,3 +1,4 @@
+import Delivery
 import Timeline
 package import Tracking
 
@@ -13,6 +14,8 @@ package enum JobForm: Hashable, Sendable {
     case text(longest: Int = .max)
     case choice([String])
     case botName
+    /// The name of an icon, or an absolute path.
+    case icon
     /// An absolute path.
     case path
     /// A file mode mask, written in octal.
@@ -65,6 +68,11 @@ package enum JobForm: Hashable, Sendable {
         case .text(let longest):
             guard text.utf8.count <= longest else { throw JobFault("has more than \(longest) bytes") }
         case .botName: if let fault = JobName.fault(in: text) { throw JobFault("\"\(text)\": \(fault)") }
+        case .icon:
+            if let fault = IconName.fault(in: text) {
+                throw JobFault(
+                    "\"\(text)\" \(fault)", hint: "write a name such as drive-harddisk, or a path from /")
+            }
         case .path:
             guard text.hasPrefix("/") else {
                 let isHome = text.hasPrefix("~")
@@ -86,7 +94,7 @@ package enum JobForm: Hashable, Sendable {
         case (.duration, .number): return try check(.milliseconds(try Self.whole(value)))
         case (.text, .string(let text)), (.choice, .string(let text)), (.botName, .string(let text)),
             (.path, .string(let text)), (.mask, .string(let text)), (.size, .string(let text)),
-            (.seconds, .string(let text)):
+            (.seconds, .string(let text)), (.icon, .string(let text)):
             return try read(text)
         case (.input, .members(let members)):
             try Self.checkInput(members)

@@ -1,4 +1,5 @@
 package import Delivery
+package import Grouping
 
 /// What to do, when, and by which rules: the part of a job that a person writes.
 ///
@@ -38,6 +39,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var concurrency: ConcurrencyKey?
     /// When a wrapped command notifies its user; nil: by the routes.
     package var notify: NotifyWish?
+    /// How much a failure of it disturbs; nil: what its bot says, or else `critical`.
+    package var urgency: Urgency?
+    /// The icon of its notices, a name or an absolute path; nil: the one that fits the news.
+    package var icon: String?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
 
@@ -102,6 +107,8 @@ extension JobSpec {
         try read(&priority, .priority)
         try read(&concurrency, .concurrency)
         try read(&notify, .notify)
+        try read(&urgency, .urgency)
+        try read(&icon, .icon)
     }
 }
 

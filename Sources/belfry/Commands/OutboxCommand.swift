@@ -1,6 +1,7 @@
 import API
 import APIClient
 import ArgumentParser
+import Ledger
 
 struct OutboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,11 +31,11 @@ struct OutboxListCommand: ParsableCommand {
         try common.screen.list(entries, asJSON: common.json) { screen in
             var table = TextTable(
                 ["CREATED", "STATE", "CHANNEL", "TYPE", "TRIES", "ID", "NOTE"], rightAligned: [4])
-            for entry in entries {
+            for (entry, id) in zip(entries, ShortID.shown(entries.map(\.id))) {
                 table.add([
                     "\(screen.time(entry.createdAt))",
                     TextTable.Cell(entry.state, StatusText.color(ofEntry: entry.state)), "\(entry.channel)",
-                    "\(entry.type)", "\(entry.attempts)", "\(entry.id)",
+                    "\(entry.type)", "\(entry.attempts)", "\(id)",
                     "\(PlainText.preview(OutboxNote.text(entry, screen.now), limit: 90))",
                 ])
             }
@@ -52,12 +53,12 @@ struct OutboxRetryCommand: ParsableCommand {
             channel was renamed in the configuration, the entries for its old name move
             to it; --from names the old one where it is not clear.
 
-              belfry outbox retry 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
+              belfry outbox retry 2f1b7a11
               belfry outbox retry --channel hook
               belfry outbox retry --channel new-hook --from hook
             """)
 
-    @Argument(help: "The entry's id; see: belfry outbox.")
+    @Argument(help: "The entry's id, or four or more of the digits shown by: belfry outbox.")
     var id: String?
     @Option(help: ArgumentHelp("Retry all entries of this channel.", valueName: "name"))
     var channel: String?
@@ -111,10 +112,10 @@ struct OutboxDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard", abstract: "Discards an entry; it is never sent.",
         discussion: """
-              belfry outbox discard 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
+              belfry outbox discard 2f1b7a11
             """)
 
-    @Argument(help: "The entry's id; see: belfry outbox.")
+    @Argument(help: "The entry's id, or four or more of the digits shown by: belfry outbox.")
     var id: String
     @OptionGroup var common: CommonOptions
 

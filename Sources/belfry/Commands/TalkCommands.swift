@@ -2,6 +2,7 @@ import API
 import APIClient
 import ArgumentParser
 import Glibc
+import Ledger
 import TerminalView
 
 struct NotifyCommand: ParsableCommand {
@@ -26,7 +27,7 @@ struct NotifyCommand: ParsableCommand {
         help: ArgumentHelp("The urgency: low, normal or critical.", valueName: "urgency"),
         completion: .list(["low", "normal", "critical"]))
     var urgency: String?
-    @Option(help: ArgumentHelp("The name of an icon.", valueName: "name"))
+    @Option(help: ArgumentHelp("An icon's name, or an absolute path.", valueName: "icon"))
     var icon: String?
     @Option(help: ArgumentHelp("The name of a sound, or none.", valueName: "name"))
     var sound: String?
@@ -58,8 +59,27 @@ struct NotifyCommand: ParsableCommand {
 
 struct MessagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "messages", abstract: "Lists messages, newest first.",
+        commandName: "messages", abstract: "Lists and shows messages.",
+        usage: """
+            belfry messages [<bot>] [--search <text>] [--limit <n>]
+            belfry messages show <id>
+            """,
         discussion: """
+              belfry messages ops --limit 5
+              belfry messages --search tape
+              belfry messages show 2f1b7a11
+            """,
+        subcommands: [MessageListCommand.self, MessageShowCommand.self],
+        defaultSubcommand: MessageListCommand.self)
+}
+
+struct MessageListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists messages, newest first.",
+        discussion: """
+            Ids are shown by their last eight digits, which all commands accept.
+
+              belfry messages list ops --json
               belfry messages ops --limit 5
               belfry messages --search tape
             """)
@@ -79,11 +99,11 @@ struct MessagesCommand: ParsableCommand {
         let messages = try common.client().ask(Endpoints.messages(query: query))
         try common.screen.list(messages, asJSON: common.json) { screen in
             var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
-            for message in messages {
+            for (message, id) in zip(messages, ShortID.shown(messages.map(\.id))) {
                 let text = PlainText.preview(message.text)
                 table.add([
                     "\(screen.time(message.at))", "\(message.bot)", "\(message.thread)",
-                    TextTable.Cell(text, message.read ? .dim : .normal), TextTable.Cell(message.id, .dim),
+                    TextTable.Cell(text, message.read ? .dim : .normal), TextTable.Cell(id, .dim),
                 ])
             }
             screen.print(table, empty: "No messages.")
@@ -91,19 +111,55 @@ struct MessagesCommand: ParsableCommand {
     }
 }
 
+struct MessageShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a message whole.",
+        discussion: """
+              belfry messages show 2f1b7a11
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var message: MessageArgument
+
+    func run() throws {
+        let message = try common.client().ask(Endpoints.message(message.id))
+        if common.json { return try StandardOutput.print(json: message) }
+        let screen = common.screen
+        screen.field("id", message.id)
+        screen.field("bot", message.bot)
+        screen.field("thread", message.thread)
+        screen.field("from", message.from == "user" ? "you" : nil)
+        screen.field("run", message.run)
+        screen.field("at", screen.time(message.at))
+        screen.field("read", message.read ? "yes" : "no")
+        screen.field("title", message.title)
+        screen.print("")
+        for line in PlainText.lines(message.text) { screen.print(line) }
+    }
+}
+
+/// The id of a message.
+struct MessageArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "The message's id; four digits or more of its start, or of the last eight, are enough.",
+            valueName: "id"))
+    var id: String
+}
+
 struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Marks a message and earlier ones in its thread as read.",
         discussion: """
+              belfry read 2f1b7a11
               belfry read "$(belfry messages ops --limit 1 --json | jq -r '.[0].id')"
             """)
 
-    @Argument(help: "The message's id; see: belfry messages.")
-    var id: String
+    @OptionGroup var message: MessageArgument
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        _ = try common.client().ask(Endpoints.read(id))
+        _ = try common.client().ask(Endpoints.read(message.id))
         if !common.json { StandardOutput.print("Read.") }
     }
 }

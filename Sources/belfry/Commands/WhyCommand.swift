@@ -17,12 +17,12 @@ struct WhyCommand: ParsableCommand {
               belfry why backup
               belfry why backup#12
               belfry why job:backup --not
-              belfry why 019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11
+              belfry why 2f1b7a11
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "JOB#N, JOB for its newest run, the id of a run, message or outbox entry, or an item's key (job:NAME, thread:BOT/NAME).",
+            "JOB#N, JOB for its newest run, the id of a run, message or outbox entry (four digits of it are enough), or an item's key (job:NAME, thread:BOT/NAME).",
             valueName: "id"))
     var id: String
     @Flag(help: "Only what was held back.")

@@ -97,6 +97,11 @@ enum PlainText {
     /// `text` on one line, its spaces kept; see ``CleanText/row(_:)``.
     static func oneLine(_ text: String) -> String { CleanText.row(text) }
 
+    /// `text` as lines of that kind.
+    static func lines(_ text: String) -> [String] {
+        text.spoken.split(separator: "\n", omittingEmptySubsequences: false).map { oneLine(String($0)) }
+    }
+
     /// The first `limit` characters of `text` on one line; see ``CleanText/line(_:limit:)``.
     static func preview(_ text: String, limit: Int = 100) -> String { CleanText.line(text, limit: limit) }
 }

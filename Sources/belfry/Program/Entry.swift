@@ -58,8 +58,10 @@ enum Entry {
         let commands = Belfry.configuration.subcommands + groups
         if let refusal = unknown(words.first, among: commands, of: "belfry") { return refusal }
         let group = commands.first { $0.configuration.commandName == words.first }?.configuration
-        // What follows `run` may be the name of a job.
-        guard let group, !group.subcommands.isEmpty, group.commandName != "run" else { return nil }
+        // What follows `run` may be the name of a job, and what follows `messages` that of a bot.
+        guard let group, !group.subcommands.isEmpty,
+            !["run", "messages"].contains(group.commandName ?? "")
+        else { return nil }
         return unknown(
             words.dropFirst().first, among: group.subcommands, of: "belfry \(words[0])")
     }

@@ -73,6 +73,30 @@ extension Tower {
         }
     }
 
+    @Test func `is known by a short id, unless several things could be meant`() async throws {
+        try await tower([Route(when: [.failed, .message], to: ["hook", "desk"])]) { tower in
+            let failed = try await tower.end("backup", .failed, exitCode: 1)
+            let message = try await tower.say("the tape is full")
+            try await tower.settled()
+            let run = String(failed.id.suffix(8))
+            #expect(try await tower.why(run) == tower.why(failed.id))
+            #expect(try await tower.control.message(String(message.id.suffix(8))).message == message)
+            let entry = try #require(try await tower.entries(of: "hook").first)
+            #expect(try await tower.control.entry(String(entry.id.suffix(8).prefix(6))) == entry)
+            await #expect(throws: EngineError.noSuchMessage(run)) { _ = try await tower.control.message(run) }
+            let ids = ["019a2f6c-5f40-7c3e-9d2b-0c6f2f1b7a11", "019a2f6c-5f41-7000-8000-0c6f2f1baaaa"]
+            for id in ids {
+                let message = Message(
+                    id: id, bot: "ops", thread: "main", text: "tape\nfull", at: tower.clock.now)
+                try await tower.ledger.commit([.insertMessage(MessageRecord(message: message))])
+            }
+            let refusal = EngineError.ambiguousID(
+                "019a2f", candidates: ids.reversed().map { $0 + "  message of ops: tape full" })
+            await #expect(throws: refusal) { _ = try await tower.why("019a2f") }
+            await #expect(throws: refusal) { _ = try await tower.control.read("019a2f") }
+        }
+    }
+
     @Test func `is known of each message: those shown together share the verdict`() async throws {
         try await tower([Route(when: [.message, .failed], to: ["hook", "desk"])]) { tower in
             let one = try await tower.say("one")

@@ -98,6 +98,20 @@ import Tracking
         }
     }
 
+    @Test func `disturbs by a failure as much as its bot may`() async throws {
+        let bots = ["ops": BotProfile(name: "ops", urgency: .low)]
+        let routes = [Route(when: [.failed], to: ["desk"])]
+        let desk: [any Channel] = [makeDesk("desk", clock: ManualClock(now: at("10:00:00")))]
+        for (bots, urgency) in [([:], Urgency.critical), (bots, .low)] {
+            try await Tower.run(channels: desk, routes: routes, bots: bots) { tower in
+                try await tower.end("backup", .failed, exitCode: 1)
+                try await tower.settled()
+                let shown = try #require(try await tower.shown(Self.backup))
+                #expect(shown.urgency == urgency && shown.reason.rings == (urgency == .critical))
+            }
+        }
+    }
+
     /// Issue 10, number 21.
     @Test func `is shown on each desktop as if that were the only one`() async throws {
         let desks: [any Channel] = ["desk", "tv"].map {

@@ -231,4 +231,16 @@ extension ModelLedger: VerdictReading {
         let found = verdicts.filter { $0.item == key && $0.event >= event }
         return Array(newest ? found.suffix(limit) : found.prefix(limit))
     }
+
+    func ids(of kind: IDKind, matching short: ShortID, limit: Int) -> [String] {
+        let all =
+            switch kind {
+            case .run: runs.all.map(\.id)
+            case .message: messages.map(\.message.id)
+            case .outbox: outbox.map(\.id)
+            }
+        let begun = all.filter { $0.hasPrefix(short.text) }
+        let found = begun.isEmpty ? all.filter { $0.suffix(8).hasPrefix(short.text) } : begun
+        return Array(found.sorted(by: >).prefix(limit))
+    }
 }
