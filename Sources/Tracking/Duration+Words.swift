@@ -1,7 +1,7 @@
 import Timeline
 
 extension Duration {
-    /// The duration as people say it, in its two largest units: `3 h 5 min`, `40 s`, `2 d`.
+    /// The duration as people read it, in its two largest units, cut and not rounded: `3 h 5 min`, `40 s`, `2 d`.
     ///
     /// Below a second it is `under 1 s`; a negative one counts as none.
     package var words: String {
