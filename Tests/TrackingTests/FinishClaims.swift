@@ -38,7 +38,7 @@ import Timeline
         #expect(words(180, low: 170, high: 190, now: 180) == nil)
         #expect(words(180, now: 400) == nil)
         // The early end has passed, the late one has not.
-        #expect(words(180, low: 170, high: 181, now: 179) == "about 1 s left")
+        #expect(words(180, low: 170, high: 181, now: 179) == "1 to 2 s left")
     }
 
     @Test func `is what the seconds left follow`() {

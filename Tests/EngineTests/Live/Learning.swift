@@ -79,7 +79,7 @@ import Tracking
                 let finish = try #require(live.finish)
                 let startedAt = try #require(live.startedAt)
                 #expect((100...120).contains((finish.at - startedAt).components.seconds))
-                #expect(finish.claim(at: clock.now)?.words.hasPrefix("about 1 min") == true)
+                #expect(finish.claim(at: clock.now)?.words == "about 2 min left")
                 #expect(live.usual == .milliseconds(110_500))
                 saved = live
                 saved?.finish = nil
