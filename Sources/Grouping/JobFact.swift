@@ -19,6 +19,8 @@ public struct JobFact: Hashable, Codable, Sendable {
     public var phase: String?
     /// Its last text: a progress message, or the line that explains why it failed.
     public var text: String?
+    /// How long it still takes, or usually takes, in words; absent when nothing is known, and once it has ended.
+    public var outlook: String?
     /// How many slots this is about; 1 but for missed and skipped ones.
     public var slots: Int
     /// When it became so; the length of an outage is measured between these.

@@ -2,6 +2,7 @@ package import Delivery
 package import Grouping
 package import Ledger
 package import Timeline
+package import Tracking
 
 // The reads, each on a reader of its own.
 
@@ -93,6 +94,12 @@ extension SQLiteLedger {
         of jobs: some Sequence<String> & Sendable
     ) async throws(LedgerError) -> [RunRecord] {
         try await read { database throws(StoreFailure) in try RunRows.last(of: jobs, in: database) }
+    }
+
+    package func profiles(of job: String, limit: Int) async throws(LedgerError) -> [RunProfile] {
+        try await read { database throws(StoreFailure) in
+            try ProfileRows.last(of: job, limit: limit, in: database)
+        }
     }
 
     package func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord] {

@@ -11,7 +11,7 @@ package struct LiveRow: Hashable, Sendable {
     package var progress: Double?
     /// What it does, or what it waits for.
     package var detail: String
-    /// When it will be done, else how long it has been at it.
+    /// How long it has been at it, and how long it still needs.
     package var time: String
     /// Whether what is shown is out of date.
     package var isStale: Bool
@@ -22,16 +22,13 @@ package struct LiveRow: Hashable, Sendable {
     ///   - live: the run.
     ///   - now: the moment it is drawn.
     ///   - zone: where the reader is.
-    ///   - usual: how long the job usually takes at most, if that is known.
-    package init(_ live: LiveState, at now: Moment, zone: ZoneRules, usual: Duration? = nil) {
+    package init(_ live: LiveState, at now: Moment, zone: ZoneRules) {
         state = live.state
         name = CleanText.line(live.task.run, limit: 80)
         progress = live.progress
         isStale = live.isStale(at: now) && !live.state.isEnded
         detail = RunWording.detail(of: live, at: now)
-        time =
-            FinishWording.text(for: live, at: now, zone: zone, usual: usual)
-            ?? RunWording.elapsed(of: live, at: now) ?? ""
+        time = FinishWording.time(of: live, at: now, zone: zone) ?? ""
     }
 
     /// The lower, the more a person should see it: what waits for them, then what goes wrong, then what
@@ -76,7 +73,7 @@ struct Columns: Hashable {
         }
         if rows.contains(where: { $0.progress != nil }) { percent = take(Self.percentCells) }
         let times = rows.map { CellWidth.of($0.time) }.max() ?? 0
-        time = take(min(times, 32))
+        time = take(min(times, 40))
         if percent > 0, cells >= 40 { bar = take(min(24, max(8, cells / 6))) }
         if left >= Self.leastDetail + Self.gap { detail = take(left - Self.gap) }
     }

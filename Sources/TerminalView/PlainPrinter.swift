@@ -3,13 +3,15 @@ package import Tracking
 
 /// Decides which changes of which runs deserve a line, where nothing can be redrawn.
 ///
-/// A run is printed when it starts, when its state or phase changes, and in between when it got on by 10 % or
-/// a minute passed. A log of a thousand percents helps nobody. For a screen reader each run that is at work
+/// A run is printed when it starts, when its state or phase changes, when it is first known how long it still needs,
+/// and in between when it got on by 10 % or a minute passed. A log of a thousand percents helps nobody. For a screen reader each run that is at work
 /// is printed again every 30 s.
 package struct PlainPrinter: Sendable {
     private struct Printed {
         var live: LiveState
         var at: Moment
+        /// Whether any line said how long it still needs.
+        var hasFinish: Bool
     }
 
     private static let leastStep = 0.1
@@ -44,7 +46,8 @@ package struct PlainPrinter: Sendable {
         guard !ended.contains(id) else { return nil }
         latest[id] = live
         guard deserves(live, after: printed[id], at: now) else { return nil }
-        printed[id] = Printed(live: live, at: now)
+        let hasFinish = printed[id]?.hasFinish ?? false || knowsFinish(live, at: now)
+        printed[id] = Printed(live: live, at: now, hasFinish: hasFinish)
         if live.state.isEnded { forget(id) }
         return text(live, at: now, detail)
     }
@@ -75,8 +78,13 @@ package struct PlainPrinter: Sendable {
         if live.state != last.live.state || live.attempt != last.live.attempt { return true }
         if live.blockedKind != last.live.blockedKind || live.phase != last.live.phase { return true }
         if now - last.at >= Self.leastWait { return true }
+        if !last.hasFinish, knowsFinish(live, at: now) { return true }
         // Printed with nothing known counts as 0.
         return (live.progress ?? 0) - (last.live.progress ?? 0) >= Self.leastStep - 1e-9
+    }
+
+    private func knowsFinish(_ live: LiveState, at now: Moment) -> Bool {
+        live.state == .running && live.finish?.claim(at: now) != nil
     }
 
     private func text(_ live: LiveState, at now: Moment, _ more: String?) -> String {

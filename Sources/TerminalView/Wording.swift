@@ -45,12 +45,6 @@ package enum RunWording {
             CleanText.line(live.phase ?? "", limit: 80), CleanText.line(live.message ?? "", limit: 300))
     }
 
-    /// How long the attempt has been at it; `nil` when it did not start.
-    package static func elapsed(of live: LiveState, at now: Moment) -> String? {
-        guard live.state.isUnderWay, let startedAt = live.startedAt else { return nil }
-        return DisplayDuration.text(now - startedAt)
-    }
-
     /// Cut, not rounded: 100 % is shown when all is done and not before.
     package static func percent(_ progress: Double) -> String {
         "\(Int((min(max(progress, 0), 1) * 100 + 1e-9).rounded(.down)))%"
@@ -70,63 +64,57 @@ package enum RunWording {
     }
 }
 
-/// Words for when a run will be done, no more certain than is known.
+/// Words for how long a run still needs, no more certain than is known.
 package enum FinishWording {
-    /// The words for the time column.
+    /// The words for the time column: how long the run has been at it, and how long it still needs.
     ///
-    /// A narrow band is shown as a time (`3m left`, from 10 minutes on `done 14:35`), a wider one as a range
-    /// (`2-5m left`), one wider than four times not at all. Without past runs there is no band, and the
-    /// words begin with `~`. A run that takes longer than usual is shown as such.
+    /// `6 s, about 6 s left`, from 10 minutes on `12 min, done about 14:35`; `5 min, 9 to 14 min left` where past runs
+    /// differ; `6 s so far` where nothing is known; `usually 4 min, now 6 min (+2 min)` once it takes longer than usual.
+    /// - Returns: `nil` before it has started and after it has ended.
+    package static func time(of live: LiveState, at now: Moment, zone: ZoneRules) -> String? {
+        guard live.state.isUnderWay, let startedAt = live.startedAt else { return nil }
+        let text = text(for: live, at: now, zone: zone)
+        if let text, live.finish?.claim(at: now) == nil { return text }
+        // The first second is no news.
+        let elapsed = max(now - startedAt, .seconds(1)).words
+        return text.map { "\(elapsed), \($0)" } ?? "\(elapsed) so far"
+    }
+
+    /// How long it still needs; by how much it is late once it has passed what is usual.
+    ///
     /// - Parameters:
     ///   - live: the run.
     ///   - now: the moment.
     ///   - zone: where the reader is.
-    ///   - usual: how long the job usually takes at most, if that is known.
     /// - Returns: `nil` when nothing should be shown.
-    package static func text(
-        for live: LiveState, at now: Moment, zone: ZoneRules, usual: Duration? = nil
-    ) -> String? {
+    package static func text(for live: LiveState, at now: Moment, zone: ZoneRules) -> String? {
         guard live.state == .running else { return nil }
-        if let finish = live.finish, finish.at > now { return text(finish, at: now, zone: zone) }
-        guard let usual, let startedAt = live.startedAt, now - startedAt > usual else { return nil }
+        if let finish = live.finish, let claim = finish.claim(at: now) {
+            return text(claim, finish, at: now, zone: zone)
+        }
+        guard let usual = live.usual, let startedAt = live.startedAt else { return nil }
         let elapsed = now - startedAt
-        let parts = [usual, elapsed, elapsed - usual].map(DisplayDuration.text)
+        guard elapsed > usual else { return nil }
+        let parts = [usual, elapsed, elapsed - usual].map(\.words)
         return "usually \(parts[0]), now \(parts[1]) (+\(parts[2]))"
     }
 
-    private static func text(_ finish: FinishTime, at now: Moment, zone: ZoneRules) -> String? {
-        guard let low = finish.low, let high = finish.high else {
-            return "~" + single(finish.at, at: now, zone: zone)
+    private static func text(
+        _ claim: FinishClaim, _ finish: FinishTime, at now: Moment, zone: ZoneRules
+    ) -> String {
+        let mark: String
+        switch claim {
+        case .about: mark = "about "
+        case .roughly: mark = "~"
+        case .between: return claim.words
         }
-        let least = max(low - now, .seconds(1))
-        let most = max(high - now, least)
-        let ratio = most / least
-        if ratio <= 1.5 { return single(finish.at, at: now, zone: zone) }
-        return ratio <= 4 ? range(least, most) : nil
-    }
-
-    private static func single(_ moment: Moment, at now: Moment, zone: ZoneRules) -> String {
-        let left = moment - now
         // A time of day can't be distinguished from tomorrow's.
-        guard (.seconds(600)..<Duration.seconds(43200)).contains(left) else {
-            return DisplayDuration.text(DisplayDuration.rounded(left)) + " left"
-        }
-        let time = CivilTime(moment, in: zone)
-        return "done \(time.hour < 10 ? "0" : "")\(time.hour):\(time.minute < 10 ? "0" : "")\(time.minute)"
+        guard (.seconds(600)..<Duration.seconds(43200)).contains(finish.at - now) else { return claim.words }
+        let time = CivilTime(finish.at, in: zone)
+        return "done \(mark)\(two(time.hour)):\(two(time.minute))"
     }
 
-    /// Both ends in the unit of the later one.
-    private static func range(_ least: Duration, _ most: Duration) -> String {
-        let (low, high) = (least.components.seconds, most.components.seconds)
-        let (unit, mark): (Int64, String) =
-            switch high {
-            case ..<120: (1, "s")
-            case ..<7200: (60, "m")
-            case ..<172_800: (3600, "h")
-            default: (86400, "d")
-            }
-        return "\(max(1, low / unit))-\((high + unit - 1) / unit)\(mark) left"
-    }
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
 /// Durations as people read them beside a bar.
@@ -136,20 +124,6 @@ package enum DisplayDuration {
     /// Negative ones are `0s`.
     package static func text(_ duration: Duration) -> String {
         text(seconds: max(0, duration.components.seconds))
-    }
-
-    /// Rounded to what an estimate is worth: 5 s below a minute, 15 s below 5, a minute below an hour, then
-    /// 5 minutes; never below 5 s.
-    package static func rounded(_ duration: Duration) -> Duration {
-        let seconds = max(0, duration.components.seconds)
-        let step: Int64 =
-            switch seconds {
-            case ..<60: 5
-            case ..<300: 15
-            case ..<3600: 60
-            default: 300
-            }
-        return .seconds(max(5, (seconds + step / 2) / step * step))
     }
 
     static func text(seconds: Int64) -> String {

@@ -1,6 +1,6 @@
 public import Timeline
 
-/// Says when a run will be done, and says nothing when it does not know.
+/// Estimates when a run will be done; no estimate where nothing is known.
 ///
 /// Blends the pace so far with the last 20 successes of the job, by how good each was at this progress
 /// before. Without past runs there is only the pace, and that counts for nothing before 5 % and 15 s.
@@ -31,6 +31,16 @@ public struct FinishEstimator: Hashable, Sendable {
         training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
     }
 
+    /// Whether it knows any past run.
+    public var hasHistory: Bool { !past.isEmpty }
+
+    /// How long the job usually takes: the middle of its past runs; `nil` for fewer than three.
+    public var usual: Duration? {
+        guard past.count >= FinishTraining.leastRuns else { return nil }
+        var totals = past.map(\.total)
+        return .seconds(Statistics.median(&totals))
+    }
+
     /// The longest silence usual for the job: the middle of the longest ones of its past runs.
     public var usualGap: Duration? {
         guard !telling.isEmpty else { return nil }
@@ -41,7 +51,7 @@ public struct FinishEstimator: Hashable, Sendable {
     /// When the attempt that started at `startedAt` and got on as `trace` will be done.
     ///
     /// Before any progress was reported, `now` counts: the usual time of the runs that took longer than this
-    /// one did so far.
+    /// one did so far, where there were three runs or more.
     /// - Returns: `nil` when nothing is known, when it takes longer than ever before, and when all of the
     ///   progress was reported already.
     public func finish(of trace: RunTrace, startedAt: Moment, at now: Moment) -> FinishTime? {
@@ -82,6 +92,7 @@ public struct FinishEstimator: Hashable, Sendable {
 
     /// Only the times of past runs are known, or this one does not say where it is.
     private func byTime(startedAt: Moment, at now: Moment) -> FinishTime? {
+        guard past.count >= FinishTraining.leastRuns else { return nil }
         let elapsed = Double((now - startedAt).microseconds) / 1_000_000
         var longer: [(total: Double, weight: Double)] = []
         var weight = 1.0

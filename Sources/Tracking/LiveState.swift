@@ -35,6 +35,12 @@ public struct LiveState: Hashable, Sendable, Codable {
     private var etaAt: Moment?
     private var etaLow: Moment?
     private var etaHigh: Moment?
+    /// How long the job usually takes: the middle of its last successes; absent when there are too few.
+    public var usual: Duration? {
+        get { usualTime.map { .microseconds($0) } }
+        set { usualTime = newValue?.microseconds }
+    }
+    private var usualTime: Int64?
     /// When the job last reported something, or its run was moved on; that it was found silent does not count.
     public var updatedAt: Moment
     /// From when on ``progress`` is out of date; absent when nothing is expected of the job.
@@ -61,10 +67,10 @@ public struct LiveState: Hashable, Sendable, Codable {
 
     /// Whole seconds until the expected finish, rounded to the nearest; at least 0.
     ///
-    /// `nil` when nothing is known, after the end, and once the expected finish has passed: a moment
-    /// that did not come true is not "0 seconds left".
+    /// `nil` when nothing is known, or too little to show any of it; after the end, and once the expected finish has
+    /// passed: a moment that did not come true is not "0 seconds left".
     public func secondsRemaining(at now: Moment) -> Int64? {
-        guard let finish, !state.isEnded, finish.at > now else { return nil }
+        guard let finish, !state.isEnded, finish.claim(at: now) != nil else { return nil }
         return ((finish.at - now).milliseconds + 500) / 1000
     }
 
@@ -105,23 +111,6 @@ public enum BlockedKind: String, Hashable, Sendable, Codable, CaseIterable {
     case question
     /// A login or a password.
     case auth
-}
-
-/// When a run is expected to be done, and how sure that is.
-public struct FinishTime: Hashable, Sendable, Codable {
-    /// The expected moment.
-    public var at: Moment
-    /// The early end of the 80 % band; absent when there is no history to make one of.
-    public var low: Moment?
-    /// The late end of the 80 % band; absent when there is no history to make one of.
-    public var high: Moment?
-
-    /// A finish at `at`, within `low` and `high` where they are known.
-    public init(at: Moment, low: Moment? = nil, high: Moment? = nil) {
-        self.at = at
-        self.low = low
-        self.high = high
-    }
 }
 
 /// The order of updates: by run, then attempt, then seq.

@@ -43,6 +43,8 @@ public struct LiveTracker: Sendable {
     /// Time of this attempt in which the job could not work, and since when it can't.
     var idle = Duration.zero
     var idleSince: Moment?
+    /// Whether an earlier daemon saw the first part of the attempt.
+    private var isResumed = false
 
     /// A tracker of a new run.
     ///
@@ -83,6 +85,7 @@ public struct LiveTracker: Sendable {
         self.estimator = estimator
         self.usualGap = usualGap
         heardAt = now
+        isResumed = true
         idleSince = live.state.isWaitingForOthers ? now : nil
         toldPhase = live.phase
         highest = live.phase == nil ? live.progress ?? 0 : nil
@@ -91,13 +94,15 @@ public struct LiveTracker: Sendable {
     /// Notes that the run went to `state`, decided elsewhere.
     ///
     /// A step that ``RunState/canBecome(_:)`` does not allow changes nothing. A run that completes has all
-    /// its progress; one that ends otherwise keeps what it had.
+    /// its progress; one that ends otherwise keeps what it had. `startedAt` is when the attempt began, where that is
+    /// known better than from `now`.
     public mutating func became(
-        _ state: RunState, reason: RunReason? = nil, blocked: BlockedKind? = nil, at now: Moment
+        _ state: RunState, reason: RunReason? = nil, blocked: BlockedKind? = nil, startedAt: Moment? = nil,
+        at now: Moment
     ) -> LiveChange {
         guard live.state.canBecome(state) else { return .none }
         enter(state, reason: reason, blocked: blocked, at: now)
-        if state == .running, live.startedAt == nil { live.startedAt = now }
+        if state == .running, live.startedAt == nil { live.startedAt = startedAt ?? now }
         if state == .completed, live.progress != nil { live.progress = 1 }
         if waitsForTime, let workedFrom {
             live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
@@ -122,7 +127,26 @@ public struct LiveTracker: Sendable {
             usualGap: usualGap, at: now)
         live.seq = past.seq
         live.reason = past.reason
+        live.usual = past.usual
         return changed(.stateChange, at: now)
+    }
+
+    /// Adopts what past runs of the job show, which is read a moment after the start.
+    ///
+    /// Without any past run nothing changes.
+    public mutating func learn(_ estimator: FinishEstimator, at now: Moment) -> LiveChange {
+        guard estimator.hasHistory, !live.state.isEnded else { return .none }
+        self.estimator = estimator
+        usualGap = estimator.usualGap
+        let heard = live.updatedAt
+        live.usual = estimator.usual
+        if live.state == .running, !tellsEta, let workedFrom {
+            live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
+        }
+        live.staleAt = staleAt(from: heardAt ?? now)
+        let change = changed(.tick, at: now)
+        live.updatedAt = heard
+        return change
     }
 
     /// Notes that time passed: a running job that is silent for too long becomes stalled, and one that
@@ -144,7 +168,13 @@ public struct LiveTracker: Sendable {
 
     /// When to call ``look(at:)``, if nothing happens before; `nil` for never.
     public var nextLook: Moment? {
-        [stallsAt, waitsForTime ? live.finish?.at : nil].compactMap(\.self).min()
+        [stallsAt, timeRunsOut].compactMap(\.self).min()
+    }
+
+    /// When an estimate by the clock alone must be made again: a past run that ended by then is no measure any more.
+    private var timeRunsOut: Moment? {
+        guard waitsForTime, let finish = live.finish else { return nil }
+        return min(finish.low ?? finish.at, finish.at)
     }
 
     /// Whether the finish time is a guess by the clock alone.
@@ -157,11 +187,12 @@ public struct LiveTracker: Sendable {
     public var profile: RunProfile? {
         guard live.state == .completed, let workedFrom else { return nil }
         let total = Double((live.updatedAt - workedFrom).microseconds) / 1_000_000
-        return RunProfile(path, total: total)
+        // Of the first part only the time is known.
+        return isResumed ? RunProfile(total: total) : RunProfile(path, total: total)
     }
 
     private mutating func lookAtTime(_ now: Moment) -> LiveChange {
-        guard waitsForTime, let finish = live.finish, now >= finish.at, let workedFrom else { return .none }
+        guard let timeRunsOut, now >= timeRunsOut, let workedFrom else { return .none }
         let heard = live.updatedAt
         live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
         let change = changed(.tick, at: now)

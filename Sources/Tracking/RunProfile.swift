@@ -88,6 +88,13 @@ public struct RunProfile: Hashable, Sendable, Codable {
         largestGap = whole.largestGap
     }
 
+    /// A profile as it was stored: `reached` is empty, or 65 rising values from 0 to `total`.
+    init(reached: [Double], total: Double, largestGap: Double) {
+        self.reached = reached
+        self.total = total
+        self.largestGap = largestGap
+    }
+
     /// Whether the run reported progress.
     public var tellsProgress: Bool { reached.count == RunTrace.steps + 1 }
 

@@ -15,6 +15,7 @@ struct DaemonParts {
     let ground: DaemonGround
     let control: Control
     let items: ItemKeeper
+    let finish: FinishKeeper
     let house: HouseKeeper
     let pump: OutboxPump
     let surfaces: SurfaceKeeper
@@ -48,6 +49,7 @@ struct DaemonParts {
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: ground.makeID,
             logger: logger)
+        finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         pump = OutboxPump(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: channelBoard,
             logger: logger)

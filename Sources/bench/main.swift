@@ -25,6 +25,10 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         ChaosBench.run
     ),
     ("ledger", "commits", LedgerBench.run),
+    (
+        "eta", "error of the finish time, beside pace and past times alone; [SEED]",
+        { EtaBench.run(arguments: $0) }
+    ),
     ("render", "a frame of ten rows", { RenderBench.run(arguments: $0) }),
     ("sse", "bytes of a bot's reply a second", { StreamBench.run(arguments: $0) }),
     (

@@ -67,6 +67,10 @@ import Tracking
                 "updatedAt", "staleAt", "stale", "seq",
             ])
         #expect(Samples.live.timeRemaining == 180)
+        var usual = Samples.liveState
+        usual.usual = .milliseconds(240_400)
+        #expect(WireLive(usual, at: Samples.noon.moment).usualSeconds == 240)
+        #expect(LiveState(WireLive(usual, at: Samples.noon.moment)).usual == .seconds(240))
         #expect(Samples.live.status == .running)
     }
 

@@ -5,56 +5,55 @@ import Tracking
 @testable import TerminalView
 
 @Suite struct `the words for a finish time` {
-    private func words(
-        _ finish: Double?, low: Double? = nil, high: Double? = nil, now: Double = 0, usual: Duration? = nil,
+    private func run(
+        _ finish: Double?, low: Double? = nil, high: Double? = nil, usual: Duration? = nil,
         state: RunState = .running
-    ) -> String? {
+    ) -> LiveState {
         var run = live("a#1", state)
+        run.startedAt = at(0)
         run.finish = finish.map { FinishTime(at: at($0), low: low.map(at), high: high.map(at)) }
-        return FinishWording.text(for: run, at: at(now), zone: .utc, usual: usual)
+        run.usual = usual
+        return run
     }
 
-    @Test(arguments: [
-        (3.0, "5s left"), (42, "40s left"), (58, "1m left"), (130, "2m15s left"), (190, "3m15s left"),
-        (500, "8m left"), (597, "10m left"), (600, "done 00:10"), (52500, "14h35m left"),
-    ])
-    func `are rounded to what they are worth`(seconds: Double, expected: String) {
-        #expect(words(seconds, low: seconds * 0.9, high: seconds * 1.1) == expected)
+    private func time(_ run: LiveState, at now: Double) -> String? {
+        FinishWording.time(of: run, at: at(now), zone: .utc)
     }
 
-    @Test func `are a range when the band is wide, and none when it is wider`() {
-        #expect(words(180, low: 150, high: 210) == "3m left")
-        #expect(words(180, low: 120, high: 300) == "2-5m left")
-        #expect(words(60, low: 30, high: 90) == "30-90s left")
-        #expect(words(10_000, low: 5000, high: 18_000) == "1-5h left")
-        #expect(words(180, low: 60, high: 300) == nil)
+    @Test func `come after the time so far`() {
+        #expect(time(run(12, low: 11, high: 13), at: 6) == "6 s, about 6 s left")
+        #expect(time(run(900, low: 840, high: 1140), at: 300) == "5 min, 9 to 14 min left")
+        #expect(time(run(180), at: 60) == "1 min, ~2 min left")
     }
 
-    @Test func `begin with a tilde while no past run is known`() {
-        #expect(words(180) == "~3m left")
-        #expect(words(1200) == "~done 00:20")
-    }
-
-    @Test func `are the reader's time of day`() throws {
-        var run = live("a#1")
-        run.finish = FinishTime(at: at(1200))
+    @Test func `are a time of day from ten minutes on, the reader's`() {
+        let narrow = run(1200, low: 1150, high: 1250)
+        #expect(time(narrow, at: 100) == "1 min 40 s, done about 00:20")
+        #expect(time(run(1200), at: 100) == "1 min 40 s, done ~00:20")
+        #expect(time(narrow, at: 700) == "11 min 40 s, about 8 min left")
         let zone = ZoneRules(name: "X", offsetSeconds: 3600)
-        #expect(FinishWording.text(for: run, at: at(0), zone: zone) == "~done 01:20")
+        #expect(FinishWording.text(for: narrow, at: at(0), zone: zone) == "done about 01:20")
+        // Of that long away it could be tomorrow's.
+        #expect(time(run(52_500, low: 52_000, high: 53_000), at: 1) == "1 s, about 14 h 35 min left")
     }
 
-    @Test func `are never zero: what did not come true is not shown`() {
-        #expect(words(180, now: 180) == nil)
-        #expect(words(180, now: 400) == nil)
+    @Test func `are left out where nothing is known, and the time so far is named as such`() {
+        #expect(time(run(nil), at: 6) == "6 s so far")
+        #expect(time(run(nil), at: 0) == "1 s so far")
+        #expect(time(run(180, low: 20, high: 400), at: 6) == "6 s so far")
+        #expect(time(run(180, low: 170, high: 190), at: 200) == "3 min 20 s so far")
+        #expect(time(run(nil, usual: .seconds(240)), at: 240) == "4 min so far")
     }
 
     @Test func `show by how much a run is late once it passed what is usual`() {
-        #expect(words(nil, now: 360, usual: .seconds(240)) == "usually 4m, now 6m (+2m)")
-        #expect(words(nil, now: 240, usual: .seconds(240)) == nil)
+        #expect(time(run(nil, usual: .seconds(240)), at: 360) == "usually 4 min, now 6 min (+2 min)")
     }
 
     @Test(arguments: RunState.allCases.filter { $0 != .running })
     func `are only shown for a run at work`(state: RunState) {
-        #expect(words(180, usual: .seconds(1), state: state) == nil)
+        let run = run(180, usual: .seconds(1), state: state)
+        #expect(FinishWording.text(for: run, at: at(2), zone: .utc) == nil)
+        #expect(time(run, at: 2) == (state.isUnderWay ? "2 s so far" : nil))
     }
 
     @Test(arguments: [

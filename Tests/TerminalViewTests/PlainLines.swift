@@ -40,6 +40,22 @@ import Tracking
         #expect(seconds == [0, 60, 120, 180])
     }
 
+    @Test func `show once when it is first known how long a run still needs`() {
+        var printer = PlainPrinter(traits, zone: .utc)
+        var lines: [String?] = []
+        for second in 0...30 {
+            var state = live("a#1", seq: Int64(second), updatedAt: 0)
+            // Unknown, known, unknown, known again.
+            if second % 10 > 4 { state.finish = FinishTime(at: at(60), low: at(59), high: at(61)) }
+            lines.append(printer.line(for: state, at: at(Double(second))))
+        }
+        #expect(
+            lines.compactMap(\.self) == [
+                "1970-01-01T00:00:00+00:00 a#1 running",
+                "1970-01-01T00:00:05+00:00 a#1 running, about 55 s left",
+            ])
+    }
+
     @Test func `show an end once, and nothing that is older than what was shown`() {
         var printer = PlainPrinter(traits, zone: .utc)
         let ended = live("a#1", .failed, seq: 5, updatedAt: 9)

@@ -12,9 +12,9 @@ import Tracking
         ]
         #expect(
             texts(rows, columns: 70, traits: plainColors) == [
-                "● backup#7  ████▌······   42%  copy: a.txt                        12s",
-                "● 日本#1    ███████████  100%                                   3m20s",
-                "● quiet#3                                                       1m01s",
+                "● backup#7  ████▌······   42%  copy: a.txt                12 s so far",
+                "● 日本#1    ███████████  100%                       3 min 20 s so far",
+                "● quiet#3                                            1 min 1 s so far",
             ])
     }
 
@@ -22,7 +22,7 @@ import Tracking
         let rows = [row(live("backup#7", progress: 0.42, phase: "kopiert größte Datei", updatedAt: 12))]
         #expect(
             texts(rows, columns: 60, traits: asciiOnly) == [
-                "> backup#7  ###>-----   42%  kopiert gr??te Datei       12s"
+                "> backup#7  ###>-----   42%  kopiert gr??te...  12 s so far"
             ])
     }
 

@@ -131,6 +131,59 @@ import Timeline
         #expect(late == FinishTime(at: at(500)))
         #expect(estimator.finish(of: RunTrace(), startedAt: at(0), at: at(501)) == nil)
         #expect(estimator.usualGap == nil)
+        #expect(estimator.usual == .seconds(300))
+    }
+
+    @Test func `without any progress is none after two runs`() {
+        let estimator = FinishEstimator(history: [100.0, 110].compactMap { RunProfile(total: $0) })
+        #expect(estimator.finish(of: RunTrace(), startedAt: at(0), at: at(10)) == nil)
+        #expect(estimator.usual == nil)
+    }
+
+    @Test func `is adopted by a run under way, as if it had been known from the start`() {
+        var generator = SeededGenerator(seed: 21)
+        let habits = JobFamily.phases.makeHabits(&generator)
+        let estimator = FinishEstimator(history: (0..<20).compactMap { _ in profile(habits.run(&generator)) })
+        let times = habits.run(&generator)
+        func follow(_ tracker: inout LiveTracker, _ steps: Range<Int>) {
+            for step in steps {
+                _ = tracker.receive(
+                    ProgressReport(fraction: Double(step + 1) / 200), from: .native, at: at(times[step]))
+            }
+        }
+        var first = LiveTracker(task: backup, incarnation: 1, estimator: estimator, at: at(0))
+        var second = LiveTracker(task: backup, incarnation: 1, at: at(0))
+        for state in [RunState.starting, .running] {
+            _ = first.became(state, at: at(0))
+            _ = second.became(state, at: at(0))
+        }
+        #expect(first.live.finish != nil && second.live.finish == nil)
+        follow(&first, 0..<60)
+        follow(&second, 0..<60)
+        let seen = second.live
+        #expect(second.learn(estimator, at: at(times[59])) == .tick)
+        #expect(second.live.finish?.low != nil)
+        #expect(second.live.usual?.microseconds == estimator.usual?.microseconds)
+        #expect(second.live.seq > seen.seq && second.live.updatedAt == seen.updatedAt)
+        #expect(second.stallsAt != nil)
+        follow(&first, 60..<61)
+        follow(&second, 60..<61)
+        #expect(first.path == second.path)
+        #expect(second.learn(FinishEstimator(), at: at(times[60])) == .none)
+        _ = second.became(.failed, reason: .exitCode, at: at(times[60]))
+        #expect(second.learn(estimator, at: at(times[60])) == .none)
+    }
+
+    @Test func `does not learn the shape of a run that an earlier daemon saw begin`() {
+        var tracker = runningTracker()
+        _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(10))
+        var resumed = LiveTracker(resuming: tracker.live, incarnation: 2, at: at(11))
+        for step in 6...9 {
+            _ = resumed.receive(
+                ProgressReport(fraction: Double(step) / 10), from: .native, at: at(Double(step) * 2))
+        }
+        _ = resumed.became(.completed, reason: .exitCode, at: at(20))
+        #expect(resumed.profile == RunProfile(total: 20))
     }
 
     @Test func `lies within its band, and neither is ever out of range`() {
@@ -162,12 +215,14 @@ import Timeline
         _ = tracker.became(.starting, at: at(0))
         _ = tracker.became(.running, at: at(0))
         #expect(tracker.live.finish?.at == at(200))
-        #expect(tracker.nextLook == at(200))
-        let late = tracker.look(at: at(200))
-        #expect(late == .tick)
-        #expect(tracker.live.finish == FinishTime(at: at(300)))
-        let later = tracker.look(at: at(300))
+        // The run of 100 s is no measure any more once this one has lasted as long.
+        #expect(tracker.nextLook == at(100))
+        let later = tracker.look(at: at(100))
         #expect(later == .tick)
+        #expect(tracker.live.finish == FinishTime(at: at(300)))
+        #expect(tracker.nextLook == at(300))
+        let late = tracker.look(at: at(300))
+        #expect(late == .tick)
         #expect(tracker.live.finish == nil)
         #expect(tracker.nextLook == nil)
         _ = tracker.became(.completed, reason: .exitCode, at: at(310))

@@ -37,6 +37,8 @@ package struct WireLive: Hashable, Sendable, Codable {
     package var etaLow: Timestamp?
     /// The late end of the 80 % band.
     package var etaHigh: Timestamp?
+    /// How long the job usually takes, the middle of its last 20 successes; absent for fewer than three.
+    package var usualSeconds: Int64?
     /// When the job last reported something, or the state last changed.
     package var updatedAt: Timestamp
     /// From when on the progress is old.
@@ -65,6 +67,7 @@ package struct WireLive: Hashable, Sendable, Codable {
         etaAt = Timestamp(live.finish?.at)
         etaLow = Timestamp(live.finish?.low)
         etaHigh = Timestamp(live.finish?.high)
+        usualSeconds = live.usual.map { ($0.milliseconds + 500) / 1000 }
         updatedAt = Timestamp(live.updatedAt)
         staleAt = Timestamp(live.staleAt)
         stale = live.isStale(at: now)
@@ -100,6 +103,7 @@ extension LiveState {
         finish = wire.etaAt.map {
             FinishTime(at: $0.moment, low: wire.etaLow?.moment, high: wire.etaHigh?.moment)
         }
+        usual = wire.usualSeconds.map { .seconds($0) }
         staleAt = wire.staleAt?.moment
     }
 }

@@ -102,7 +102,8 @@ extension NoticeComposer {
         switch report.news {
         case .started, .progress, .blocked:
             let past = report.sameFailures > 0 ? ["failed \(times(report.sameFailures)) before"] : []
-            return (said.isEmpty ? [] : [said.joined(separator: ": ")]) + past
+            let line = [said.joined(separator: ": "), fact.outlook ?? ""].filter { !$0.isEmpty }
+            return (line.isEmpty ? [] : [line.joined(separator: " · ")]) + past
         case .recovered:
             let down = report.outage.map { "down for \($0.words)" }
             return [[down, "failed \(times(report.failures))"].compactMap(\.self).joined(separator: ", ")]

@@ -56,10 +56,17 @@ extension JobFact {
     }
 
     /// Where a run is right now.
-    init(_ live: LiveState) {
+    ///
+    /// How long it still takes is only shown of a run that reports progress, and so is shown again: of another one the
+    /// words would soon be wrong, and how long it usually takes stays right.
+    init(_ live: LiveState, at now: Moment) {
         let number = live.task.run.split(separator: "#").last.flatMap { Int($0) }
         self.init(
             run: number, state: live.state, reason: live.reason, progress: live.progress, phase: live.phase,
             text: live.message, at: live.updatedAt)
+        guard live.state == .running else { return }
+        outlook =
+            live.progress == nil
+            ? live.usual.map { "usually \($0.words)" } : live.finish?.claim(at: now)?.words
     }
 }

@@ -36,7 +36,7 @@ extension ItemTurn {
     /// Takes in where a run is right now.
     mutating func take(_ live: LiveState) {
         let wish = input.runs[live.task.id]?.spec?.notify
-        let (now, fact) = (now, JobFact(live))
+        let (now, fact) = (now, JobFact(live, at: now))
         let policies = jobPolicies.heard(by: wish)
         guard policies.all.hears.contains(.progress) else { return }
         update(.job(live.task.name), bot: live.task.botID, isTick: true) { item in

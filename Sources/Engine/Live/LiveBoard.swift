@@ -9,8 +9,12 @@ package import Tracking
 /// a second else, and its ticks are never events.
 package actor LiveBoard: Keeper {
     /// An object: what is large and changes often is never copied.
-    private final class Line {
+    final class Line {
         var tracker: LiveTracker
+        /// From when on, since boot, it is worth reading how past runs of its job got on; nil: not under way yet, or
+        /// read already.
+        var learnsAt: Duration?
+        var hasLearned = false
         /// Reads what the job prints, and what it writes to its progress descriptor.
         var scanner = OutputScanner()
         var reader = ProgressLine()
@@ -38,7 +42,8 @@ package actor LiveBoard: Keeper {
     let ledger: any Ledger
     var loop: KeeperLoop
     private let incarnation: Int64
-    private var lines: [String: Line] = [:]
+    var lines: [String: Line] = [:]
+    let lessons = Lessons()
     private var version: UInt64 = 0
     private var ended: [(version: UInt64, state: LiveState)] = []
     /// The version of the newest ended state that is no longer kept.
@@ -62,18 +67,27 @@ package actor LiveBoard: Keeper {
     // MARK: Runs
 
     /// Puts a run on the board, or goes on with one that was there before a restart.
-    package func enter(_ task: LiveTask, attempt: Int, state: RunState, saved: LiveState?, at now: Moment) {
+    ///
+    /// `startedAt` is when the attempt began, where its row shows it.
+    package func enter(
+        _ task: LiveTask, attempt: Int, state: RunState, saved: LiveState?, startedAt: Moment? = nil,
+        at now: Moment
+    ) {
         guard lines[task.id] == nil else { return }
         version += 1
         var tracker =
             if let saved {
                 LiveTracker(resuming: saved, incarnation: incarnation, at: now)
             } else {
-                LiveTracker(task: task, attempt: attempt, incarnation: incarnation, state: state, at: now)
+                LiveTracker(
+                    task: task, attempt: attempt, incarnation: incarnation,
+                    state: state == .running ? .starting : state, at: now)
             }
         _ = tracker.startAttempt(attempt, at: now)
-        _ = tracker.became(state, at: now)
-        lines[task.id] = Line(tracker: tracker, version: version)
+        _ = tracker.became(state, startedAt: startedAt, at: now)
+        let line = Line(tracker: tracker, version: version)
+        lines[task.id] = line
+        noteStart(of: line)
         watchers.publish(())
     }
 
@@ -123,7 +137,7 @@ package actor LiveBoard: Keeper {
         }
     }
 
-    private func update(_ run: String, _ body: (Line) -> [LiveChange]) -> LiveState? {
+    func update(_ run: String, _ body: (Line) -> [LiveChange]) -> LiveState? {
         guard let line = lines[run], line.last == nil else { return nil }
         let changes = body(line)
         if changes.contains(where: { $0 != .none }) { touch(line) }
@@ -132,7 +146,11 @@ package actor LiveBoard: Keeper {
 
     /// Moves a run to another state that is not an end.
     package func become(_ state: RunState, reason: RunReason?, of run: String, at now: Moment) {
-        _ = update(run) { [$0.tracker.became(state, reason: reason, at: now)] }
+        _ = update(run) {
+            let change = $0.tracker.became(state, reason: reason, at: now)
+            noteStart(of: $0)
+            return [change]
+        }
     }
 
     /// The last state of a run whose end is about to be committed.
@@ -149,7 +167,7 @@ package actor LiveBoard: Keeper {
     package func conclude(
         _ run: String, _ state: RunState, reason: RunReason?, after elapsed: Duration? = nil,
         saying text: String? = nil, at now: Moment
-    ) -> LiveState? {
+    ) -> Conclusion? {
         guard let line = lines[run] else { return nil }
         // The last words of a job that spoke too fast are still held back.
         for report in line.reader.finish() { _ = line.tracker.receive(report, from: .native, at: now) }
@@ -161,7 +179,15 @@ package actor LiveBoard: Keeper {
         var last = tracker.live
         if let text { last.message = CleanText.line(text, limit: 300) }
         line.last = last
-        return last
+        return Conclusion(live: last, profile: tracker.profile)
+    }
+
+    /// What is written of a run with its end.
+    package struct Conclusion: Sendable {
+        /// Its last state.
+        package var live: LiveState
+        /// How it got on; nil unless it completed.
+        package var profile: RunProfile?
     }
 
     /// The ends of these runs are committed: takes them off the board, and shows their last states to watchers.

@@ -107,7 +107,7 @@ extension RunKeeper {
 
     /// The attempt has ended; it takes up no room any more.
     ///
-    /// Returns the step with the run's last live state, which the board shows once the step is committed: with the
+    /// Returns the step with how the run got on and its last live state, which the board shows once the step is committed: with the
     /// sentence that explains why it could not be started, and as long after its start as it took, where that is known.
     func closing(
         _ step: RunStep, after elapsed: Duration? = nil, saying text: String? = nil
@@ -115,8 +115,10 @@ extension RunKeeper {
         guard step.leavesHands else { return step }
         var step = step
         let after = step.after
-        step.live = await board.conclude(
+        let last = await board.conclude(
             after.id, after.state, reason: after.reason, after: elapsed, saying: text, at: clock.now)
+        step.live = last?.live
+        step.move.profile = last?.profile
         runs.noteEnd(after)
         return step
     }

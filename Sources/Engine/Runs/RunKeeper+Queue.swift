@@ -76,7 +76,8 @@ extension RunKeeper {
         runs.adopt(step.after, by: performer, places: places)
         steps.append(step)
         await board.enter(
-            task(of: run), attempt: run.attempt, state: run.state, saved: run.live, at: clock.now)
+            task(of: run), attempt: run.attempt, state: run.state, saved: run.live,
+            startedAt: run.attempt == 1 ? run.startedAt : nil, at: clock.now)
     }
 
     /// The run waits, for its turn or for its moment; one that had its turn before goes first.

@@ -146,7 +146,7 @@ package actor RunKeeper: Keeper {
         performers.all.map { link in
             Waker { [performer = link.performer] bell in while await performer.waitForEvents() { bell.ring() }
             }
-        } + [.each(rows.notes.arrivals())]
+        } + [.each(rows.notes.arrivals()), .each(board.lessons.given.listen())]
     }
 
     /// Takes over what an earlier daemon left: what is under way is ours from now on, what waits is looked at.

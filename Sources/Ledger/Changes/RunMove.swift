@@ -31,6 +31,8 @@ package struct RunMove: Hashable, Sendable {
     package var cpu: Duration?
     package var maxRssKb: Int64?
     package var survivors: [LeftProcess]?
+    /// How it got on, of a run that completed.
+    package var profile: RunProfile?
     /// The process that does it, as the warden reported.
     package var process: ProcessMark?
 
@@ -60,6 +62,7 @@ package struct RunMove: Hashable, Sendable {
         both.cpu = next.cpu ?? cpu
         both.maxRssKb = next.maxRssKb ?? maxRssKb
         both.survivors = next.survivors ?? survivors
+        both.profile = next.profile ?? profile
         both.process = next.process ?? process
         return both
     }

@@ -50,6 +50,9 @@ package protocol RunReading: Sendable {
     func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord]
     /// The newest run of each of these jobs that has one.
     func lastRuns(of jobs: some Sequence<String> & Sendable) async throws(LedgerError) -> [RunRecord]
+    /// How the last `limit` completed runs of a job got on, oldest first; of one without a stored profile at least the
+    /// time it took. Looked for among the job's newest ended runs, ten times as many as asked for.
+    func profiles(of job: String, limit: Int) async throws(LedgerError) -> [RunProfile]
     /// The attempts of a run, first one first.
     func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord]
 }

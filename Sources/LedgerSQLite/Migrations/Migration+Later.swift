@@ -1,4 +1,7 @@
 extension Migration {
+    /// How a completed run got on: the finish time of later ones is estimated from it; removed with the run.
+    static let profiles = Migration(version: 12, sql: "ALTER TABLE run ADD COLUMN profile BLOB;")
+
     /// What a run left behind: a JSON list of process ids and names.
     static let survivors = Migration(version: 3, sql: "ALTER TABLE run ADD COLUMN survivors TEXT;")
 

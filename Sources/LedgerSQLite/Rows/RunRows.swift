@@ -168,7 +168,8 @@ extension RunRows {
             queue_delay = coalesce(?9, queue_delay), output_bytes = coalesce(?10, output_bytes),
             cpu = coalesce(?11, cpu), max_rss_kb = coalesce(?12, max_rss_kb), pid = coalesce(?13, pid),
             pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot),
-            token = coalesce(?20, token), survivors = coalesce(?21, survivors)
+            token = coalesce(?20, token), survivors = coalesce(?21, survivors),
+            profile = coalesce(?22, profile)
         WHERE id = ?17 AND attempt = ?18 AND token = ?19 AND (?16 >> state) & 1
             AND (end_asked IS NULL OR ?1 <> \(StoredState.code(of: .starting)))
         """
@@ -195,6 +196,7 @@ extension RunRows {
         row.put(step.token)
         row.put(step.nextToken)
         row.put(survivors)
+        row.put(step.profile?.bytes)
     }
 
     private static func text(of survivors: [LeftProcess]?) throws(StoreFailure) -> String? {

@@ -144,8 +144,9 @@ import Timeline
         }
     }
 
-    mutating func put(_ value: [UInt8]) {
+    mutating func put(_ value: [UInt8]?) {
         place += 1
+        guard let value else { return }
         // An empty array has no address, and without an address the value would be NULL.
         if value.isEmpty { unsafe sqlite3_bind_zeroblob(handle, place, 0) }
         unsafe value.withUnsafeBytes { bytes in

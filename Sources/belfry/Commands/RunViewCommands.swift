@@ -73,7 +73,9 @@ struct RunShowCommand: ParsableCommand {
         screen.field("queued", run.queuedAt.map { screen.fullTime($0) })
         screen.field("started", run.startedAt.map { screen.fullTime($0) })
         screen.field("ended", run.endedAt.map { screen.fullTime($0) })
-        screen.field("took", run.startedAt == nil ? nil : RunText.took(run, screen))
+        screen.field(
+            run.state.isEnded ? "took" : "so far", run.startedAt == nil ? nil : RunText.took(run, screen))
+        screen.field("finish", RunText.finish(run, screen))
         screen.field("late", run.latenessMs.map { "\($0) ms" })
         screen.field("waited", run.queueDelayMs.map { "\($0) ms" })
         if let live = run.live, !run.state.isEnded {

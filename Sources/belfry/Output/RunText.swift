@@ -85,13 +85,20 @@ enum RunText {
         return end - start < .seconds(1) ? "<1s" : DisplayDuration.text(end - start)
     }
 
+    /// `about 6 s left`, `9 to 14 min left`; nil when nothing is known, or the run is not at work.
+    static func finish(_ run: WireRun, _ screen: Screen) -> String? {
+        guard let live = run.live, !run.state.isEnded else { return nil }
+        return FinishWording.text(for: LiveState(live), at: screen.now, zone: screen.zone)
+    }
+
     static func table(_ runs: [WireRun], _ screen: Screen) -> TextTable {
         var table = TextTable(
             ["RUN", "STATE", "SLOT", "STARTED", "TOOK", "BOT"], rightAligned: [4], times: [2, 3])
         for run in runs {
             let mark = StateMark(run.state)
             let progress = run.live?.progress.map { " \(Int($0 * 100))%" } ?? ""
-            let text = state(run) + (run.state.isEnded ? "" : progress)
+            let finish = finish(run, screen).map { ", \($0)" } ?? ""
+            let text = state(run) + (run.state.isEnded ? "" : progress + finish)
             let first = screen.time(run.slot)
             let last = run.lastSlot == run.slot ? nil : run.lastSlot.map(screen.time)
             let slots = last.map { "\(first) - \($0)" } ?? first

@@ -64,13 +64,13 @@ import Tracking
         await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
         let seen = await board.changes(after: 0).version
         let last = await board.conclude("a", .failed, reason: .exitCode, at: clock.now)
-        #expect(last?.state == .failed)
+        #expect(last?.live.state == .failed)
         #expect(await board.receive(ProgressReport(fraction: 0.5), of: "a", at: clock.now) == nil)
         #expect(await board.changes(after: seen).states.isEmpty)
         #expect(await board.states().map(\.state) == [.running])
         await board.end(["a"])
         let shown = await board.changes(after: seen).states
-        #expect(shown.map(\.state) == [.failed] && shown.first == last)
+        #expect(shown.map(\.state) == [.failed] && shown.first == last?.live)
         #expect(await board.states().isEmpty)
         await ledger.close()
     }

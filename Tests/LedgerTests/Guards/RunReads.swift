@@ -41,6 +41,38 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `show how the last successes of a job got on, until they are removed`(
+        _ backend: LedgerBackend
+    ) async throws {
+        func move(_ id: String, to state: RunState, _ seconds: Double, _ profile: RunProfile? = nil) -> Change
+        {
+            var move = RunMove(run: id, from: [.queued], attempt: 1, to: state)
+            (move.startedAt, move.endedAt) = (at(100), at(100 + seconds))
+            move.profile = profile
+            return .moveRun(move)
+        }
+        var trace = RunTrace()
+        for step in 1...64 { trace.note(Double(step) / 64, at: Double(step)) }
+        let told = try #require(RunProfile(trace, total: 64))
+        try await backend.withNew { ledger in
+            #expect(try await ledger.profiles(of: "a", limit: 20).isEmpty)
+            for slot in 1...5 { try await ledger.commit([.run("a\(slot)", job: "a", slot: Double(slot))]) }
+            try await ledger.commit([
+                .run("b1", job: "b", slot: 1), move("b1", to: .completed, 9),
+                move("a1", to: .completed, 300, told), move("a2", to: .failed, 1),
+                // Of a run without a profile the row shows the time.
+                move("a3", to: .completed, 30), move("a5", to: .completed, 50, RunProfile(total: 49)),
+            ])
+            let profiles = try await ledger.profiles(of: "a", limit: 20)
+            #expect(profiles.map(\.total) == [64, 30, 49])
+            #expect(profiles.map(\.tellsProgress) == [true, false, false])
+            #expect(try await ledger.profiles(of: "a", limit: 2).map(\.total) == [30, 49])
+            try await ledger.commit([.removeRun(id: "a3")])
+            #expect(try await ledger.profiles(of: "a", limit: 2).map(\.total) == [64, 49])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `include the newest of each job, whether it ended or not`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             #expect(try await ledger.lastRuns(of: ["a"]).isEmpty)

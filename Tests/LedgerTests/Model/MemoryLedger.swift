@@ -171,6 +171,10 @@ extension MemoryLedger {
         try await read { $0.lastRuns(of: jobs) }
     }
 
+    func profiles(of job: String, limit: Int) async throws(LedgerError) -> [RunProfile] {
+        try await read { $0.profiles(of: job, limit: limit) }
+    }
+
     func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord] {
         try await read { $0.attempts(of: run) }
     }

@@ -66,6 +66,15 @@ extension ModelLedger: RunReading, HistoryReading {
         jobs.compactMap { job in runs.all.last { $0.job == job } }
     }
 
+    func profiles(of job: String, limit: Int) -> [RunProfile] {
+        let ended = runs.all.filter { $0.job == job && $0.state.isEnded }.suffix(10 * limit)
+        return ended.filter { $0.state == .completed }.suffix(limit).compactMap { run in
+            if let bytes = profiles[run.id]?.bytes { return RunProfile(bytes: bytes) }
+            guard run.attempt == 1, let start = run.startedAt, let end = run.endedAt else { return nil }
+            return RunProfile(total: (end - start) / .seconds(1))
+        }
+    }
+
     func attempts(of run: String) -> [AttemptRecord] {
         attempts.filter { $0.run == run }.sorted { $0.n < $1.n }
     }

@@ -65,6 +65,7 @@ extension ModelLedger {
         run.survivors = move.survivors ?? run.survivors
         run.process = move.process ?? run.process
         runs[move.run] = run
+        profiles[move.run] = move.profile ?? profiles[move.run]
     }
 
     mutating func passOver(_ id: String, _ event: NewEvent) {

@@ -19,6 +19,7 @@ struct ModelLedger: Sendable {
     /// In the order they were inserted, as are messages and entries.
     var runs = ModelRuns()
     var attempts: [AttemptRecord] = []
+    var profiles: [String: RunProfile] = [:]
     var messages: [MessageRecord] = []
     var items: [ItemKey: ItemRecord] = [:]
     var outbox: [OutboxRecord] = []
@@ -146,6 +147,7 @@ struct ModelLedger: Sendable {
             try require(runs[id]?.state.isEnded ?? true)
             runs[id] = nil
             attempts.removeAll { $0.run == id }
+            profiles[id] = nil
         case .removeHistory(let moment, let limit): removeHistory(before: moment, limit: limit)
         case .setFact(let name, let value): facts[name] = value
         }

@@ -131,6 +131,7 @@ struct RandomChanges {
         move.survivors = maybe { [LeftProcess(pid: Int32($0.made), name: "left")] }
         move.process = maybe { ProcessMark(pid: Int32($0.made), startTime: 1, boot: "b") }
         move.nextToken = maybe { _ in run.token + 1 }
+        move.profile = maybe { RunProfile(total: Double($0.made) + 1) } ?? nil
         return .moveRun(move)
     }
 

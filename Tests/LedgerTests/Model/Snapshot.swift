@@ -75,6 +75,7 @@ extension Snapshot {
         answers["expired rows"] = try await ledger.expiredRows(before: at(400), limit: 3)
         for name in ["a", "b", "c"] {
             answers["job \(name)"] = try await ledger.job(named: name)
+            answers["profiles \(name)"] = try await ledger.profiles(of: name, limit: 2)
             answers["revision \(name)"] = try await ledger.lastRevision(of: name)
             for revision in (model.specs[name] ?? [:]).keys {
                 answers["spec \(name) \(revision)"] = try await ledger.spec(of: name, revision: revision)
