@@ -4,7 +4,7 @@ import Ledger
 
 extension ConfigurationReader {
     private static let laterJobKeys = [
-        "prompt", "url", "afterJob", "blackout", "success", "labels", "pty",
+        "prompt", "url", "afterJob", "blackout", "success", "pty",
     ]
 
     /// A job, or nil after every fault in it was reported.

@@ -12,6 +12,10 @@ package enum NoticeComposer {
         switch item.content {
         case .messages(let count, let last): speak(of: last, count: count, to: &notice)
         case .job(let report): speak(of: report, to: &notice)
+        case .storm(let report):
+            notice.title = report.title
+            notice.body = report.lines.joined(separator: "\n")
+            notice.category = "x-belfry.job.\(report.failing == 0 ? "recovered" : "failed")"
         }
         notice.soundName =
             notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil

@@ -1,4 +1,5 @@
 package import Grouping
+import Tracking
 
 /// A decision that is made inside the transaction it becomes part of, so that it costs no sync of its own.
 ///
@@ -38,6 +39,8 @@ package struct TurnReads: Hashable, Sendable {
     package var itemsToWake = 0
     /// Runs, by id.
     package var runs: [String] = []
+    /// Those of ``runs`` whose job's spec is read as well; that of a scheduled run only if it failed.
+    package var specs: [String] = []
     /// Messages, by id; the thread of each counts as named in ``items`` and in ``threads``.
     package var messages: [String] = []
     package var items: [ItemKey] = []
@@ -66,6 +69,8 @@ package struct TurnInput: Sendable {
     package var events: [EventRecord] = []
     package var itemsToWake: [ItemRecord] = []
     package var runs: [String: RunRecord] = [:]
+    /// The specs that runs execute, by the runs' ids; of runs with a spec of their own it is there alone.
+    package var specs: [String: JobSpec] = [:]
     package var messages: [String: MessageRecord] = [:]
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
@@ -74,6 +79,13 @@ package struct TurnInput: Sendable {
     package var pinned: Set<String> = []
 
     package init() {}
+
+    /// The runs whose spec `reads` asks for, once its runs are in ``runs``; for a store's `read`.
+    package func runsWithSpec(of reads: TurnReads) -> [RunRecord] {
+        reads.specs.compactMap { runs[$0] }.filter {
+            $0.spec == nil && ($0.kind != .scheduled || $0.state.isFailure)
+        }
+    }
 
     /// The items that `reads` names, once its messages are in ``messages``; for a store's `read`.
     package func items(of reads: TurnReads) -> Set<ItemKey> {

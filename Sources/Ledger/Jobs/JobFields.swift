@@ -12,12 +12,14 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + account + process.map { $0.without(\.draft) })
+        basics.map { $0.without(\.policy) } + slots + turns + notices + account
+            + process.map { $0.without(\.draft) })
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
+        "notify": "{ after: 10s }",
     ]
 
     // MARK: What it does; no policies
@@ -130,6 +132,25 @@ package struct JobFields: Sendable {
                 policies["concurrency.max"]?.number.map {
                     "at most \($0) of key \(policies["concurrency.key"]?.text ?? "")"
                 }
+            }),
+    ]
+
+    // MARK: What its notices show
+
+    private static let notices: [JobField] = [
+        JobField(
+            "notify.after", .duration(orZero: true), .at(\.notifyAfter),
+            "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
+            option: "notify-after",
+            shown: { policies in policies.duration("notify.afterMs").map { "reported after \($0)" } }),
+        JobField(
+            "labels", .variables, .labels,
+            "Labels such as host=db1; a label that failing jobs share is named in their notice.",
+            option: "label", check: { JobLabels.fault(in: $0.labels) },
+            shown: { policies in
+                guard case .map(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
+                return "labels "
+                    + labels.map { "\($0)=\($1.text ?? "")" }.sorted().joined(separator: " ")
             }),
     ]
 
@@ -259,6 +280,10 @@ extension JobPlace {
     fileprivate static let environment = JobPlace(
         get: { .map($0.environment.mapValues { .text($0) }) },
         set: { if case .map(let members) = $1 { $0.environment = members.compactMapValues(\.text) } })
+
+    fileprivate static let labels = JobPlace(
+        get: { $0.labels.isEmpty ? nil : .map($0.labels.mapValues { .text($0) }) },
+        set: { if case .map(let members) = $1 { $0.labels = members.compactMapValues(\.text) } })
 
     /// Only `all` has a burst.
     fileprivate static let burst = JobPlace(

@@ -46,6 +46,9 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
             if case .flag = row.form {
                 let flag = try given.decode(Flag<Bool?>.self, forKey: name).wrappedValue
                 if let flag, let draft = row.draft { values[draft] = .flag(flag) }
+            } else if case .variables = row.form {
+                let pairs = try given.decode(Option<[JobValue]>.self, forKey: name).wrappedValue
+                if !pairs.isEmpty, let draft = row.draft { values[draft] = Self.merged(pairs) }
             } else if let value = try given.decode(Option<JobValue?>.self, forKey: name).wrappedValue {
                 if case .map(let parts) = value {
                     for (draft, part) in parts { values[draft] = part }
@@ -70,6 +73,11 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         if case .flag = row.form {
             return Flag<Bool?>(name: name, inversion: .prefixedNo, help: ArgumentHelp(row.doc))
         }
+        if case .variables = row.form {
+            return Option<[JobValue]>(
+                name: name, parsing: .singleValue, help: ArgumentHelp(row.doc, valueName: "name=value"),
+                transform: readPair)
+        }
         var (placeholder, completion) = ("text", CompletionKind?.none)
         switch row.form {
         case .choice(let words): (placeholder, completion) = ("policy", .list(words))
@@ -82,6 +90,21 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         return Option<JobValue?>(
             name: name, help: ArgumentHelp("\(standard ?? row.doc)", valueName: placeholder),
             completion: completion, transform: { try read($0, row) })
+    }
+
+    /// One of several pairs; an empty text is none, so that all can be removed.
+    @Sendable private static func readPair(_ text: String) throws -> JobValue {
+        guard !text.isEmpty else { return .map([:]) }
+        guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+            throw ValidationError("write it as name=value")
+        }
+        return .map([String(text[..<sign]): .text(String(text[sign...].dropFirst()))])
+    }
+
+    private static func merged(_ pairs: [JobValue]) -> JobValue {
+        var members: [String: JobValue] = [:]
+        for case .map(let pair) in pairs { members.merge(pair) { $1 } }
+        return .map(members)
     }
 
     private static func read(_ text: String, _ row: JobField) throws -> JobValue {

@@ -81,6 +81,9 @@ private final class MemoryTransaction: Transaction {
         }
         if reads.itemsToWake > 0 { input.itemsToWake = model.itemsToWake(limit: reads.itemsToWake) }
         for id in reads.runs { input.runs[id] = model.run(id: id) }
+        for run in input.runsWithSpec(of: reads) {
+            input.specs[run.id] = model.spec(of: run.job, revision: run.revision)
+        }
         for id in reads.messages { input.messages[id] = model.message(id: id) }
         for key in input.items(of: reads) { input.items[key] = model.item(key) }
         for thread in input.threads(of: reads) {
