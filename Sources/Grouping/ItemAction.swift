@@ -37,6 +37,8 @@ public struct ItemSnapshot: Hashable, Codable, Sendable {
         case messages(count: Int, last: [Message])
         /// Where the job is.
         case job(JobReport)
+        /// Which jobs failed alike.
+        case storm(StormReport)
     }
 
     /// A version of an item.
@@ -117,6 +119,10 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case sameFailure
     /// Progress only.
     case progressed
+    /// The result of a run takes the place of its progress, and is no news by itself.
+    case settled
+    /// Another job failed like those before it, or one of them succeeded.
+    case joined
     /// A person has put the item away, and this is no news.
     case dismissed
     /// Nothing is left to show: read, answered or ended.
@@ -139,6 +145,8 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .lowUrgency: "the urgency is low"
         case .sameFailure: "the same failure as before"
         case .progressed: "progress"
+        case .settled: "the result replaces the progress of its run"
+        case .joined: "one notice for all jobs that failed alike"
         case .dismissed: "you dismissed it"
         case .resolved: "nothing is left to show"
         }
@@ -150,7 +158,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .first, .newMessages, .urgencyRose, .repeatElapsed, .failed, .failedDifferently, .recovered,
             .finished, .blocked, .missed:
             true
-        case .tooSoon, .lowUrgency, .sameFailure, .progressed, .dismissed, .resolved: false
+        case .tooSoon, .lowUrgency, .sameFailure, .progressed, .settled, .joined, .dismissed, .resolved: false
         }
     }
 }

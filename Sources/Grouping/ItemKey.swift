@@ -7,6 +7,8 @@ public enum ItemKey: Hashable, Sendable {
     case thread(bot: String, thread: String)
     /// A job's progress, result, failures and recovery.
     case job(String)
+    /// Jobs that failed alike, by the storm's number.
+    case storm(Int)
 }
 
 extension ItemKey: LosslessStringConvertible {
@@ -15,6 +17,7 @@ extension ItemKey: LosslessStringConvertible {
         switch self {
         case .thread(let bot, let thread): "thread:" + Self.escaped(bot) + "/" + thread
         case .job(let name): "job:" + name
+        case .storm(let number): "storm:\(number)"
         }
     }
 
@@ -25,6 +28,9 @@ extension ItemKey: LosslessStringConvertible {
         switch description[..<colon] {
         case "job" where !rest.isEmpty:
             self = .job(String(rest))
+        case "storm":
+            guard let number = Int(rest), number > 0, rest == "\(number)" else { return nil }
+            self = .storm(number)
         case "thread":
             guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")),
                 let bot = Self.unescaped(rest[..<slash])

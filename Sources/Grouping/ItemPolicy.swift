@@ -29,6 +29,10 @@ public struct ThreadPolicy: Hashable, Codable, Sendable {
 public struct JobPolicy: Hashable, Codable, Sendable {
     /// What makes or changes the job's item; anything else is counted and not shown.
     public var hears: Set<JobNews>
+    /// What replaces the progress of the same run without a ring, and is not shown otherwise.
+    public var follows: Set<JobNews> = []
+    /// How long a run must have lasted before it is shown at work.
+    public var workAfter: Duration = .zero
     /// The least time between two versions of the item; what comes meanwhile is shown at its end.
     public var interval: Duration
     /// The least time between two rings for what is not a change: a run that ended as the last one did.

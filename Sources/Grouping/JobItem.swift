@@ -4,7 +4,9 @@ import Tracking
 /// A job as a person sees it: progress that turns into a result, a failure that counts, a recovery.
 ///
 /// The value is all there is to save between two events. One job has one item, whichever of its runs it
-/// shows. A success that nobody is notified of makes no item; it ends the one that only showed progress.
+/// shows. A success that nobody is notified of makes no item; it ends the one that only showed progress. As in a
+/// phone's live activity, the result of a run that was shown at work may replace that progress in silence: see
+/// ``JobPolicy/follows``.
 public struct JobItem: Hashable, Codable, Sendable {
     /// The job's name.
     public let job: String
@@ -28,6 +30,10 @@ public struct JobItem: Hashable, Codable, Sendable {
     private var isShown = false
     /// The version since which nothing rang and no other run came; absent in what an older Belfry stored.
     private var quiet: Quiet?
+    /// The newest run at work, as long as it has lasted too short a time to be shown.
+    private var early: EarlyWork?
+    /// The newest run that has lasted long enough.
+    private var lasting: Int?
 
     /// A job nothing is known of.
     public init(job: String, bot: String) {
@@ -36,7 +42,10 @@ public struct JobItem: Hashable, Codable, Sendable {
     }
 
     /// When to wake it; `nil` when nothing waits.
-    public var flushAt: Moment? { pace.flushAt }
+    public var flushAt: Moment? { [pace.flushAt, early?.showAt].compactMap(\.self).min() }
+
+    /// Whether a run is at work that is not shown before it has lasted a while.
+    public var isEarly: Bool { early != nil }
 
     /// How often in a row it has failed; 0 when it is well.
     public var failures: Int { outage?.failures ?? 0 }
@@ -60,8 +69,8 @@ public struct JobItem: Hashable, Codable, Sendable {
     /// Makes the next version if its moment has come; asks again otherwise.
     public mutating func wake(at now: Moment, policy: JobPolicy) -> [ItemAction] {
         clamp(at: now, policy)
-        guard let flushAt, let report, let waiting else { return [] }
-        guard pace.isDue(at: now) else { return [.wakeAt(flushAt)] }
+        if let due = early, due.showAt <= now { return showLasting(due, at: now, policy) }
+        guard let report, let waiting, pace.isDue(at: now) else { return flushAt.map { [.wakeAt($0)] } ?? [] }
         let urgency = urgency(of: report)
         let reason = waiting.rings && urgency == .low ? .lowUrgency : waiting
         pace.flushed(at: now)
@@ -110,6 +119,10 @@ extension JobItem {
             // What a run waited for has come: the item that asked for it goes.
             return report?.news == .blocked ? endUnheard(makeReport(news, fact), at: now, policy) : []
         }
+        if isBlocked, early?.report.fact.run == run { (early, lasting) = (nil, run) }
+        if !isBlocked, let actions = holdBack(makeReport(news, fact), of: run, at: now, policy) {
+            return actions
+        }
         if isDismissed {
             guard isBlocked || report?.fact.run != run else { return [] }
             isDismissed = false
@@ -121,6 +134,7 @@ extension JobItem {
 
     private mutating func receiveEnd(_ fact: JobFact, at now: Moment, _ policy: JobPolicy) -> [ItemAction] {
         if let run = fact.run { runs.end(run) }
+        if let run = fact.run, early?.report.fact.run == run { early = nil }
         let news = JobNews(fact.state)
         var reason = isRingDue(at: now, after: policy.ringAgainAfter) ? RingReason.finished : .tooSoon
         var outcome = makeReport(news, fact)
@@ -183,6 +197,8 @@ extension JobItem {
 
     /// Removes an item that has ended and is not replaced by anything to notify of: the progress of a
     /// run that ended, a failure that passed.
+    ///
+    /// What ``JobPolicy/follows`` names replaces the progress instead.
     private mutating func endUnheard(
         _ next: JobReport, at now: Moment, _ policy: JobPolicy
     ) -> [ItemAction] {
@@ -190,6 +206,8 @@ extension JobItem {
         let isOver = shown.fact.state.isEnded ? next.news == .recovered : shown.fact.run == next.fact.run
         guard isOver else { return [] }
         if let unseenFailure { return show(unseenFailure, .sameFailure, at: now, policy) }
+        let isOut = isShown && !isDismissed && quiet?.run == shown.fact.run
+        if isOut, policy.follows.contains(next.news) { return show(next, .settled, at: now, policy) }
         report = nil
         waiting = nil
         isDismissed = false
@@ -222,7 +240,71 @@ extension JobItem {
     private mutating func clamp(at now: Moment, _ policy: JobPolicy) {
         pace.clamp(at: now, longest: policy.interval)
         if let rang = ring?.at { ring?.at = min(rang, now) }
+        early?.clamp(at: now, longest: policy.workAfter)
     }
+}
+
+// Runs that have only just started.
+extension JobItem {
+    /// Keeps a run that has lasted too short a time from being shown; nil: it may be.
+    private mutating func holdBack(
+        _ next: JobReport, of run: Int, at now: Moment, _ policy: JobPolicy
+    ) -> [ItemAction]? {
+        guard run > lasting ?? 0, report?.fact.run != run else { return nil }
+        if let waiting = early?.report.fact.run, waiting > run { return [] }
+        let since = early?.report.fact.run == run ? early?.since : nil
+        let work = EarlyWork(report: next, since: since ?? min(next.fact.at, now), policy.workAfter)
+        guard now < work.showAt else {
+            (early, lasting) = (nil, run)
+            return nil
+        }
+        early = work
+        early?.clamp(at: now, longest: policy.workAfter)
+        return flushAt.map { [.wakeAt($0)] }
+    }
+
+    private mutating func showLasting(
+        _ work: EarlyWork, at now: Moment, _ policy: JobPolicy
+    ) -> [ItemAction] {
+        (early, lasting) = (nil, work.report.fact.run)
+        isDismissed = false
+        return show(work.report, .progressed, at: now, policy)
+    }
+
+    /// Leaves the screen to the item of a storm that lists its failure; what it shows otherwise stays.
+    public mutating func stepAside() -> [ItemAction] {
+        guard report?.fact.state.isEnded == true else { return [] }
+        pace.cancel()
+        waiting = nil
+        return resolve()
+    }
+
+    /// The same job where nobody was notified of its failures.
+    public var withoutFailures: JobItem {
+        var item = self
+        (item.outage, item.unseenFailure) = (nil, nil)
+        if report?.fact.state.isFailure == true {
+            (item.report, item.waiting, item.isShown, item.isDismissed) = (nil, nil, false, false)
+            item.pace.cancel()
+        }
+        return item
+    }
+}
+
+/// A run at work that is not shown yet.
+private struct EarlyWork: Hashable, Codable, Sendable {
+    var report: JobReport
+    /// When it was first seen at work.
+    let since: Moment
+    private(set) var showAt: Moment
+
+    init(report: JobReport, since: Moment, _ wait: Duration) {
+        self.report = report
+        self.since = since
+        showAt = since + wait
+    }
+
+    mutating func clamp(at now: Moment, longest: Duration) { showAt = min(showAt, now + longest) }
 }
 
 /// The versions of one run that follow each other in silence.

@@ -41,9 +41,7 @@ package struct Configuration: Sendable {
     package static func standard(zone: String) -> Configuration {
         Configuration(
             zone: zone, bots: [], jobs: [], channels: standardChannels,
-            routing: Routing(routes: [Route(when: Set(RouteWord.allCases), to: standardChannels.map(\.name))]
-            ),
-            warnings: [])
+            routing: .standard(to: standardChannels.map(\.name)), warnings: [])
     }
 
     /// The channels where none is described: the desktop, called `desk`.

@@ -5,7 +5,7 @@ import Ledger
 
 extension ConfigurationReader {
     private static let laterJobKeys = [
-        "prompt", "url", "afterJob", "blackout", "success", "labels",
+        "prompt", "url", "afterJob", "blackout", "success",
     ]
 
     /// A job, or nil after every fault in it was reported.

@@ -46,10 +46,10 @@ extension ConfigurationReader {
             namesNobody: fields["to"]?.holdsNothing ?? false)
     }
 
-    /// The routing, checked against the channels; without routes every channel gets everything.
+    /// The routing, checked against the channels; without routes the default one leads to every channel.
     func checkRoutes(_ fields: [RouteField]?, channels: Set<String>, ordered: [String]) -> Routing {
         guard let fields, let last = fields.last else {
-            return Routing(routes: [Route(when: Set(RouteWord.allCases), to: ordered)])
+            return .standard(to: ordered)
         }
         let routing = Routing(routes: fields.map(\.route))
         for problem in routing.problems(channels: channels) {

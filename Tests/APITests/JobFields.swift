@@ -246,6 +246,30 @@ import Tracking
         #expect(try read("timeout: 500ms")?.timeout == .milliseconds(500))
     }
 
+    @Test func `of labels is a map in files and drafts, and pairs as options`() throws {
+        let inFile = try #require(try read("labels: { host: db1, team: web }, notify: { after: 0s }"))
+        #expect(inFile.labels == ["host": "db1", "team": "web"] && inFile.notifyAfter == .zero)
+        var spec = spec()
+        let draft = try draft(#"{"labels":{"host":"db1"},"notify":{"afterMs":60000}}"#)
+        try JobFields.standard.apply(draft, to: &spec)
+        #expect(spec.labels == ["host": "db1"] && spec.notifyAfter == .seconds(60))
+        let policies = JobFields.standard.policies(of: spec)
+        #expect(policies["labels"] == .map(["host": .text("db1")]))
+        #expect(JobFields.standard.summary(policies).hasSuffix("reported after 1m, labels host=db1"))
+        let given = try JobFieldOptions.parse(["--label", "host=db1", "--label", "team=a=b"])
+        #expect(given.values == .map(["labels": .map(["host": .text("db1"), "team": .text("a=b")])]))
+        try JobFields.standard.apply(JobFieldOptions.parse(["--label", ""]).values, to: &spec)
+        #expect(spec.labels.isEmpty && JobFields.standard.policies(of: spec)["labels"] == nil)
+        #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--label", "host"]) }
+        for bad in [#"{"a b":"x"}"#, #"{"a":""}"#, #"{"a":"x\ny"}"#] {
+            #expect(throws: JobFault.self, "\(bad)") {
+                try JobFields.standard.apply(self.draft(#"{"labels":"# + bad + "}"), to: &spec)
+            }
+        }
+        let refused = #expect(throws: SettingsError.self) { try read("labels: { host name: db1 }") }
+        #expect(refused?.description.contains("\"host name\" is not a label's name") == true)
+    }
+
     @Test func `of a key and a number is split at the number`() throws {
         func read(_ text: String) throws -> JSON {
             try JobFieldOptions.parse(["--concurrency", text]).values

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `an item key` {
     @Test(arguments: [
-        (ItemKey.job("home-backup"), "job:home-backup"),
+        (ItemKey.job("home-backup"), "job:home-backup"), (.storm(12), "storm:12"),
         (.thread(bot: "ops", thread: "main"), "thread:ops/main"),
         (.thread(bot: "ops", thread: "a/b: 50%"), "thread:ops/a/b: 50%"),
         (.thread(bot: "a/b%", thread: ""), "thread:a%2Fb%25/"),
@@ -14,7 +14,10 @@ import Testing
         #expect(ItemKey(text) == key)
     }
 
-    @Test(arguments: ["", "job", "job:", "thread:ops", "thread:a%2/x", "thread:a%41/x", "run:x"])
+    @Test(arguments: [
+        "", "job", "job:", "thread:ops", "thread:a%2/x", "thread:a%41/x", "run:x", "storm:", "storm:0",
+        "storm:+1", "storm:x",
+    ])
     func `is not read from other text`(_ text: String) {
         #expect(ItemKey(text) == nil)
     }

@@ -198,6 +198,7 @@ import Testing
                 [.message, .question, .channel, .config, .ledger, .clock, .test].contains(word)
             })
         #expect(try read(channels + "routes:\n").routing == routing)
+        #expect(routing.isDefault && routing == .standard(to: ["desk"]))
     }
 
     @Test func `are refused when a failure has none`() {

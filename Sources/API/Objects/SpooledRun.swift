@@ -22,6 +22,8 @@ package struct SpooledRun: Hashable, Sendable, Codable {
     package var bot: String?
     /// When the person is notified; see ``ExecRequest/notify``.
     package var notify: String?
+    /// After how long the person is notified of its end; see ``ExecRequest/notifyAfterMs``.
+    package var notifyAfterMs: Int64?
     /// The program and its arguments.
     package var command: [String]
     /// The folder it ran in.

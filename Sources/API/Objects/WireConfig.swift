@@ -26,6 +26,8 @@ package struct WireRoute: Hashable, Sendable, Codable {
     package var when: [String]
     /// Names of channels.
     package var to: [String]
+    /// Whether it is the one where no route is configured, which leaves out what is routine; absent: it is not.
+    package var isDefault: Bool?
 
     /// A route of the events `when` to the channels `to`.
     package init(when: [String], to: [String]) {

@@ -36,7 +36,7 @@ package struct WireMessage: Hashable, Sendable, Codable {
 package struct WireItem: Hashable, Sendable, Codable {
     /// What identifies it, such as `job:backup`.
     package var key: String
-    /// `thread` or `job`.
+    /// `thread`, `job`, or `storm`: jobs that failed alike.
     package var kind: String
     /// Whose it is.
     package var bot: String?

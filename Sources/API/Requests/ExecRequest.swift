@@ -10,6 +10,8 @@ package struct ExecRequest: Hashable, Sendable, Codable {
     package var bot: String?
     /// When the person is notified: `always`, `failure` or `never`; absent: as the routes say.
     package var notify: String?
+    /// The person is notified of its end if it took at least this long; absent: as the routes say.
+    package var notifyAfterMs: Int64?
     /// The program and its arguments; at least one.
     package var command: [String]
     /// The folder to run in; an absolute path.

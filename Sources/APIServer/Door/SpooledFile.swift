@@ -102,6 +102,7 @@ struct SpooledFile {
             schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
         spec.directory = run.cwd.hasPrefix("/") ? run.cwd : nil
         spec.notify = run.notify.flatMap(NotifyWish.init)
+        spec.notifyAfter = run.notifyAfterMs.map { .milliseconds(min(max($0, 0), 1 << 40)) }
         record.spec = spec
         return record
     }

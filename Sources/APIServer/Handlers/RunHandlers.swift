@@ -53,6 +53,12 @@ extension DaemonHandler {
         var spec = try JobSpec(draft, reading)
         spec.environment = asked.env
         spec.notify = wish
+        if let after = asked.notifyAfterMs {
+            guard (0...ScheduleSpec.longestWait.milliseconds).contains(after) else {
+                throw APIError(.badValue, "notifyAfterMs is less than 0, or more than 100 years")
+            }
+            spec.notifyAfter = .milliseconds(after)
+        }
         let loan = ExecLoan(
             environment: asked.env, umask: asked.umask.map { $0 & 0o777 }, attachment: asked.attachment,
             terminal: asked.terminal.map { PtySize(rows: $0.rows, columns: $0.columns) })

@@ -51,6 +51,7 @@ extension DaemonHandler {
         wire.routes = configuration.routing.routes.map {
             WireRoute(when: $0.when.map(\.rawValue).sorted(), to: $0.to)
         }
+        if configuration.routing.isDefault { wire.routes[0].isDefault = true }
         return wire
     }
 

@@ -14,7 +14,7 @@ package struct DismissalStage: DispatchStage {
         switch matter.subject {
         case .version(let version) where version.isDismissed && channel.isLevel: .suppress(.dismissed)
         case .read: .suppress(.read)
-        case .version, .fact: .pass
+        case .version, .fact, .brief: .pass
         }
     }
 }

@@ -8,6 +8,12 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
     case route
     /// What whoever ran `belfry exec` asked for.
     case wish
+    /// Whether it is worth a notice where nobody wrote routes.
+    case routine
+    /// Whether the channel was notified of the failure that is over now.
+    case recovery
+    /// Whether it is shown as one with other jobs that failed alike.
+    case storm
     /// Whether a person has put it away, or read it, already.
     case dismissal
     /// Whether a person silenced it for a while.
@@ -69,7 +75,8 @@ package enum StageDecision: Hashable, Sendable {
 package struct Dispatcher: Sendable {
     /// The stages that have something to decide.
     package static let standard: [any DispatchStage] = [
-        RouteStage(), WishStage(), DismissalStage(), GroupingStage(),
+        RouteStage(), WishStage(), RoutineStage(), RecoveryStage(), StormStage(), DismissalStage(),
+        GroupingStage(),
     ]
 
     private let stages: [any DispatchStage]

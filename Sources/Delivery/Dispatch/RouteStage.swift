@@ -14,8 +14,8 @@ package struct RouteStage: DispatchStage {
         at now: Moment
     ) -> StageDecision {
         // Where items are not edited in place, a job's events are sent, not what its item shows.
-        if case .version(let version) = matter.subject, case .job = version.content, !channel.isLevel {
-            return .ignore
+        if case .version(let version) = matter.subject, !channel.isLevel {
+            guard case .messages = version.content else { return .ignore }
         }
         if let only = matter.only { return only.contains(channel.name) ? .pass : .ignore }
         var named = rules.routing.channels(for: matter.type, about: matter.troubled)

@@ -50,6 +50,18 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     case noRoute
     /// Whoever ran `belfry exec` asked not to hear of it.
     case notWished
+    /// A run has only just started.
+    case justStarted
+    /// A run was too short for the default route.
+    case shortRun
+    /// A scheduled run completed, and nobody wrote routes.
+    case scheduledSuccess
+    /// The default route leaves it out.
+    case routine
+    /// The failure that is over was not sent to this channel.
+    case failureNotSent
+    /// It is listed with other jobs that failed alike.
+    case listed
     /// A person put the item away, and this is no news.
     case dismissed
     /// A person read it before it was shown.
@@ -62,6 +74,12 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
         switch self {
         case .noRoute: "no route names it"
         case .notWished: "belfry exec --notify excludes it"
+        case .justStarted: "the run has only just started"
+        case .shortRun: "the run was short, and no route asks for short runs"
+        case .scheduledSuccess: "a scheduled run completed, and no route asks for that"
+        case .routine: "no route asks for it"
+        case .failureNotSent: "the failure was not sent to this channel"
+        case .listed: "it is listed in one notice with other jobs that failed alike"
         case .dismissed: "you dismissed it"
         case .read: "it was read before it was shown"
         case .quietHours: "quiet hours"
@@ -79,6 +97,8 @@ package struct Matter: Sendable {
         case version(ItemSnapshot)
         /// A person read a thread before its news was shown.
         case read(ItemKey)
+        /// A run was over before it was shown.
+        case brief(ItemKey)
     }
 
     /// What it is about.
@@ -95,6 +115,10 @@ package struct Matter: Sendable {
     package var wish: NotifyWish?
     /// Whether the run that it is about has ended.
     package var isEnd = false
+    /// Whether the item of a storm lists it.
+    package var isListed = false
+    /// The run that it is about, as far as the default route asks.
+    package var run: RoutineRun?
 
     /// An event.
     package init(_ fact: Fact) {
@@ -112,6 +136,8 @@ package struct Matter: Sendable {
         switch version.content {
         case .messages: type = EventType.messageGroup.rawValue
         case .job(let report): type = "run.\(report.news.rawValue)"
+        // Also when it is over: that replaces what was shown of it.
+        case .storm: type = EventType.runFailed.rawValue
         }
         self.only = only
     }
@@ -121,6 +147,14 @@ package struct Matter: Sendable {
         subject = .read(item)
         type = EventType.messageGroup.rawValue
         reason = DispatchReason.read.rawValue
+        self.only = only
+    }
+
+    /// That a run was over before it was shown on the channels that may show it.
+    package init(overBeforeShown item: ItemKey, only: [String]?) {
+        subject = .brief(item)
+        type = EventType.runStarted.rawValue
+        reason = DispatchReason.shortRun.rawValue
         self.only = only
     }
 }

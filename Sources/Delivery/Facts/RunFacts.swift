@@ -95,29 +95,37 @@ extension Fact {
         package struct Payload: Hashable, Codable, Sendable {
             /// From the end of the first failure to the end of this run.
             package var outageSeconds: Int64
+            /// The channels that the failures were sent to; nil: that was not recorded.
+            package var channels: [String]?
         }
 
         /// The run that succeeded.
         package var run: Run
         /// From the end of the first failure to the end of this run.
         package var outageSeconds: Int64?
+        /// The channels that the failures were sent to; nil: that was not recorded.
+        package var channels: [String]?
 
-        /// A recovery after an outage.
-        package init(_ run: Run, outage: Duration) {
+        /// A recovery after an outage that was reported on these channels.
+        package init(_ run: Run, outage: Duration, channels: [String]? = nil) {
             self.run = run
             outageSeconds = outage.microseconds / 1_000_000
+            self.channels = channels
         }
 
         /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
             run = Run(columns)
             outageSeconds = payload?.outageSeconds
+            channels = payload?.channels
         }
 
         /// The run, with the reason `recovered`.
         package var columns: FactColumns { run.columns(reason: "recovered") }
         /// How long it was down.
-        package var payload: Payload? { outageSeconds.map(Payload.init) }
+        package var payload: Payload? {
+            outageSeconds.map { Payload(outageSeconds: $0, channels: channels) }
+        }
     }
 
     /// Slots that got no run.

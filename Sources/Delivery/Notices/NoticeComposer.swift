@@ -18,6 +18,12 @@ package enum NoticeComposer {
         case .job(let report):
             notice.icon = jobIcon ?? IconName.of(report.news)
             speak(of: report, to: &notice)
+        case .storm(let report):
+            let isOver = report.failing == 0
+            notice.title = report.title
+            notice.body = report.lines.joined(separator: "\n")
+            notice.icon = IconName.of(isOver ? .recovered : .failed)
+            notice.category = "x-belfry.job.\(isOver ? "recovered" : "failed")"
         }
         notice.soundName =
             notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil

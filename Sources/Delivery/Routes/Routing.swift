@@ -6,10 +6,23 @@ package import Grouping
 package struct Routing: Hashable, Sendable {
     /// The routes, in the order of the config file.
     package let routes: [Route]
+    /// Whether nobody wrote routes: then everything goes to every channel but for what is ``Routine``.
+    package let isDefault: Bool
 
     /// Routes as they were read; see ``problems(channels:)``.
     package init(routes: [Route]) {
         self.routes = routes
+        isDefault = false
+    }
+
+    private init(standard route: Route) {
+        routes = [route]
+        isDefault = true
+    }
+
+    /// The default route, where nobody wrote one, to these channels.
+    package static func standard(to channels: [String]) -> Routing {
+        Routing(standard: Route(when: Set(RouteWord.allCases), to: channels))
     }
 
     /// What is wrong with the routes, given the channels there are; empty when nothing is.

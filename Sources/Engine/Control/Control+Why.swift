@@ -43,7 +43,7 @@ extension Control {
     private func verdicts(about name: String, limit: Int) async throws(LedgerError) -> [VerdictRecord]? {
         switch ItemKey(name) {
         case .job(let job): return try await verdicts(on: ledger.events(about: .job(job), limit: limit))
-        case .thread:
+        case .thread, .storm:
             return try await ledger.verdicts(onItem: name, from: 0, newest: true, limit: limit)
         case nil: break
         }

@@ -14,9 +14,13 @@ struct ChannelInterests {
     let apart: Set<String>
 
     init(_ routing: Routing, levels: [String]) {
-        let all = JobPolicy(hears: routing.hears(Set(levels)))
-        let each = Dictionary(levels.map { ($0, JobPolicy(hears: routing.hears([$0]))) }) { first, _ in first
+        func policy(_ channels: Set<String>) -> JobPolicy {
+            var policy = JobPolicy(hears: routing.hears(channels))
+            if routing.isDefault { policy.workAfter = Routine.workAfter }
+            return policy
         }
+        let all = policy(Set(levels))
+        let each = Dictionary(levels.map { ($0, policy([$0])) }) { first, _ in first }
         (self.all, self.each) = (all, each)
         apart = Set(each.filter { $0.value.hears != all.hears }.keys)
     }
@@ -32,6 +36,18 @@ struct ChannelInterests {
             heard.each[name]?.hears = wish.hears(of: policy.hears)
         }
         return heard
+    }
+
+    /// The same, but this is no news by itself: it only replaces the progress of its run.
+    func following(_ news: JobNews) -> ChannelInterests {
+        func following(_ policy: JobPolicy) -> JobPolicy {
+            var policy = policy
+            if policy.hears.remove(news) != nil { policy.follows.insert(news) }
+            return policy
+        }
+        var interests = self
+        (interests.all, interests.each) = (following(all), each.mapValues(following))
+        return interests
     }
 }
 

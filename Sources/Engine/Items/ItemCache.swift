@@ -1,3 +1,4 @@
+import Delivery
 import Grouping
 import Ledger
 import Logging
@@ -24,12 +25,16 @@ final class ItemCache: Turn {
         /// The items that turns have touched; those that sleep now are nil.
         var touched: [ItemKey: KeptItem?] = [:]
         var cursor: Int64
+        /// Which jobs failed alike; nil: nothing changed.
+        var storms: StormIndex?
     }
 
     private struct State {
         /// What the ledger holds; nil until it was read, and after a refusal.
         var kept: AwakeItems?
         var cursor: Int64 = 0
+        /// Which jobs failed alike.
+        var storms = StormIndex()
         var addition: Addition?
         /// Outbox entries that the transaction under way rewrites.
         var rewritten: Set<String> = []
@@ -37,6 +42,9 @@ final class ItemCache: Turn {
         var lastLook: (now: Moment, bots: [String: BotProfile])?
         /// Whether an item may wait for longer than it rightly can.
         var mayBeAhead = false
+
+        /// Which jobs failed alike, by what is known by now.
+        var newestStorms: StormIndex { addition?.storms ?? storms }
 
         var isBlank: Bool { kept == nil && addition == nil }
 
@@ -66,6 +74,7 @@ final class ItemCache: Turn {
             }
             for (key, item) in addition.touched { kept?.set(item, for: key) }
             cursor = addition.cursor
+            storms = addition.storms ?? storms
         }
     }
 
@@ -121,9 +130,13 @@ final class ItemCache: Turn {
 
     /// The longest time that a timer of the item can rightly be ahead.
     private static func longestWait(of key: ItemKey, _ configuration: EngineConfiguration) -> Duration {
-        guard case .thread(let bot, _) = key else { return ItemTurn.jobPolicy(configuration).interval }
-        let policy = configuration.bot(bot).policy
-        return max(policy.wait, policy.interval)
+        switch key {
+        case .thread(let bot, _):
+            let policy = configuration.bot(bot).policy
+            return max(policy.wait, policy.interval)
+        case .job: return max(ItemTurn.jobPolicy(configuration).interval, Routine.workAfter)
+        case .storm: return Storm.lifetime
+        }
     }
 
     // MARK: Turns
@@ -135,18 +148,28 @@ final class ItemCache: Turn {
     }
 
     func reads(by input: TurnInput) -> TurnReads {
-        ItemTurn.reads(of: input.events, activeConfiguration.configuration, isAwake: isAwake)
+        let storms = state.withLock(\.newestStorms)
+        return ItemTurn.reads(
+            of: input.events, activeConfiguration.configuration, storms, isAwake: isAwake)
     }
 
     /// The same after ``ItemErrand/Kind/load``, which replaces what is kept.
     fileprivate func readsWhenLoading(by input: TurnInput) -> TurnReads {
-        ItemTurn.reads(of: input.events, activeConfiguration.configuration, isAwake: { _ in false })
+        var storms = StormIndex()
+        for record in input.itemsToWake { storms.read(record) }
+        var reads = ItemTurn.reads(
+            of: input.events, activeConfiguration.configuration, storms, isAwake: { _ in false })
+        reads.items = Array(Set(reads.items).union(storms.forming.map(ItemKey.job)))
+        return reads
     }
 
     func decide(_ input: TurnInput) throws(LedgerError) -> [Change] {
         guard let last = input.events.last else { return [] }
         let cursor = state.withLock { $0.addition?.cursor ?? $0.cursor }
-        return try turn(by: input, on: ItemTurn.keys(of: input.events, input), to: last.seq) { turn in
+        let storms = state.withLock(\.newestStorms)
+        let keys = ItemTurn.keys(of: input.events, input)
+            .union(ItemTurn.stormKeys(of: input.events, input, storms, at: clock.now))
+        return try turn(by: input, on: keys, to: last.seq) { turn in
             for event in input.events {
                 if let fault = event.fault {
                     tools.logger.warning(
@@ -185,7 +208,17 @@ final class ItemCache: Turn {
             for record in input.itemsToWake {
                 awake.set(KeptItem(record, bot: "belfry"), for: record.key)
             }
-            state.withLock { $0.addition = Addition(loaded: awake, cursor: input.cursor) }
+            var storms = StormIndex()
+            for record in input.itemsToWake { storms.read(record) }
+            for job in storms.forming {
+                // It sleeps, but that it may have to step aside.
+                if let record = input.items[.job(job)] {
+                    awake.set(KeptItem(record, bot: "belfry"), for: record.key)
+                }
+            }
+            state.withLock {
+                $0.addition = Addition(loaded: awake, cursor: input.cursor, storms: storms)
+            }
             return try decide(input)
         case .wake(let keys):
             return try turn(by: input, on: Set(keys)) { turn in
@@ -217,16 +250,17 @@ final class ItemCache: Turn {
     private func turn(
         by input: TurnInput, on keys: Set<ItemKey>, to cursor: Int64? = nil, _ body: (inout ItemTurn) -> Void
     ) throws(LedgerError) -> [Change] {
-        let known = state.withLock { state -> [ItemKey: KeptItem]? in
+        let before = state.withLock { state -> (known: [ItemKey: KeptItem], storms: StormIndex)? in
             if state.isBlank { return nil }
             var known: [ItemKey: KeptItem] = [:]
             for key in keys { known[key] = state.item(key) }
-            return known
+            return (known, state.newestStorms)
         }
-        guard let known else { return [] }
+        guard let before else { return [] }
         let configuration = activeConfiguration.configuration
         var turn = ItemTurn(
-            tools, by: input, configuration: configuration, keys: keys, awake: known, now: clock.now)
+            tools, by: input, configuration: configuration, keys: keys, awake: before.known,
+            storms: before.storms, now: clock.now)
         body(&turn)
         let changes: [Change]
         do {
@@ -236,14 +270,18 @@ final class ItemCache: Turn {
         }
         state.withLock { state in
             state.note(turn.now, configuration.bots)
+            let asleep = before.storms.forming.subtracting(turn.storms.forming).map(ItemKey.job).filter {
+                state.item($0).map { !turn.storms.keepsAwake($0) } ?? false
+            }
             var addition = state.addition ?? Addition(cursor: state.cursor)
             state.addition = nil
             for (key, item) in turn.items {
                 var item = item
                 if turn.written.contains(key) { item.stored = item.nextRevision }
-                let isAwake = item.flushAt != nil || item.isAtWork
-                addition.touched.updateValue(isAwake ? item : nil, forKey: key)
+                addition.touched.updateValue(turn.storms.keepsAwake(item) ? item : nil, forKey: key)
             }
+            for key in asleep where turn.items[key] == nil { addition.touched.updateValue(nil, forKey: key) }
+            addition.storms = turn.storms
             addition.cursor = cursor ?? addition.cursor
             state.addition = addition
         }

@@ -87,27 +87,35 @@ extension ItemTurn {
 
     private mutating func takeRun(_ record: EventRecord) {
         guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
-        var matter = Matter(record.event.fact)
-        matter.wish = run.spec?.notify
-        matter.isEnd = run.state.isEnded
+        let matter = Matter(record.event, of: run, as: run.spec ?? input.specs[id])
+        let judged = verdicts.count
         let shown = dispatch(record, matter) { $0.object("run", WireRun(run, live: nil, at: $0.now)) }
         guard matter.wish != .never else { return }
+        let sent = verdicts[judged...].filter { $0.action != .suppress }.map(\.channel)
         let now = now
         let only = matter.wish == .always ? shown : nil
-        let policies = jobPolicies.heard(by: matter.wish, only: only)
         var fact = JobFact(record.event, of: run)
         fact.urgency = (run.spec ?? input.specs[id])?.urgency ?? configuration.bot(run.bot).urgency
-        var wasFailingSince: Moment?
+        let policies = policies(for: matter, JobNews(fact.state), only: only)
+        let isListed = fact.state.isEnded && countStorm(fact, of: run, matter, by: record.seq)
+        var (wasFailingSince, informed) = (Moment?.none, Set<String>?.none)
         update(.job(run.job), bot: run.bot, by: record.seq) { item in
             item.only = only
-            if case .job(let job) = item.decider { wasFailingSince = job.failingSince }
-            return item.receive(fact, at: now, policies: policies)
+            if fact.state.isEnded { item.isListed = isListed }
+            (wasFailingSince, informed) = (item.failingSince, item.informed)
+            return item.receive(fact, at: now, policies: policies, sentTo: sent + shown)
         }
         guard fact.state == .completed, let wasFailingSince else { return }
         let outage = max(.zero, fact.at - wasFailingSince)
-        changes.append(
-            .append(
-                NewEvent(.runRecovered(Fact.Recovery(Fact.Run(run), outage: outage)), at: now)))
+        let recovery = Fact.Recovery(Fact.Run(run), outage: outage, channels: informed?.sorted())
+        changes.append(.append(NewEvent(.runRecovered(recovery), at: now)))
+    }
+
+    /// What the channels hear of this news, which may be routine.
+    private func policies(for matter: Matter, _ news: JobNews, only: [String]? = nil) -> ChannelInterests {
+        let policies = jobPolicies.heard(by: matter.wish, only: only)
+        let isRoutine = configuration.routing.isDefault && Routine.reason(toLeaveOut: matter) != nil
+        return isRoutine ? policies.following(news) : policies
     }
 
     private mutating func takeRecovery(
@@ -128,7 +136,7 @@ extension ItemTurn {
         var fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         fact.urgency = configuration.bot(slots.bot).urgency
-        let (now, policies) = (now, jobPolicies)
+        let (now, policies) = (now, policies(for: Matter(record.event.fact), JobNews(state)))
         update(.job(slots.job), bot: slots.bot, by: record.seq) { item in
             item.receive(fact, at: now, policies: policies)
         }
@@ -259,9 +267,10 @@ extension ItemTurn {
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isLevel = levels.contains(verdict.channel)
             switch verdict.action {
-            case .send where isLevel, .hold where isLevel:
+            case .send where isLevel:
                 shown.append(verdict.channel)
                 continue
+            case .hold where isLevel: shown.append(verdict.channel)
             case .send(let dispatch):
                 let made = bulletin ?? Bulletin(matter, at: record.event.at, objects: objects(self))
                 bulletin = made

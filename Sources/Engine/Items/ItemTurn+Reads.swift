@@ -8,14 +8,19 @@ import Tracking
 extension ItemTurn {
     /// The runs, messages, items and untried entries that these events name, without the items that are awake.
     static func reads(
-        of events: [EventRecord], _ configuration: EngineConfiguration, isAwake: (ItemKey) -> Bool
+        of events: [EventRecord], _ configuration: EngineConfiguration, _ storms: StormIndex,
+        isAwake: (ItemKey) -> Bool
     ) -> TurnReads {
         var reads = TurnReads()
         reads.messages = events.compactMap(\.event.fact.message)
         reads.runs = Array(Set(events.compactMap(\.event.fact.shownRun)))
-        reads.specs = events.compactMap(\.event.fact.failedRun)
+        let isDefault = configuration.routing.isDefault
+        reads.specs = events.compactMap {
+            isDefault || $0.event.fact.isFailure ? $0.event.fact.ruledRun : nil
+        }
         let keys = keys(of: events, TurnInput())
-        reads.items = keys.filter { !isAwake($0) }
+        let failures = events.lazy.filter(\.event.fact.isFailure).count
+        reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
         reads.threads = Array(keys)
         reads.channels = groupChannels(configuration)
         return reads
@@ -82,10 +87,10 @@ extension Fact {
     /// The id of the run that an item, or a webhook, is to show.
     fileprivate var shownRun: String? { if case .job? = itemKey { columns.run } else { nil } }
 
-    /// The id of the run whose spec says how much its failure disturbs.
-    fileprivate var failedRun: String? {
+    /// The id of the run whose spec may decide what is shown of its end: by its labels, or its own limits.
+    fileprivate var ruledRun: String? {
         switch self {
-        case .runFailed(let end), .runLost(let end): end.run.id
+        case .runCompleted(let end), .runFailed(let end), .runLost(let end): end.run.id
         default: nil
         }
     }

@@ -41,6 +41,8 @@ struct ItemTurn {
     private(set) var items: [ItemKey: KeptItem] = [:]
     /// The items whose state must be stored.
     private(set) var written: Set<ItemKey> = []
+    /// Which jobs failed alike.
+    var storms: StormIndex
     var changes: [Change] = []
     /// What was decided.
     var verdicts: [VerdictRecord] = []
@@ -49,8 +51,9 @@ struct ItemTurn {
 
     init(
         _ tools: Tools, by input: TurnInput, configuration: EngineConfiguration, keys: Set<ItemKey>,
-        awake: [ItemKey: KeptItem], now: Moment
+        awake: [ItemKey: KeptItem], storms: StormIndex, now: Moment
     ) {
+        self.storms = storms
         self.tools = tools
         self.input = input
         self.configuration = configuration
@@ -116,6 +119,8 @@ struct ItemTurn {
         for decision in decide(&item) {
             switch decision.action {
             case .wakeAt: continue
+            case .flush(let snapshot) where givesWay(item, snapshot, on: decision.channel):
+                list(snapshot, of: &item, on: decision.channel)
             case .flush(let snapshot):
                 item.keep(snapshot, on: decision.channel)
                 show(snapshot, of: &item, on: decision.channel)
@@ -133,6 +138,9 @@ struct ItemTurn {
         {
             forget(item, event)
         }
+        if waiting.isEarly, !item.isEarly, !item.isAtWork, let event = waiting.nextJudged(on: nil) {
+            forget(Matter(overBeforeShown: key, only: item.only), event)
+        }
     }
 
     /// Wakes an item whose moment has come.
@@ -142,6 +150,7 @@ struct ItemTurn {
         case .thread(let bot, _):
             let policy = configuration.bot(bot).policy
             update(key, bot: "belfry") { $0.wake(at: now, policy: policy) + $0.endHolds(at: now) }
+        case .storm(let number): wakeStorm(number)
         case .job:
             let policies = jobPolicies
             update(key, bot: "belfry") { $0.wake(at: now, policies: policies) + $0.endHolds(at: now) }
@@ -185,12 +194,34 @@ struct ItemTurn {
         }
     }
 
+    /// Takes the item away from the channel, or from every one without a view of its own: a storm lists it.
+    private mutating func list(_ snapshot: ItemSnapshot, of item: inout KeptItem, on channel: String?) {
+        item.keep(nil, on: channel)
+        for case .resolve(let revision) in item.stepAside(on: channel).map(\.action) {
+            resolve(item, revision: revision, on: channel)
+        }
+        guard let event = item.nextJudged(on: channel) else { return }
+        var matter = Matter(snapshot, only: channel.map { [$0] } ?? item.only)
+        matter.isListed = true
+        for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
+            let isShown = verdicts.contains {
+                $0.event == event && $0.channel == verdict.channel && $0.action == .send
+            }
+            guard !isShown, channel != nil || item.views[verdict.channel] == nil else { continue }
+            verdicts.append(VerdictRecord(verdict, of: event, item: "\(item.key)", at: now))
+        }
+    }
+
     /// What waited to be shown of a thread was read before: it is news for nobody any more.
     private mutating func forget(_ item: KeptItem, _ event: Int64) {
         guard case .thread = item.key else { return }
-        let matter = Matter(readBeforeShown: item.key, only: item.only)
+        forget(Matter(readBeforeShown: item.key, only: item.only), event)
+    }
+
+    /// What waited to be shown is not, as the matter says.
+    private mutating func forget(_ matter: Matter, _ event: Int64) {
         verdicts += tools.dispatcher.dispatch(matter, by: rules, at: now).map {
-            VerdictRecord($0, of: event, item: "\(item.key)", at: now)
+            VerdictRecord($0, of: event, at: now)
         }
     }
 

@@ -13,11 +13,13 @@ struct KeptItem: Sendable {
     enum Decider: Hashable, Codable, Sendable {
         case thread(ThreadItem)
         case job(JobItem)
+        case storm(StormItem)
 
         var flushAt: Moment? {
             switch self {
             case .thread(let item): item.flushAt
             case .job(let item): item.flushAt
+            case .storm(let item): item.flushAt
             }
         }
     }
@@ -44,6 +46,8 @@ struct KeptItem: Sendable {
         var event: Int64?
         var judged: Int64?
         var held: [String: Moment]?
+        var informed: Set<String>?
+        var isListed: Bool?
     }
 
     let key: ItemKey
@@ -60,6 +64,11 @@ struct KeptItem: Sendable {
     private var judged: Int64?
     /// The channels from which its newest version is kept back, and until when.
     private(set) var held: [String: Moment] = [:]
+    /// The channels that failures of the job were sent to since it was last well; nil: it is well, or that was not
+    /// recorded.
+    private(set) var informed: Set<String>?
+    /// Whether the item of a storm lists how its last run ended.
+    var isListed = false
     /// The revision in the ledger; nil: it is not there yet.
     var stored: Int64?
 
@@ -68,6 +77,7 @@ struct KeptItem: Sendable {
         switch key {
         case .thread(let bot, let thread): decider = .thread(ThreadItem(bot: bot, thread: thread))
         case .job(let name): decider = .job(JobItem(job: name, bot: bot))
+        case .storm(let number): decider = .storm(StormItem(number: number))
         }
     }
 
@@ -85,6 +95,8 @@ struct KeptItem: Sendable {
         event = kept.event
         judged = kept.judged
         held = kept.held ?? [:]
+        informed = kept.informed
+        isListed = kept.isListed ?? false
     }
 
     /// When to wake it; `nil` when nothing waits.
@@ -136,7 +148,8 @@ struct KeptItem: Sendable {
         let state = try JSON.encode(
             Stored(
                 decider: decider, shown: shown, only: only, views: views.isEmpty ? nil : views, event: event,
-                judged: judged, held: held.isEmpty ? nil : held))
+                judged: judged, held: held.isEmpty ? nil : held, informed: informed,
+                isListed: isListed ? true : nil))
         let record = ItemRecord(
             key: key, revision: nextRevision, state: state, flushAt: flushAt, updatedAt: now)
         return .putItem(record, replacing: stored)
@@ -167,6 +180,10 @@ extension KeptItem {
             return (revision.map { thread.dismissed(revision: $0, at: now) } ?? thread.read(at: now)).map {
                 Decision(action: $0)
             }
+        case .storm:
+            return decideStorm { storm in
+                revision.map { storm.dismissed(revision: $0, at: now) } ?? storm.read(at: now)
+            }
         case .job(let job):
             guard let revision else { return decide { job, _ in job.read(at: now) } }
             let seen = channel.flatMap { views[$0]?.job } ?? job
@@ -184,14 +201,66 @@ extension KeptItem {
         return thread.receive(message, at: now, policy: policy).map { Decision(action: $0) }
     }
 
-    /// Takes in a fact of a run or of slots.
-    mutating func receive(_ fact: JobFact, at now: Moment, policies: ChannelInterests) -> [Decision] {
+    /// Takes in a fact of a run or of slots; a failure was sent to these channels.
+    mutating func receive(
+        _ fact: JobFact, at now: Moment, policies: ChannelInterests, sentTo channels: [String] = []
+    ) -> [Decision] {
         guard case .job(let job) = decider else { return [] }
         views = views.filter { policies.each[$0.key] != nil }
         for name in policies.apart where views[name] == nil { views[name] = View(job: job, shown: shown) }
+        separateUninformed(job, policies)
+        if fact.state.isFailure {
+            if job.failures == 0 { informed = [] }
+            informed?.formUnion(channels)
+        } else if fact.state == .completed {
+            informed = nil
+        }
         return decide { job, channel in
             job.receive(fact, at: now, policy: policies.policy(of: channel))
         }
+    }
+
+    /// The failures that it counts, where it is a storm.
+    var storm: Storm? { if case .storm(let item) = decider { item.storm } else { nil } }
+
+    /// Lets the storm decide.
+    mutating func decideStorm(_ body: (inout StormItem) -> [ItemAction]) -> [Decision] {
+        guard case .storm(var storm) = decider else { return [] }
+        defer { decider = .storm(storm) }
+        return body(&storm).map { Decision(action: $0) }
+    }
+
+    /// Leaves the screen to a storm everywhere.
+    mutating func stepAside() -> [Decision] { decide { job, _ in job.stepAside() } }
+
+    /// Leaves the screen to a storm, on one channel or on all without a view of their own.
+    mutating func stepAside(on channel: String?) -> [Decision] {
+        if let channel, var view = views[channel] {
+            defer { views[channel] = view }
+            return view.job.stepAside().map { Decision(channel: channel, action: $0) }
+        }
+        guard case .job(var job) = decider else { return [] }
+        defer { decider = .job(job) }
+        return job.stepAside().map { Decision(action: $0) }
+    }
+
+    /// Gives channels that the failures were not sent to a view without them: there the job is well.
+    private mutating func separateUninformed(_ job: JobItem, _ policies: ChannelInterests) {
+        guard job.failures > 0, let informed else { return }
+        for (name, policy) in policies.each
+        where views[name] == nil && policy.hears.contains(.failed) && !informed.contains(name) {
+            let well = job.withoutFailures
+            views[name] = View(job: well, shown: well.report == nil ? nil : shown)
+        }
+    }
+
+    /// Since when the job has been failing; nil: it is well, or this is no job.
+    var failingSince: Moment? { if case .job(let job) = decider { job.failingSince } else { nil } }
+
+    /// Whether it keeps a run back that has only just started.
+    var isEarly: Bool {
+        guard case .job(let job) = decider else { return false }
+        return job.isEarly || views.values.contains { $0.job.isEarly }
     }
 
     /// The moment of a thread has come.

@@ -97,10 +97,12 @@ extension WireItem {
         case .job(let name):
             kind = "job"
             job = name
+        case .storm: kind = "storm"
         }
         switch item.content {
         case .messages(let count, _): self.count = count
         case .job(let report): count = report.failures
+        case .storm(let report): count = report.total
         }
     }
 

@@ -203,7 +203,10 @@ actor SurfaceLine: Keeper {
     /// Returns when to try again what was refused for now.
     private func bringUp() async throws(LedgerError) -> Moment? {
         var retryAt: Moment?
-        for behind in try await ledger.surfaces(channel: channel.name, all: false) {
+        // A storm replaces one of its jobs in place, which must not be closed before.
+        let surfaces = try await ledger.surfaces(channel: channel.name, all: false)
+        let storms = surfaces.filter(\.isOfStorm)
+        for behind in storms.isEmpty ? surfaces : storms + surfaces.filter({ !$0.isOfStorm }) {
             guard generation != nil else { return nil }
             if let rested = rests.end(of: behind.item, at: clock.now) {
                 retryAt = min(retryAt ?? rested, rested)
@@ -288,8 +291,10 @@ actor SurfaceLine: Keeper {
         let bot = activeConfiguration.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(
             snapshot, manner: bot.manner, jobIcon: try await jobIcon(of: snapshot))
-        notice.ring = surface.ring && age < Self.ringsWithin
-        let remote = surface.remote.flatMap { $0.generation == generation ? $0 : nil }
+        let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote
+        let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))
+        notice.ring = isNews && age < Self.ringsWithin
+        let remote = mine.flatMap { $0.generation == generation ? $0 : nil }
         let shown = try await channel.show(notice, replacing: remote)
         rests.restart()
         rests.end(item)
@@ -303,6 +308,26 @@ actor SurfaceLine: Keeper {
         return try await ledger.job(named: name)?.spec.icon
     }
 
+    /// What a storm replaces in place: the first of its jobs that is still on the screen and has nothing to show there.
+    private func predecessor(of snapshot: ItemSnapshot) async throws(LedgerError) -> RemoteID? {
+        guard case .storm(let report) = snapshot.content else { return nil }
+        for job in report.jobs.prefix(Storm.smallest) {
+            let item = "\(ItemKey.job(job))"
+            guard let surface = try await ledger.surface(channel: channel.name, item: item) else { continue }
+            if let remote = surface.remote, try await self.snapshot(of: item) == nil { return remote }
+        }
+        return nil
+    }
+
+    /// Leaves what is on the screen to the surface that took it over.
+    private func release(_ remote: RemoteID?, to surface: SurfaceRecord) async throws(LedgerError) -> [Change]
+    {
+        guard surface.isOfStorm, let remote, remote != surface.remote,
+            let other = try await self.surface(remote), other.item != surface.item
+        else { return [] }
+        return changes.shown(other, revision: other.wanted, remote: nil)
+    }
+
     private func snapshot(of item: String) async throws(LedgerError) -> ItemSnapshot? {
         guard let key = ItemKey(item), let record = try await ledger.item(key) else { return nil }
         return shownItem(record, on: channel.name)
@@ -312,7 +337,9 @@ actor SurfaceLine: Keeper {
         _ surface: SurfaceRecord, at revision: Int64, remote: RemoteID?
     ) async throws(LedgerError) {
         unrecorded[surface.item] = (revision, remote)
-        let shown = changes.shown(surface, revision: revision, remote: remote)
+        let shown =
+            try await release(remote, to: surface)
+            + changes.shown(surface, revision: revision, remote: remote)
         if remote == nil {
             try await commit(shown)
         } else {
@@ -320,5 +347,19 @@ actor SurfaceLine: Keeper {
         }
         unrecorded[surface.item] = nil
         if let remote { pressed.remove(remote) }
+    }
+}
+
+extension SurfaceRecord {
+    /// Whether it shows jobs that failed alike.
+    fileprivate var isOfStorm: Bool { item.hasPrefix("storm:") }
+}
+
+extension ItemSnapshot {
+    /// Whether it shows failures of which nothing was ever on this surface: nobody was there for the first ones, or they
+    /// have left the screen.
+    fileprivate func isNewStorm(to surface: SurfaceRecord) -> Bool {
+        guard case .storm(let report) = content else { return false }
+        return report.failing > 0 && surface.shown < Int64(report.since)
     }
 }

@@ -16,12 +16,13 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + looks + process)
+        basics.map { $0.without(\.policy) } + slots + turns + notices + process)
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
-        "concurrency": "{ key: disk, max: 1 }", "notify": "{ urgency: normal }", "limits": "{ memory: 2G }",
+        "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
+        "notify": "{ after: 10s }",
     ]
 
     // MARK: What it does; no policies
@@ -142,18 +143,32 @@ package struct JobFields: Sendable {
             }),
     ]
 
-    // MARK: How its notices look
+    // MARK: What its notices show
 
-    private static let looks: [JobField] = [
+    private static let notices: [JobField] = [
+        JobField(
+            "notify.after", .duration(orZero: true), .at(\.notifyAfter),
+            "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
+            option: "notify-after",
+            shown: { $0[path: "notify.afterMs"].flatMap(Duration.init(json:)).map { "reported after \($0.text)" } }
+        ),
+        JobField(
+            "labels", .variables, .labels,
+            "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
+            option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
+            shown: { policies in
+                guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
+                return "labels " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
+            }),
         JobField(
             "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
             "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
             option: "urgency", isRemovable: true,
-            shown: { $0["notify.urgency"]?.text.map { "urgency \($0)" } }),
+            shown: { $0[path: "notify.urgency"]?.text.map { "urgency \($0)" } }),
         JobField(
             "notify.icon", .icon, .at(\.icon),
             "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
-            shown: { $0["notify.icon"]?.text.map { "icon \($0)" } }),
+            shown: { $0[path: "notify.icon"]?.text.map { "icon \($0)" } }),
     ]
 
     // MARK: What its processes are given
@@ -299,12 +314,23 @@ extension JSON {
 
 // What a key path can't name.
 extension JobPlace {
-    fileprivate static let environment = JobPlace(
-        get: { .members($0.environment.sorted { $0.key < $1.key }.map { .init($0, .string($1)) }) },
-        set: { spec, value in
-            guard case .members(let members) = value else { return spec.environment = [:] }
-            for member in members { spec.environment[member.name] = member.value.text }
-        })
+    fileprivate static let environment = variables(\.environment)
+    fileprivate static let labels = variables(\.labels)
+
+    /// Variables: a draft sets those it names, `null` removes one.
+    private static func variables(
+        _ path: any WritableKeyPath<JobSpec, [String: String]> & Sendable
+    ) -> JobPlace {
+        JobPlace(
+            get: { spec in
+                let variables = spec[keyPath: path].sorted { $0.key < $1.key }
+                return variables.isEmpty ? nil : .members(variables.map { .init($0, .string($1)) })
+            },
+            set: { spec, value in
+                guard case .members(let members) = value else { return spec[keyPath: path] = [:] }
+                for member in members { spec[keyPath: path][member.name] = member.value.text }
+            })
+    }
 
     /// Only `all` has a burst.
     fileprivate static let burst = JobPlace(

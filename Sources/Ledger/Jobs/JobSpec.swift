@@ -43,6 +43,11 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var urgency: Urgency?
     /// The icon of its notices, a name or an absolute path; nil: the one that fits the news.
     package var icon: String?
+    /// How long a run that a person asked for must take for its success to be reported by the default route; nil: as
+    /// long as ``Routine/completionAfter``.
+    package var notifyAfter: Duration?
+    /// What it has to do with, such as `host: db1`; see ``JobLabels``.
+    package var labels: [String: String] = [:]
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
 
@@ -109,6 +114,41 @@ extension JobSpec {
         try read(&notify, .notify)
         try read(&urgency, .urgency)
         try read(&icon, .icon)
+        try read(&notifyAfter, .notifyAfter)
+        try read(&labels, .labels)
+    }
+}
+
+/// The rules for labels of jobs.
+package enum JobLabels {
+    /// What is wrong with them; nil: nothing.
+    ///
+    /// At most 16, their names of 1 to 63 letters, digits, `.`, `_`, `-` and `/`, their values of 1 to 100 bytes in one
+    /// line.
+    package static func fault(in labels: [String: String]) -> JobFault? {
+        guard labels.count <= 16 else { return JobFault("a job has at most 16 labels") }
+        for (name, value) in labels.sorted(by: { $0.key < $1.key }) {
+            var fault: JobFault?
+            if name.utf8.count > 63 || !name.unicodeScalars.allSatisfy(isOfName) {
+                fault = JobFault("\"\(name.prefix(64))\" is not a label's name", hint: "write one as host")
+            } else if value.isEmpty || value.utf8.count > 100 {
+                fault = JobFault("the value of a label has 1 to 100 bytes")
+            } else if value.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+                fault = JobFault("the value of a label is one line of text")
+            }
+            if fault != nil {
+                fault?.key = name
+                return fault
+            }
+        }
+        return nil
+    }
+
+    private static func isOfName(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-", "/": true
+        default: false
+        }
     }
 }
 

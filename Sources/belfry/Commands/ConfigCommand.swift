@@ -76,9 +76,9 @@ struct ConfigShowCommand: ParsableCommand {
             screen.print(screen.paint("channel   ", .dim) + "\(channel.name) (\(channel.kind))")
         }
         for route in config.routes {
+            let when = route.isDefault == true ? "default: what matters" : route.when.joined(separator: ", ")
             screen.print(
-                screen.paint("route     ", .dim) + route.when.joined(separator: ", ") + " -> "
-                    + route.to.joined(separator: ", "))
+                screen.paint("route     ", .dim) + when + " -> " + route.to.joined(separator: ", "))
         }
     }
 }

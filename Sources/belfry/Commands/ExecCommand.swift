@@ -30,6 +30,7 @@ struct ExecCommand: ParsableCommand {
 
               belfry exec --name nightly-build -- make -j4
               belfry exec --pty -- htop
+              belfry exec --notify-after 30s -- make test
               pg_dump shop | belfry exec --name upload --notify always -- to-tape
             """)
 
@@ -45,6 +46,11 @@ struct ExecCommand: ParsableCommand {
             "When to notify: always, failure or never (default: decided by the routes).",
             valueName: "when"), completion: .list(["always", "failure", "never"]))
     var notify: String?
+    @Option(
+        help: ArgumentHelp(
+            "Notify when it ends, if it took at least this long (default: 10s, where no route is configured).",
+            valueName: "duration"), transform: DurationArgument.read)
+    var notifyAfter: DurationArgument?
     @Option(
         help: ArgumentHelp(
             "How to show progress on standard error: auto, live, plain or quiet; json prints live states instead of output.",
@@ -64,6 +70,9 @@ struct ExecCommand: ParsableCommand {
         if command.first?.isEmpty ?? true { throw ValidationError("no command; write it after --") }
         if let notify, !["always", "failure", "never"].contains(notify) {
             throw ValidationError("--notify is always, failure or never")
+        }
+        if notifyAfter != nil, let notify, notify != "always" {
+            throw ValidationError("--notify-after and --notify \(notify) exclude each other")
         }
         for (flag, name) in [("--name", name), ("--bot", bot)] {
             if let name, let fault = JobName.fault(in: name) {
@@ -91,6 +100,7 @@ struct ExecCommand: ParsableCommand {
         request.name = name
         request.bot = bot
         request.notify = notify
+        request.notifyAfterMs = notifyAfter?.milliseconds
         request.umask = Self.umask
         if let runner = try daemon(for: request) {
             try follow(runner)

@@ -25,6 +25,7 @@ final class Spool {
             watcher: ProcessMark(pid: warden.pid, startTime: warden.startTime, boot: warden.bootID))
         run.bot = request.bot
         run.notify = request.notify
+        run.notifyAfterMs = request.notifyAfterMs
     }
 
     /// Writes down, for good, that the run is about to begin; false, after reporting it, when that can't be kept.

@@ -37,7 +37,8 @@ struct Tower {
     /// Serves while `body` looks on, then stops: what a stop of the daemon is.
     static func run(
         in folder: TemporaryFolder, at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items],
-        channels: [any Channel] = [], routes: [Route] = [], bots: [String: BotProfile] = [:],
+        channels: [any Channel] = [], routes: [Route] = [], hasRoutes: Bool = true,
+        bots: [String: BotProfile] = [:],
         dispatcher: Dispatcher = Dispatcher(), incarnation: Int64 = 1, loading: Loading = Loading(),
         isolation: isolated (any Actor)? = #isolation,
         _ body: (Tower) async throws -> Void
@@ -47,7 +48,8 @@ struct Tower {
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
         let configuration = EngineConfiguration(
             path: folder.file("belfry.yaml"), zone: "UTC", bots: bots, jobs: [],
-            routing: Routing(routes: routes), channels: channels)
+            routing: hasRoutes ? Routing(routes: routes) : .standard(to: channels.map(\.name)),
+            channels: channels)
         let activeConfiguration = ActiveConfiguration(configuration)
         let beforeReading = Mutexed<@Sendable () async -> Void>({})
         let (census, notes, health, file, reopened) = (
@@ -111,13 +113,15 @@ struct Tower {
     /// The same on a ledger of its own.
     static func run(
         at now: Moment = at("10:00:00"), keepers: Set<Keeper> = [.items], channels: [any Channel] = [],
-        routes: [Route] = [], bots: [String: BotProfile] = [:], dispatcher: Dispatcher = Dispatcher(),
+        routes: [Route] = [], hasRoutes: Bool = true, bots: [String: BotProfile] = [:],
+        dispatcher: Dispatcher = Dispatcher(),
         loading: Loading = Loading(),
         isolation: isolated (any Actor)? = #isolation, _ body: (Tower) async throws -> Void
     ) async throws {
         try await run(
             in: try TemporaryFolder(), at: now, keepers: keepers, channels: channels, routes: routes,
-            bots: bots, dispatcher: dispatcher, loading: loading, isolation: isolation, body)
+            hasRoutes: hasRoutes, bots: bots, dispatcher: dispatcher, loading: loading, isolation: isolation,
+            body)
     }
 
     // MARK: Doing

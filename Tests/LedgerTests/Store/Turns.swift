@@ -44,6 +44,7 @@ import Timeline
             ])
             var named = TurnReads()
             named.runs = ["r1", "none"]
+            named.specs = ["r1", "none"]
             named.messages = ["m1", "none"]
             named.items = [.job("a"), .job("none")]
             named.channels = ["hook"]

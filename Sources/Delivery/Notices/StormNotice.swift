@@ -1,0 +1,23 @@
+import Grouping
+
+// Storms.
+
+extension StormReport {
+    /// `12 jobs failed on host db1`, `9 of 12 jobs still fail`, `12 jobs recovered`.
+    var title: String {
+        let shared = labelName.flatMap { name in labelValue.map { " on \(name) \($0)" } } ?? ""
+        if failing == 0 { return "\(total) jobs recovered\(shared)" }
+        if failing < total { return "\(failing) of \(total) jobs still fail\(shared)" }
+        return "\(total) jobs \(isLost ? "were lost" : "failed")\(shared)"
+    }
+
+    /// The text of the failure, and the names of the jobs.
+    var lines: [String] {
+        let shown = jobs.prefix(Self.names)
+        let rest = max(failing, jobs.count) - shown.count
+        let names = shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        return [failing == 0 ? nil : text, names].compactMap(\.self).filter { !$0.isEmpty }
+    }
+
+    private static let names = 8
+}

@@ -1,0 +1,73 @@
+import TestSupport
+import Testing
+
+/// What rings where nobody wrote routes.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `a home without routes` {
+    private func home(_ jobs: String, bus: PrivateBus) async throws -> Belfry {
+        let belfry = try Belfry(bus: bus)
+        try belfry.write(
+            "zone: UTC\njobs:\n\(jobs)\nchannels: { desk: { kind: desktop } }\n", to: "belfry.yaml")
+        try await belfry.start()
+        return belfry
+    }
+
+    @Test func `is silent about successes, and rings for a failure`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await home(
+            """
+              tick: { schedule: "* * * * * *", command: ["true"] }
+              bad: { schedule: manual, shell: exit 3 }
+            """, bus: bus)
+        let events = try belfry.events()
+        _ = try await events.next { $0["type"].text == "run.completed" }
+        #expect(try await belfry.run("exec", "--name", "short", "--", "true").code == 0)
+        #expect(try await belfry.run("run", "bad", "--follow").code == 3)
+        // The first that anybody sees.
+        let shown = try #require(try await server.next())
+        #expect(shown.summary.contains("bad") && shown.hints["category"] == "s:x-belfry.job.failed")
+        let why = try await belfry.run("why", "tick#1")
+        #expect(why.text.contains("not sent: a scheduled run completed, and no route asks for that"))
+        #expect(try await belfry.run("why", "short#1", "--not").text.contains("the run was short"))
+        #expect(try await belfry.run("config", "show").text.contains("default: what matters -> desk"))
+    }
+
+    @Test func `shows a run that lasts, through kill -9, and its result in the same place`() async throws {
+        let folder = try TemporaryFolder()
+        let gate = try Gate(in: folder)
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await home(
+            """
+              climb:
+                schedule: manual
+                env: { GATE: \(gate.path) }
+                notify: { after: 1h }
+                shell: 'systemd-notify X_PROGRESS=2/5; read line < "$GATE"'
+            """, bus: bus)
+        try await belfry.run("run", "climb")
+        try await belfry.restart()
+        var call = try #require(try await server.next())
+        let first = call
+        while call.hints["value"] != "i:40" { call = try #require(try await server.next()) }
+        try gate.open()
+        while call.hints["value"] != nil { call = try #require(try await server.next()) }
+        #expect(call.replacesID == first.id)
+        #expect(call.hints["category"] == "s:x-belfry.job.completed" && call.hints["suppress-sound"] != nil)
+    }
+
+    @Test func `reports a command after the time that it names`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await home("  none: { schedule: manual, command: [\"true\"] }", bus: bus)
+        let words = ["exec", "--notify-after", "0s", "--name"]
+        #expect(try await belfry.run("belfry", words + ["soon", "--", "true"]).code == 0)
+        let shown = try #require(try await server.next())
+        #expect(shown.summary.contains("soon") && shown.hints["category"] == "s:x-belfry.job.completed")
+        let refused = try await belfry.run("exec", "--notify", "never", "--notify-after", "1s", "--", "true")
+        #expect(refused.code == 2 && refused.errors.contains("exclude each other"))
+        let labels = ["--label", "host=db1", "--label", "team=web"]
+        #expect(try await belfry.run("belfry", ["job", "add", "db"] + labels + ["--", "true"]).code == 0)
+        #expect(try await belfry.run("job", "show", "db").text.contains("labels host=db1 team=web"))
+    }
+}
