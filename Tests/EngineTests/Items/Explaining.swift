@@ -51,10 +51,10 @@ extension Tower {
     }
 
     @Test func `is known of a run, channel by channel, and also of what no route names`() async throws {
-        try await tower([Route(when: [.failed], to: ["hook", "cache"])]) { tower in
+        try await tower([Route(when: [.failed], to: ["hook", "desk"])]) { tower in
             let failed = try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
-            let why = ["run.failed cache:send route failed", "run.failed hook:send route exitCode"]
+            let why = ["run.failed desk:send route failed", "run.failed hook:send route exitCode"]
             #expect(try await tower.why(failed.name) == why)
             #expect(try await tower.why(failed.id) == why)
             let explanation = try #require(try await tower.control.why(failed.id, limit: 9).first)
@@ -73,14 +73,14 @@ extension Tower {
     }
 
     @Test func `is known of each message: those shown together share the verdict`() async throws {
-        try await tower([Route(when: [.message, .failed], to: ["hook", "cache"])]) { tower in
+        try await tower([Route(when: [.message, .failed], to: ["hook", "desk"])]) { tower in
             let one = try await tower.say("one")
             let two = try await tower.say("two")
             try await tower.settled()
             #expect(try await tower.why(one.id).isEmpty, "it waits for more")
             tower.clock.advance(by: .seconds(2))
             try await tower.until { try await tower.shown(main)?.revision == 1 }
-            let why = ["message.posted cache:send route first", "message.posted hook:send route first"]
+            let why = ["message.posted desk:send route first", "message.posted hook:send route first"]
             #expect(try await tower.why(one.id) == why)
             #expect(try await tower.why(two.id) == why)
             let three = try await tower.say("three")
@@ -89,7 +89,7 @@ extension Tower {
             // The entry was never tried: the later group took its place.
             #expect(
                 try await tower.why(three.id) == [
-                    "message.posted cache:send route tooSoon", "message.posted hook:send grouping tooSoon",
+                    "message.posted desk:send route tooSoon", "message.posted hook:send grouping tooSoon",
                 ])
             #expect(try await tower.why(one.id) == why)
             #expect(try await tower.why("\(main)").count == 4)
@@ -99,25 +99,25 @@ extension Tower {
     }
 
     @Test func `is that a person had read it, or put it away`() async throws {
-        try await tower([Route(when: [.message, .failed], to: ["cache"])]) { tower in
+        try await tower([Route(when: [.message, .failed], to: ["desk"])]) { tower in
             let message = try await tower.say("one")
             _ = try await tower.control.read(message.id)
             try await tower.settled()
-            #expect(try await tower.why(message.id) == ["message.posted cache:suppress dismissal read"])
+            #expect(try await tower.why(message.id) == ["message.posted desk:suppress dismissal read"])
             try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
             let revision = try #require(try await tower.shown(.job("backup"))?.revision)
-            let dismissal = Fact.Dismissal("job:backup", on: "cache", revision: revision)
+            let dismissal = Fact.Dismissal("job:backup", on: "desk", revision: revision)
             try await tower.ledger.commit([.append(NewEvent(.itemDismissed(dismissal), at: tower.clock.now))])
             tower.clock.advance(by: .seconds(60))
             let again = try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
-            #expect(try await tower.why(again.id) == ["run.failed cache:suppress dismissal dismissed"])
+            #expect(try await tower.why(again.id) == ["run.failed desk:suppress dismissal dismissed"])
         }
     }
 
     @Test func `writes nothing for progress`() async throws {
-        try await tower([Route(when: [.progress, .failed], to: ["cache"])]) { tower in
+        try await tower([Route(when: [.progress, .failed], to: ["desk"])]) { tower in
             let run = try await tower.begin("backup")
             let task = LiveTask(id: run.id, botID: "ops", run: run.name, name: "backup", botName: "ops")
             await tower.board.enter(task, attempt: 1, state: .running, saved: nil, at: tower.clock.now)
@@ -172,25 +172,25 @@ extension Tower {
 
     @Test func `is shown at its moment where items are edited in place, also after a restart`() async throws {
         let folder = try TemporaryFolder()
-        let cache = makeDesk(clock: ManualClock(now: at("10:00:00")))
+        let desk = makeDesk(clock: ManualClock(now: at("10:00:00")))
         let dispatcher = Dispatcher(adding: [Quiet(end: at("12:00:00"))])
-        let routes = [Route(when: [.failed], to: ["cache"])]
-        try await Tower.run(in: folder, channels: [cache], routes: routes, dispatcher: dispatcher) { tower in
+        let routes = [Route(when: [.failed], to: ["desk"])]
+        try await Tower.run(in: folder, channels: [desk], routes: routes, dispatcher: dispatcher) { tower in
             try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
             #expect(try await tower.shown(.job("backup"))?.revision == 1)
-            #expect(try await tower.ledger.surfaces(channel: "cache", all: true).isEmpty)
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
         }
         try await Tower.run(
-            in: folder, at: at("11:00:00"), channels: [cache], routes: routes, dispatcher: dispatcher
+            in: folder, at: at("11:00:00"), channels: [desk], routes: routes, dispatcher: dispatcher
         ) { tower in
             try await tower.settled()
-            #expect(try await tower.ledger.surfaces(channel: "cache", all: true).isEmpty)
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
             tower.clock.advance(to: at("12:00:00"))
             try await tower.until {
-                try await tower.ledger.surface(channel: "cache", item: "job:backup")?.wanted == 1
+                try await tower.ledger.surface(channel: "desk", item: "job:backup")?.wanted == 1
             }
-            #expect(try await tower.ledger.surface(channel: "cache", item: "job:backup")?.ring == true)
+            #expect(try await tower.ledger.surface(channel: "desk", item: "job:backup")?.ring == true)
         }
     }
 }

@@ -15,7 +15,7 @@ import Tracking
         let channels: [any Channel] = [
             try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
         ]
-        let routes = [Route(when: Set(RouteWord.allCases), to: ["hook", "cache"])]
+        let routes = [Route(when: Set(RouteWord.allCases), to: ["hook", "desk"])]
         let bots = ["ops": BotProfile(name: "ops", policy: ThreadPolicy(wait: .zero, interval: .zero))]
         let folder = try TemporaryFolder()
         var facts: [Fact] = []
@@ -42,7 +42,7 @@ import Tracking
 
     private static let items: Set<String> = [
         "job:backup", "thread:ops/main", "thread:belfry/channel hook", "thread:belfry/clock",
-        "thread:belfry/config", "thread:belfry/ledger", "thread:belfry/test cache",
+        "thread:belfry/config", "thread:belfry/ledger", "thread:belfry/test desk",
     ]
 
     /// Every type of event once, those with a payload that matters with one.
@@ -63,7 +63,7 @@ import Tracking
                     type,
                     FactColumns(
                         reason: "x", job: run.job, run: run.id, bot: run.bot, subject: "thread:ops/main",
-                        channel: "cache"))
+                        channel: "desk"))
             }
         }
     }

@@ -10,7 +10,7 @@ import Timeline
 
 @Suite(.timeLimit(.minutes(2))) struct `what a bot says` {
     static let main = ItemKey.thread(bot: "ops", thread: "main")
-    static let routes = [Route(when: [.message, .failed], to: ["cache", "hook"])]
+    static let routes = [Route(when: [.message, .failed], to: ["desk", "hook"])]
     let curl: CurlMulti
     let channels: [any Channel]
 
@@ -38,7 +38,7 @@ import Timeline
             #expect(entries.count == 1 && said.type == "message.group" && said.data.reason == "first")
             #expect(said.data.item?.count == 5)
             #expect(said.data.item?.last.map(\.text) == ["message 3", "message 4", "message 5"])
-            let surfaces = try await tower.ledger.surfaces(channel: "cache", all: true)
+            let surfaces = try await tower.ledger.surfaces(channel: "desk", all: true)
             #expect(surfaces.map(\.item) == ["\(Self.main)"])
             #expect(surfaces.first?.ring == true && surfaces.first?.wanted == 1)
         }
@@ -93,10 +93,10 @@ import Timeline
                 try await tower.settled()
                 tower.clock.advance(by: .milliseconds(500))
             }
-            #expect(try await tower.ledger.surfaces(channel: "cache", all: true).count == 500)
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).count == 500)
             tower.clock.advance(by: .seconds(1))
             try await tower.until {
-                try await tower.ledger.surfaces(channel: "cache", all: true).count == 1500
+                try await tower.ledger.surfaces(channel: "desk", all: true).count == 1500
             }
             for number in [0, 1, 2, 1499] {
                 let shown = try await tower.shown(.thread(bot: "ops", thread: "\(number)"))

@@ -14,7 +14,7 @@ import Tracking
         let channels: [any Channel] = [
             try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
         ]
-        let routes = [Route(when: [.failed], to: ["hook", "cache"])]
+        let routes = [Route(when: [.failed], to: ["hook", "desk"])]
         try await Tower.run(channels: channels, routes: routes) { tower in
             try await tower.ledger.commit([
                 .append(
@@ -37,7 +37,7 @@ import Tracking
         let channels: [any Channel] = [
             try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
         ]
-        let routes = [Route(when: [.ledger], to: ["hook", "cache"])]
+        let routes = [Route(when: [.ledger], to: ["hook", "desk"])]
         try await Tower.run(channels: channels, routes: routes) { tower in
             let key = ItemKey.thread(bot: "belfry", thread: "ledger")
             for (fact, revision) in [(Fact.ledgerFull, 1), (.ledgerRestored, 2)] {
@@ -55,7 +55,7 @@ import Tracking
 @Suite(.timeLimit(.minutes(2))) struct `a channel's trouble` {
     let curl: CurlMulti
     let channels: [any Channel]
-    let routes = [Route(when: [.failed, .message], to: ["one", "two", "cache"])]
+    let routes = [Route(when: [.failed, .message], to: ["one", "two", "desk"])]
 
     init() throws {
         curl = try CurlMulti()
@@ -91,21 +91,21 @@ import Tracking
                 return
             }
             #expect(last.first?.text.contains("connection refused") == true)
-            #expect(try await tower.ledger.surface(channel: "cache", item: "\(key)")?.ring == true)
+            #expect(try await tower.ledger.surface(channel: "desk", item: "\(key)")?.ring == true)
         }
     }
 
     @Test func `is tested on that channel alone, also twice in a second`() async throws {
         try await Tower.run(channels: channels, routes: routes) { tower in
             _ = try await tower.control.testChannel("two")
-            for _ in 1...2 { _ = try await tower.control.testChannel("cache") }
+            for _ in 1...2 { _ = try await tower.control.testChannel("desk") }
             try await tower.settled()
             tower.clock.advance(by: .seconds(1))
-            let key = ItemKey.thread(bot: "belfry", thread: "test cache")
+            let key = ItemKey.thread(bot: "belfry", thread: "test desk")
             try await tower.until { try await tower.shown(key)?.revision == 2 }
             #expect(try await tower.entries(of: "one").isEmpty)
             #expect(try await tower.entries(of: "two").map(\.type) == ["test"])
-            #expect(try await tower.ledger.surfaces(channel: "cache", all: true).map(\.item) == ["\(key)"])
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).map(\.item) == ["\(key)"])
             await #expect(throws: EngineError.noSuchChannel("three")) {
                 _ = try await tower.control.testChannel("three")
             }

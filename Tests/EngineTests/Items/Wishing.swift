@@ -21,9 +21,9 @@ import Tracking
     /// Takes in runs that ended, one after the other; what is sent and shown.
     private func sent(
         _ ends: [(state: RunState, wish: NotifyWish?)], when: Set<RouteWord>
-    ) async throws -> (hook: [String], cache: [RingReason?]) {
-        var result: (hook: [String], cache: [RingReason?]) = ([], [])
-        let routes = [Route(when: when, to: ["cache", "hook"])]
+    ) async throws -> (hook: [String], desk: [RingReason?]) {
+        var result: (hook: [String], desk: [RingReason?]) = ([], [])
+        let routes = [Route(when: when, to: ["desk", "hook"])]
         try await Tower.run(channels: channels, routes: routes) { tower in
             for (number, end) in ends.enumerated() {
                 tower.clock.advance(by: .seconds(600))
@@ -38,9 +38,9 @@ import Tracking
                 #expect(try await tower.control.takeIn(run))
                 #expect(try await tower.control.takeIn(run) == false, "once")
                 try await tower.settled()
-                let surface = try await tower.ledger.surfaces(channel: "cache", all: true).first
+                let surface = try await tower.ledger.surfaces(channel: "desk", all: true).first
                 let shown = try await tower.shown(.job("make"))
-                result.cache.append(surface == nil ? nil : shown?.reason)
+                result.desk.append(surface == nil ? nil : shown?.reason)
                 #expect(try await tower.ledger.run(job: "make", ordinal: number + 1)?.id == id)
             }
             result.hook = try await tower.entries(of: "hook").map(\.type)
@@ -50,13 +50,13 @@ import Tracking
 
     @Test func `is nothing when nothing was asked`() async throws {
         let sent = try await sent([(.failed, .never), (.lost, .never)], when: [.failed, .lost, .completed])
-        #expect(sent.hook.isEmpty && sent.cache == [nil, nil])
+        #expect(sent.hook.isEmpty && sent.desk == [nil, nil])
     }
 
     @Test func `is every end when all was asked, also where no route asks for it`() async throws {
         let sent = try await sent([(.completed, .always), (.canceled, .always)], when: [.failed])
         #expect(sent.hook == ["run.completed", "run.canceled"])
-        #expect(sent.cache.first == .finished && sent.cache.last != .some(nil))
+        #expect(sent.desk.first == .finished && sent.desk.last != .some(nil))
     }
 
     @Test func `is failures and recoveries alone when those were asked`() async throws {
@@ -64,12 +64,12 @@ import Tracking
             [(.completed, .failure), (.failed, .failure), (.completed, .failure), (.completed, .failure)],
             when: [.failed, .completed, .recovered])
         #expect(sent.hook == ["run.failed", "run.recovered"])
-        #expect(sent.cache.prefix(2) == [nil, .failed] && sent.cache[2] == .recovered)
+        #expect(sent.desk.prefix(2) == [nil, .failed] && sent.desk[2] == .recovered)
     }
 
     @Test func `is what the routes name by default`() async throws {
         let sent = try await sent([(.completed, nil), (.failed, nil)], when: [.failed])
-        #expect(sent.hook == ["run.failed"] && sent.cache == [nil, .failed])
+        #expect(sent.hook == ["run.failed"] && sent.desk == [nil, .failed])
     }
 
     @Test func `is decided by the routes again after one that was always to be sent`() async throws {

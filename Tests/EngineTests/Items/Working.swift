@@ -20,7 +20,7 @@ import Tracking
     }
 
     private func tower(
-        _ when: Set<RouteWord>, to: [String] = ["cache", "hook"], _ body: (Tower) async throws -> Void
+        _ when: Set<RouteWord>, to: [String] = ["desk", "hook"], _ body: (Tower) async throws -> Void
     ) async throws {
         try await Tower.run(channels: channels, routes: [Route(when: when, to: to)], body)
     }
@@ -48,7 +48,7 @@ import Tracking
             #expect(reported.map(\.type) == ["run.failed", "run.failed", "run.failed", "run.recovered"])
             #expect(reported.last?.data.outageSeconds == 3000)
             #expect(reported.last?.data.run?.name == "backup#4")
-            #expect(try await tower.ledger.surfaces(channel: "cache", all: true).map(\.wanted) == [4])
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).map(\.wanted) == [4])
         }
     }
 
@@ -66,7 +66,7 @@ import Tracking
             try await tower.end("backup", .completed)
             try await tower.settled()
             #expect(try await tower.entries(of: "hook").count == 2)
-            #expect(try await tower.ledger.surfaces(channel: "cache", all: true).isEmpty)
+            #expect(try await tower.ledger.surfaces(channel: "desk", all: true).isEmpty)
         }
     }
 
@@ -75,7 +75,7 @@ import Tracking
             let task = LiveTask(id: "r", botID: "ops", run: "backup#1", name: "backup", botName: "ops")
             await tower.board.enter(task, attempt: 1, state: .running, saved: nil, at: tower.clock.now)
             func wanted() async throws -> Int64? {
-                try await tower.ledger.surface(channel: "cache", item: "\(Self.backup)")?.wanted
+                try await tower.ledger.surface(channel: "desk", item: "\(Self.backup)")?.wanted
             }
             func report(_ part: Double) async {
                 _ = await tower.board.receive(
@@ -100,11 +100,11 @@ import Tracking
 
     /// Issue 10, number 21.
     @Test func `is shown on each desktop as if that were the only one`() async throws {
-        let desks: [any Channel] = ["cache", "tv"].map {
+        let desks: [any Channel] = ["desk", "tv"].map {
             makeDesk($0, clock: ManualClock(now: at("10:00:00")))
         }
         let routes = [
-            Route(when: [.progress, .failed, .completed], to: ["cache"]),
+            Route(when: [.progress, .failed, .completed], to: ["desk"]),
             Route(when: [.progress], to: ["tv"]),
         ]
         try await Tower.run(channels: desks, routes: routes) { tower in
@@ -124,7 +124,7 @@ import Tracking
                 ProgressReport(fraction: 0.8), of: run.id, at: tower.clock.now)
             tower.clock.advance(by: .seconds(2))
             try await tower.until {
-                let parts = (try await shown("cache")?.fact.progress, try await shown("tv")?.fact.progress)
+                let parts = (try await shown("desk")?.fact.progress, try await shown("tv")?.fact.progress)
                 return parts == (0.8, 0.8)
             }
             let before = try #require(try await wanted("tv"))
@@ -132,7 +132,7 @@ import Tracking
             try await tower.end(run, .completed)
             try await tower.settled()
             tower.clock.advance(by: .seconds(2))
-            try await tower.until { try await shown("cache")?.news == .completed }
+            try await tower.until { try await shown("desk")?.news == .completed }
             // The other one has nothing left to show, and was not notified of the end.
             #expect(try await shown("tv") == nil)
             #expect(try #require(try await wanted("tv")) > before)
@@ -143,17 +143,17 @@ import Tracking
             try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
             tower.clock.advance(by: .seconds(2))
-            try await tower.until { try await shown("cache")?.news == .failed }
+            try await tower.until { try await shown("desk")?.news == .failed }
             #expect(try await shown("tv") == nil)
         }
     }
 
     @Test func `is put away on each desktop that shows the same`() async throws {
-        let desks: [any Channel] = ["cache", "tv", "wall"].map {
+        let desks: [any Channel] = ["desk", "tv", "wall"].map {
             makeDesk($0, clock: ManualClock(now: at("10:00:00")))
         }
         let routes = [
-            Route(when: [.failed, .completed], to: ["cache"]), Route(when: [.failed], to: ["tv"]),
+            Route(when: [.failed, .completed], to: ["desk"]), Route(when: [.failed], to: ["tv"]),
             Route(when: [.completed], to: ["wall"]),
         ]
         try await Tower.run(channels: desks, routes: routes) { tower in
@@ -168,7 +168,7 @@ import Tracking
             tower.clock.advance(by: .seconds(600))
             try await tower.end("backup", .failed, exitCode: 1)
             try await tower.settled()
-            let before = (try await shown("cache"), try await shown("tv"), try await shown("wall"))
+            let before = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
             #expect(before == (.failed, .failed, .completed))
             let revision = try #require(
                 try await tower.ledger.surface(channel: "tv", item: "\(Self.backup)")?.wanted)
@@ -180,14 +180,14 @@ import Tracking
                         at: tower.clock.now))
             ])
             try await tower.settled()
-            let after = (try await shown("cache"), try await shown("tv"), try await shown("wall"))
+            let after = (try await shown("desk"), try await shown("tv"), try await shown("wall"))
             #expect(after == (nil, nil, .completed))
         }
     }
 
     @Test func `is shown again after a restart of the daemon, with what came meanwhile`() async throws {
         let folder = try TemporaryFolder()
-        let routes = [Route(when: [.failed], to: ["hook", "cache"])]
+        let routes = [Route(when: [.failed], to: ["hook", "desk"])]
         // Nobody follows the events while they are written.
         try await Tower.run(in: folder, keepers: [], channels: channels, routes: routes) { tower in
             for _ in 1...3 { try await tower.end("backup", .failed, exitCode: 1) }
