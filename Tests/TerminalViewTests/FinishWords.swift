@@ -15,15 +15,16 @@ import Tracking
     }
 
     @Test(arguments: [
-        (3.0, "5s left"), (42, "40s left"), (58, "1m left"), (130, "2m15s left"), (190, "3m15s left"),
-        (500, "8m left"), (597, "10m left"), (600, "done 00:10"), (52500, "14h35m left"),
+        (3.0, "5 s left"), (42, "40 s left"), (58, "1 min left"), (130, "2 min 15 s left"),
+        (190, "3 min 15 s left"),
+        (500, "8 min left"), (597, "10 min left"), (600, "done 00:10"), (52500, "14 h 35 min left"),
     ])
     func `are rounded to what they are worth`(seconds: Double, expected: String) {
         #expect(words(seconds, low: seconds * 0.9, high: seconds * 1.1) == expected)
     }
 
     @Test func `are a range when the band is wide, and none when it is wider`() {
-        #expect(words(180, low: 150, high: 210) == "3m left")
+        #expect(words(180, low: 150, high: 210) == "3 min left")
         #expect(words(180, low: 120, high: 300) == "2-5m left")
         #expect(words(60, low: 30, high: 90) == "30-90s left")
         #expect(words(10_000, low: 5000, high: 18_000) == "1-5h left")
@@ -31,7 +32,7 @@ import Tracking
     }
 
     @Test func `begin with a tilde while no past run is known`() {
-        #expect(words(180) == "~3m left")
+        #expect(words(180) == "~3 min left")
         #expect(words(1200) == "~done 00:20")
     }
 
@@ -48,7 +49,7 @@ import Tracking
     }
 
     @Test func `show by how much a run is late once it passed what is usual`() {
-        #expect(words(nil, now: 360, usual: .seconds(240)) == "usually 4m, now 6m (+2m)")
+        #expect(words(nil, now: 360, usual: .seconds(240)) == "usually 4 min, now 6 min (+2 min)")
         #expect(words(nil, now: 240, usual: .seconds(240)) == nil)
     }
 
@@ -58,9 +59,10 @@ import Tracking
     }
 
     @Test(arguments: [
-        (0.0, "0s"), (59, "59s"), (60, "1m"), (192, "3m12s"), (3599, "59m59s"), (3900, "1h05m"),
+        (0.0, "0 s"), (59, "59 s"), (60, "1 min"), (192, "3 min 12 s"), (3599, "59 min 59 s"),
+        (3900, "1 h 5 min"),
         (86400, "1d"),
-        (183_600, "2d3h"), (-5, "0s"),
+        (183_600, "2 d 3 h"), (-5, "0 s"),
     ])
     func `name at most two units`(seconds: Double, expected: String) {
         #expect(DisplayDuration.text(.seconds(seconds)) == expected)

@@ -31,6 +31,7 @@ package struct RunMove: Hashable, Sendable {
     package var cpu: Duration?
     package var maxRssKb: Int64?
     package var survivors: [LeftProcess]?
+    package var outputTail: String?
     /// The process that does it, as the warden reported.
     package var process: ProcessMark?
 
@@ -60,6 +61,7 @@ package struct RunMove: Hashable, Sendable {
         both.cpu = next.cpu ?? cpu
         both.maxRssKb = next.maxRssKb ?? maxRssKb
         both.survivors = next.survivors ?? survivors
+        both.outputTail = next.outputTail ?? outputTail
         both.process = next.process ?? process
         return both
     }

@@ -12,12 +12,14 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + account + process.map { $0.without(\.draft) })
+        basics.map { $0.without(\.policy) } + slots + turns + notices + account
+            + process.map { $0.without(\.draft) })
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
+        "notify": "{ message: output, output: last-line }",
     ]
 
     // MARK: What it does; no policies
@@ -30,7 +32,8 @@ package struct JobFields: Sendable {
         JobField(
             "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
         JobField(
-            "env", .variables, .environment, "Variables added to the environment."),
+            "env", .variables, .environment,
+            "Variables added to the environment: texts, or { file: PATH } for secrets."),
         JobField("cwd", .path, .at(\.directory), "The folder it starts in."),
     ]
 
@@ -130,6 +133,29 @@ package struct JobFields: Sendable {
                 policies["concurrency.max"]?.number.map {
                     "at most \($0) of key \(policies["concurrency.key"]?.text ?? "")"
                 }
+            }),
+    ]
+
+    // MARK: What a person hears of it
+
+    private static let notices: [JobField] = [
+        JobField(
+            "notify.message", .choice(["output"]), .outputMessage,
+            "What a successful run says as a message of its bot: output, what it printed.",
+            option: "notify-message", isRemovable: true, shown: { _ in nil }),
+        JobField(
+            "notify.output", .choice(OutputMessage.allCases.map(\.rawValue)), .messagePart,
+            "How much of its output that message holds (default: last-line): last-line, tail or all.",
+            option: "notify-output",
+            check: { spec in
+                guard spec.outputMessage == nil else { return nil }
+                return JobFault(
+                    "applies only to message: output",
+                    hint: "write notify: { message: output, output: tail }",
+                    advice: "add --notify-message output")
+            },
+            shown: { policies in
+                policies["notify.output"]?.text.map { "message from its output (\($0))" }
             }),
     ]
 
@@ -257,8 +283,15 @@ extension JobValue {
 // What a key path can't name.
 extension JobPlace {
     fileprivate static let environment = JobPlace(
-        get: { .map($0.environment.mapValues { .text($0) }) },
-        set: { if case .map(let members) = $1 { $0.environment = members.compactMapValues(\.text) } })
+        get: { spec in
+            let files = spec.secretFiles.mapValues { JobValue.map(["file": .text($0)]) }
+            return .map(spec.environment.mapValues { .text($0) }.merging(files) { $1 })
+        },
+        set: { spec, value in
+            guard case .map(let members) = value else { return }
+            spec.environment = members.compactMapValues(\.text)
+            spec.secretFiles = members.compactMapValues { $0["file"]?.text }
+        })
 
     /// Only `all` has a burst.
     fileprivate static let burst = JobPlace(
@@ -279,6 +312,19 @@ extension JobPlace {
         set: { spec, value in
             let max = spec.concurrency?.max ?? 1
             spec.concurrency = (value?.text).map { ConcurrencyKey(key: $0, max: max) }
+        })
+
+    fileprivate static let outputMessage = JobPlace(
+        get: { $0.outputMessage.map { _ in .text("output") } },
+        set: { spec, value in spec.outputMessage = value == nil ? nil : spec.outputMessage ?? .lastLine })
+
+    /// Of no meaning without a message.
+    fileprivate static let messagePart = JobPlace(
+        get: { ($0.outputMessage?.rawValue).map { .text($0) } },
+        set: { spec, value in
+            if let part = (value?.text).flatMap(OutputMessage.init), spec.outputMessage != nil {
+                spec.outputMessage = part
+            }
         })
 
     /// Of no meaning without a key.

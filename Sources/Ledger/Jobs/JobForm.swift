@@ -84,6 +84,10 @@ package enum JobForm: Hashable, Sendable {
         case (.variables, .map(let members)):
             for (name, value) in members {
                 try Self.checkVariable(name)
+                if case .map(let file) = value, let path = file["file"]?.text, file.count == 1 {
+                    _ = try JobForm.path.read(path)
+                    continue
+                }
                 guard let text = value.text else {
                     var fault = JobFault.wrongKind
                     fault.key = name

@@ -12,6 +12,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var schedule: ScheduleSpec
     /// Added to the job's environment.
     package var environment: [String: String] = [:]
+    /// The files whose contents are added to it, by the names of the variables.
+    ///
+    /// Read when a run starts; what they hold is never stored, and hidden in what the run prints and reports.
+    package var secretFiles: [String: String] = [:]
     /// The folder it starts in; nil: the daemon user's home.
     package var directory: String?
     package var overlap: OverlapPolicy = .skip
@@ -38,6 +42,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var concurrency: ConcurrencyKey?
     /// When a wrapped command notifies its user; nil: by the routes.
     package var notify: NotifyWish?
+    /// What of the output of a completed run becomes a message; nil: nothing.
+    package var outputMessage: OutputMessage?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
 
@@ -88,6 +94,7 @@ extension JobSpec {
             value = try stored.decodeIfPresent(Value.self, forKey: key) ?? value
         }
         try read(&environment, .environment)
+        try read(&secretFiles, .secretFiles)
         try read(&directory, .directory)
         try read(&process, .process)
         try read(&overlap, .overlap)
@@ -102,6 +109,7 @@ extension JobSpec {
         try read(&priority, .priority)
         try read(&concurrency, .concurrency)
         try read(&notify, .notify)
+        try read(&outputMessage, .outputMessage)
     }
 }
 

@@ -45,11 +45,26 @@ extension Field {
     private func variables() -> JobValue {
         var variables: [String: JobValue] = [:]
         for (key, value) in entries() ?? [] {
-            guard let name = key.text(), let text = value.text() else { continue }
+            guard let name = key.text(), let content = value.isMap ? value.secretFile() : value.plainText()
+            else {
+                continue
+            }
             do { try JobForm.checkVariable(name) } catch { key.fault(error) }
-            variables[name] = .text(text)
+            variables[name] = content
         }
         return .map(variables)
+    }
+
+    private func plainText() -> JobValue? { text().map { .text($0) } }
+
+    /// The file that holds a variable's value.
+    private func secretFile() -> JobValue? {
+        guard let fields = record(keys: ["file"]) else { return nil }
+        guard let file = fields["file"] else {
+            fault("a text or a file is expected", hint: "write { file: /path }")
+            return nil
+        }
+        return file.value(.path).map { .map(["file": $0]) }
     }
 
     private func input() -> JobValue? {
