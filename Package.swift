@@ -10,7 +10,7 @@ let pureTargets: [Target] = [
     pure("Tracking", ["Timeline"]),
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
-    pure("Performing", ["Timeline"]),
+    pure("Performing", ["Timeline", "Tracking"]),
     pure("Prompting", ["Tracking"]),
 ]
 

@@ -21,6 +21,12 @@ public struct JobFact: Hashable, Codable, Sendable {
     public var text: String?
     /// How long it still takes, or usually takes, in words; absent when nothing is known, and once it has ended.
     public var outlook: String?
+    /// How long it took, once it has ended; of one with several attempts the last.
+    public var took: Duration?
+    /// The limit that it reached.
+    public var limit: Duration?
+    /// When the job runs next, after a failure.
+    public var next: NextTry?
     /// How many slots this is about; 1 but for missed and skipped ones.
     public var slots: Int
     /// When it became so; the length of an outage is measured between these.
@@ -46,6 +52,40 @@ public struct JobFact: Hashable, Codable, Sendable {
         self.slots = slots
         self.at = at
     }
+}
+
+/// When a job that failed runs next.
+public struct NextTry: Hashable, Codable, Sendable {
+    /// The moment.
+    public var at: Moment
+    /// How far the wall clock of the job is ahead of UTC then.
+    public var offsetSeconds: Int
+
+    /// A moment on the wall clock of a job.
+    public init(at: Moment, offsetSeconds: Int) {
+        self.at = at
+        self.offsetSeconds = offsetSeconds
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// As it is said at `now`: `03:00` within a day, `Mon 03:00` within six, else `23 Nov 03:00`; with seconds where it
+    /// has any.
+    public func words(at now: Moment) -> String {
+        let local = CivilTime(at, in: ZoneRules(name: "", offsetSeconds: offsetSeconds))
+        var time = "\(Self.two(local.hour)):\(Self.two(local.minute))"
+        if local.second > 0 { time += ":\(Self.two(local.second))" }
+        switch at - now {
+        case ..<Duration.seconds(86_400): return time
+        case ..<Duration.seconds(6 * 86_400): return "\(Self.weekdays[local.date.weekday]) \(time)"
+        default: return "\(local.date.day) \(Self.months[local.date.month - 1]) \(time)"
+        }
+    }
+
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
 /// What can be reported of a job; the words of a route's `when` that are about runs.

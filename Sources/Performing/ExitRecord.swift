@@ -1,4 +1,5 @@
 package import Timeline
+import Tracking
 
 /// How an attempt ended.
 ///
@@ -45,7 +46,13 @@ package struct ExitRecord: Hashable, Sendable {
     ///
     /// At most ``survivorLimit`` of them.
     package var survivors: [Survivor]
+    /// The last bytes it printed, at most ``tailLimit``; empty also where its performer keeps none.
+    package var outputTail: [UInt8] = []
+    /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too.
+    package var errorTail: [UInt8] = []
 
+    /// How many bytes of a stream a record holds at most.
+    package static let tailLimit = LastLines.byteLimit
     /// How many survivors are named.
     package static let survivorLimit = 1000
 

@@ -183,4 +183,14 @@ package enum FinishedLine {
         line.add(outcome, limit: max(1, room - left))
         return line
     }
+
+    /// A line that the run printed, below the line of its end: dim, and cut at the width of the terminal.
+    package static func evidence(_ text: String, traits: TerminalTraits, columns: Int = .max) -> FrameLine {
+        var line = FrameLine(traits)
+        line.space(2)
+        if traits.usesColor { line.color(.dim) }
+        line.add(CleanText.line(text, limit: 300), limit: max(1, columns - 3))
+        if traits.usesColor { line.color(.normal) }
+        return line
+    }
 }

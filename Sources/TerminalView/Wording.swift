@@ -119,27 +119,12 @@ package enum FinishWording {
 
 /// Durations as people read them beside a bar.
 package enum DisplayDuration {
-    /// At most two units, cut and not rounded: `42s`, `3m12s`, `1h05m`, `2d3h`.
+    /// At most two units, cut and not rounded: `42 s`, `3 min 12 s`, `1 h 5 min`, `2 d 3 h`.
     ///
-    /// Negative ones are `0s`.
+    /// Less than a second and negative ones are `0 s`.
     package static func text(_ duration: Duration) -> String {
-        text(seconds: max(0, duration.components.seconds))
+        duration < .seconds(1) ? "0 s" : duration.words
     }
-
-    static func text(seconds: Int64) -> String {
-        switch seconds {
-        case ..<60: "\(seconds)s"
-        case ..<3600: seconds % 60 == 0 ? "\(seconds / 60)m" : "\(seconds / 60)m\(two(seconds % 60))s"
-        case ..<86400:
-            seconds % 3600 / 60 == 0
-                ? "\(seconds / 3600)h" : "\(seconds / 3600)h\(two(seconds % 3600 / 60))m"
-        default:
-            seconds % 86400 / 3600 == 0
-                ? "\(seconds / 86400)d" : "\(seconds / 86400)d\(seconds % 86400 / 3600)h"
-        }
-    }
-
-    private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
 /// The sign and colour in front of a row.

@@ -87,6 +87,24 @@ struct OutputFile {
     }
 }
 
+/// The newest bytes of a stream, for the record of its run's end.
+struct RecentBytes {
+    private var bytes: [UInt8] = []
+
+    /// At most ``ExitRecord/tailLimit`` of them.
+    var newest: [UInt8] { Array(bytes.suffix(ExitRecord.tailLimit)) }
+
+    mutating func append(_ more: ArraySlice<UInt8>) {
+        if more.count >= ExitRecord.tailLimit {
+            bytes = Array(more.suffix(ExitRecord.tailLimit))
+            return
+        }
+        bytes += more
+        // Not with each short piece: what is in front is moved only now and then.
+        if bytes.count > 2 * ExitRecord.tailLimit { bytes.removeFirst(bytes.count - ExitRecord.tailLimit) }
+    }
+}
+
 /// The write end of a reader's pipe: writes what has room at once and keeps the rest, in order.
 final class OutputSink {
     let descriptor: Descriptor

@@ -82,6 +82,8 @@ final class Run {
             startedAt: startedAt,
             endedAt: exit.at, elapsed: exit.wasSeen ? exit.instant - startedInstant : nil, cpu: exit.cpu,
             maxResidentKiB: exit.maxResidentKiB, outputBytes: pipes?.output.count ?? 0, survivors: survivors)
+        record.outputTail = pipes?.recentOutput.newest ?? []
+        record.errorTail = pipes?.recentErrors.newest ?? []
         switch ladder.cause {
         case .timeout: record.cause = .timeout
         case .canceled(let reason):

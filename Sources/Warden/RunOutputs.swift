@@ -49,6 +49,8 @@ final class RunOutputs {
     private func keep(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: JobStream) {
         guard let offset = run.pipes?.output.count else { return }
         run.pipes?.output.append(bytes)
+        run.pipes?.recentOutput.append(bytes)
+        if stream == .errors { run.pipes?.recentErrors.append(bytes) }
         run.pipes?[sink: stream]?.write(bytes)
         guard run.pipes?.isOutputWatched == true, connections.takesReports,
             run.pipes?.copies.spend(bytes.count, at: .sinceBoot) == true

@@ -45,6 +45,9 @@ struct RunPipes {
     var outputSink: OutputSink?
     var errorSink: OutputSink?
     var output: OutputFile
+    /// The newest of what it printed, and of what came out of ``errorPipe``.
+    var recentOutput = RecentBytes()
+    var recentErrors = RecentBytes()
     var isOutputWatched: Bool
     var copies = CopyBudget()
     /// `PROGRESS_FD`; nil once everybody has closed it.

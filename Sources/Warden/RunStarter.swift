@@ -402,7 +402,9 @@ enum ProgramSearch {
     static func check(_ file: String, named word: String) throws(StartRefused) {
         var status = stat()
         guard unsafe stat(file, &status) == 0 else {
-            throw StartRefused(errno == EACCES ? .notExecutable : .notFound, "\(word): \(errorText(errno))")
+            throw errno == ENOENT
+                ? StartRefused(.notFound, "\(word) does not exist")
+                : StartRefused(errno == EACCES ? .notExecutable : .notFound, "\(word): \(errorText(errno))")
         }
         guard status.st_mode & 0o170000 == 0o100000 else {
             throw StartRefused(.notExecutable, "\(word) is not a file")

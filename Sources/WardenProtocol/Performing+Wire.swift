@@ -162,6 +162,8 @@ extension ExitRecord {
         // Read by the daemons that know no more than how many there are.
         fields.put(13, survivors.count)
         for survivor in survivors.prefix(Self.survivorLimit) { fields.put(14, survivor.fields) }
+        if !outputTail.isEmpty { fields.put(15, outputTail) }
+        if !errorTail.isEmpty { fields.put(16, errorTail) }
     }
 
     init(_ fields: Fields) throws(WardenError) {
@@ -182,6 +184,9 @@ extension ExitRecord {
             // Older wardens wrote 0 for what nobody measured.
             maxResidentKiB: fields.optionalNumber(11).flatMap { $0 > 0 ? $0 : nil },
             outputBytes: fields.optionalNumber(12) ?? 0, survivors: survivors)
+        // Older wardens keep none.
+        if fields.has(15) { outputTail = Array(try fields.bytes(15).suffix(Self.tailLimit)) }
+        if fields.has(16) { errorTail = Array(try fields.bytes(16).suffix(Self.tailLimit)) }
     }
 
     /// The record as bytes of a file.

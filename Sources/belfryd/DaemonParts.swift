@@ -1,6 +1,7 @@
 import API
 import APIServer
 import Curl
+import Delivery
 import Engine
 import Glibc
 import Host
@@ -38,8 +39,8 @@ struct DaemonParts {
         let places = ground.places
         let runs = RunKeeper(
             ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
-            notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup, logger: logger,
-            news: newsTold, awaitsJobs: true)
+            notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
+            files: Self.files, logger: logger, news: newsTold, awaitsJobs: true)
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: places,
@@ -63,6 +64,10 @@ struct DaemonParts {
         sleep = SleepWatch(
             environment: Machine.environment, slots: control.slots, clock: clock, logger: logger)
     }
+
+    private static let files = RunFiles(
+        readSecret: { try Secrets.read(.file($0)) },
+        readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes })
 
     private static func identity(_ paths: Paths, _ places: RunPlaces) -> DaemonIdentity {
         var identity = DaemonIdentity(

@@ -68,7 +68,10 @@ enum RunsBench {
             places: RunPlaces(
                 outputFolder: output, socket: folder.path + "/none.sock",
                 boot: try Machine.bootID()),
-            zones: { _ in nil }, logger: quiet)
+            zones: { _ in nil },
+            files: RunFiles(
+                readSecret: { try SmallFile.text($0) },
+                readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes }), logger: quiet)
         var spec = JobSpec(
             name: "true", action: .command(["/bin/true"]),
             schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))

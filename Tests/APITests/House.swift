@@ -125,7 +125,10 @@ private struct Keepers: Service {
             ledger: ledger, clock: clock,
             performers: [.warden: try WardenClient(directory: folder.file("warden"), launching: launch)],
             board: board, census: census, notes: notes, limits: RunLimits(), places: places,
-            zones: zones, logger: logger)
+            zones: zones,
+            files: RunFiles(
+                readSecret: { try SmallFile.text($0) },
+                readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes }), logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: makeID,

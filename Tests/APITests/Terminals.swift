@@ -62,7 +62,8 @@ import Tracking
             let shown = try await Self.onTerminal(house, ["run", "steps", "--follow"])
             #expect(shown.status == 3)
             #expect(shown.text.contains("steps#1"))
-            #expect(shown.text.contains("failed after 0s: exit code 3") || shown.text.contains("exit code 3"))
+            #expect(
+                shown.text.contains("failed after 0 s: exit code 3") || shown.text.contains("exit code 3"))
             #expect(shown.text.components("\u{1B}[?25l") == shown.text.components("\u{1B}[?25h"))
             #expect(shown.text.hasSuffix("\u{1B}[?25h"))
             #expect(shown.text.contains("\u{1B}[31m"))

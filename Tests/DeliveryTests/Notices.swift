@@ -44,7 +44,7 @@ private func job(
     @Test func `with five counts them and shows the last three, newest last`() {
         let notice = NoticeComposer.compose(thread(["c", "d", "e"], count: 5))
         #expect(notice.title == "ops · 5 new")
-        #expect(notice.body == "+2 more\nc\nd\ne")
+        #expect(notice.body == "2 earlier\nc\nd\ne")
     }
 
     @Test func `names a thread that is not the main one`() {
@@ -86,8 +86,8 @@ private func job(
     @Test func `shows progress as a bar and never a hundred before the end`() {
         let fact = JobFact(run: 1, state: .running, progress: 0.999, phase: "copy", text: "a.tar", at: start)
         let notice = NoticeComposer.compose(job(.progress, fact, reason: .progressed))
-        #expect(notice.title == "backup · 99 %")
-        #expect(notice.body == "copy: a.tar")
+        #expect(notice.title == "backup")
+        #expect(notice.body == "99% · copy: a.tar")
         #expect(notice.value == 99)
         #expect(notice.isTransient)
         #expect(!notice.ring)
@@ -122,17 +122,60 @@ private func job(
     }
 
     @Test func `shows a timeout, a signal and a missing command in words`() {
-        let late = JobFact(run: 1, state: .timedOut, reason: .timeout, at: start)
+        func words(_ fact: JobFact) -> [String] {
+            let notice = NoticeComposer.compose(job(.failed, fact, same: 1, all: 1))
+            return [notice.title] + notice.body.split(separator: "\n").map(String.init)
+        }
+        var late = JobFact(run: 1, state: .timedOut, reason: .timeout, signal: 15, at: start)
+        #expect(words(late) == ["backup timed out", "took longer than its timeout"])
+        late.limit = .seconds(3)
+        late.took = .seconds(3)
+        #expect(words(late) == ["backup timed out", "stopped at its limit of 3 s"])
+        late.limit = .milliseconds(300)
+        #expect(words(late) == ["backup timed out", "stopped at its limit of 300 ms"])
         let killed = JobFact(run: 1, state: .failed, reason: .signal, signal: 9, at: start)
-        let missing = JobFact(run: 1, state: .failed, reason: .notFound, at: start)
-        #expect(NoticeComposer.compose(job(.failed, late, same: 1, all: 1)).title == "backup timed out")
-        #expect(
-            NoticeComposer.compose(job(.failed, late, same: 1, all: 1)).body == "took longer than its timeout"
-        )
-        #expect(NoticeComposer.compose(job(.failed, killed, same: 1, all: 1)).body == "ended by signal 9")
-        #expect(
-            NoticeComposer.compose(job(.failed, missing, same: 1, all: 1)).body
-                == "command not found")
+        #expect(words(killed) == ["backup failed", "ended by SIGKILL"])
+        var boom = JobFact(run: 1, state: .failed, reason: .signal, signal: 11, text: "step 3", at: start)
+        boom.took = .seconds(2)
+        #expect(words(boom) == ["backup crashed", "step 3", "SIGSEGV after 2 s"])
+        var missing = JobFact(run: 1, state: .failed, reason: .notFound, at: start)
+        #expect(words(missing) == ["backup failed", "command not found"])
+        missing.text = "/usr/bin/x does not exist"
+        #expect(words(missing) == ["backup failed", "/usr/bin/x does not exist"])
+    }
+
+    @Test func `shows the line that explains a failure first, and the code with the next try last`() {
+        var fact = JobFact(
+            run: 3, state: .failed, reason: .exitCode, exitCode: 3, text: "no tape in the drive", at: start)
+        fact.took = .seconds(12)
+        // 22:13:20 UTC, and an hour more in Berlin.
+        fact.next = NextTry(at: start + .seconds(13_600), offsetSeconds: 3600)
+        let notice = NoticeComposer.compose(job(.failed, fact, same: 1, all: 1))
+        #expect(notice.body == "no tape in the drive\nexit code 3 after 12 s, next try 03:00")
+    }
+
+    @Test(arguments: [
+        (60, "22:14:20"), (400, "22:20"), (86_400 + 400, "Wed 22:20"), (7 * 86_400 + 400, "21 Nov 22:20"),
+    ])
+    func `shows the next try with as much of the date as it needs`(_ seconds: Int64, _ words: String) {
+        #expect(NextTry(at: start + .seconds(seconds), offsetSeconds: 0).words(at: start) == words)
+    }
+
+    @Test func `shows what a run says while it lasts, under one title`() {
+        let begun = JobFact(run: 1, state: .starting, at: start)
+        let silent = JobFact(run: 1, state: .running, at: start)
+        #expect(NoticeComposer.compose(job(.started, begun)).title == "backup")
+        #expect(NoticeComposer.compose(job(.started, begun)).body == "started")
+        #expect(NoticeComposer.compose(job(.progress, silent)).title == "backup")
+        #expect(NoticeComposer.compose(job(.progress, silent)).body == "running")
+    }
+
+    @Test func `shows how long a success took, and its last words`() {
+        var fact = JobFact(run: 1, state: .completed, exitCode: 0, text: "12 files", at: start)
+        fact.took = .seconds(12)
+        let notice = NoticeComposer.compose(job(.completed, fact, reason: .finished))
+        #expect(notice.title == "backup done")
+        #expect(notice.body == "in 12 s · 12 files")
     }
 
     @Test func `shows a recovery with the length of the outage`() {
@@ -140,8 +183,10 @@ private func job(
         let long = job(.recovered, fact, all: 4, outage: .seconds(3 * 3600 + 300), reason: .recovered)
         let notice = NoticeComposer.compose(long)
         #expect(notice.title == "backup recovered")
-        #expect(notice.body == "down for 3 h 5 min, failed 4 times")
+        #expect(notice.body == "after 4 failures (3 h 5 min)")
         #expect(notice.soundName == "complete")
+        let short = job(.recovered, fact, all: 1, outage: .seconds(14), reason: .recovered)
+        #expect(NoticeComposer.compose(short).body == "after 1 failure (14 s)")
     }
 
     @Test func `shows missed slots by their number`() {

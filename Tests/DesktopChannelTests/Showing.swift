@@ -109,13 +109,13 @@ import Testing
         let server = try await NotificationServer.start(at: bus.address, "--name", "Xfce Notify Daemon")
         try await Scene.run(at: bus.address) { scene in
             _ = try await scene.nextGeneration()
-            var notice = makeNotice("Backup", "3 min left")
+            var notice = makeNotice("Backup", "41% · 3 min left")
             notice.value = 41
             _ = try await scene.desktop.show(notice, replacing: nil)
             let call = try #require(try await server.next())
             #expect(call.hints["value"] == nil)
             #expect(call.summary == "Backup")
-            #expect(call.body == "██████░░░░░░░░░░\n3 min left")
+            #expect(call.body == "██████░░░░░░░░░░\n41% · 3 min left")
         }
     }
 

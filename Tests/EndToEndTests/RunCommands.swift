@@ -39,17 +39,17 @@ import Testing
             try await belfry.run("run", "show", run).lines.first { $0.hasPrefix("why") }
         }
         let followed = try await belfry.run("run", "seven", "--follow")
-        #expect(followed.text.contains("seven#1 failed after 0s: exit code 7"))
-        #expect(try await why("seven#1") == "why       it ended with exit code 7")
+        #expect(followed.text.contains("seven#1 failed after 0 s: exit code 7"))
+        #expect(try await why("seven#1") == nil)
         try await belfry.run("run", "slow", "--follow")
         let slow = try await why("slow#1")
-        #expect(slow?.contains("longer than its timeout of") == true)
-        #expect(slow?.hasSuffix("TERM ended it") == true)
+        #expect(slow?.contains("stopped at its limit of 300 ms") == true)
+        #expect(slow?.hasSuffix("SIGTERM ended it") == true)
         #expect(try await belfry.json("run", "show", "slow#1")["timeoutMs"].integer == 300)
         try await belfry.run("run", "deaf", "--follow")
         #expect(
             try await why("deaf#1")
-                == "why       it took longer than its timeout of 1s; TERM did not end it within 1s, KILL did")
+                == "why       stopped at its limit of 1 s; SIGTERM did not end it within 1 s, SIGKILL did")
         try await belfry.run("run", "good", "--follow")
         #expect(try await why("good#1") == nil)
     }

@@ -57,9 +57,10 @@ import Tracking
     }
 
     @Test(arguments: [
-        (0.0, "0s"), (59, "59s"), (60, "1m"), (192, "3m12s"), (3599, "59m59s"), (3900, "1h05m"),
+        (0.0, "0 s"), (59, "59 s"), (60, "1 min"), (192, "3 min 12 s"), (3599, "59 min 59 s"),
+        (3900, "1 h 5 min"),
         (86400, "1d"),
-        (183_600, "2d3h"), (-5, "0s"),
+        (183_600, "2 d 3 h"), (-5, "0 s"),
     ])
     func `name at most two units`(seconds: Double, expected: String) {
         #expect(DisplayDuration.text(.seconds(seconds)) == expected)

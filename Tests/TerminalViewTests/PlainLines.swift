@@ -26,7 +26,7 @@ import Tracking
                 "1970-01-01T00:00:00+00:00 backup#7 running", "1970-01-01T00:00:10+00:00 backup#7 10%",
                 "1970-01-01T00:00:20+00:00 backup#7 20%", "1970-01-01T00:00:26+00:00 backup#7 1%, verify",
                 "1970-01-01T00:00:30+00:00 backup#7 blocked, waits for an answer",
-                "1970-01-01T00:00:40+00:00 backup#7 completed in 40s",
+                "1970-01-01T00:00:40+00:00 backup#7 completed in 40 s",
             ])
     }
 
@@ -59,7 +59,7 @@ import Tracking
     @Test func `show an end once, and nothing that is older than what was shown`() {
         var printer = PlainPrinter(traits, zone: .utc)
         let ended = live("a#1", .failed, seq: 5, updatedAt: 9)
-        #expect(printer.line(for: ended, at: at(9)) == "1970-01-01T00:00:09+00:00 a#1 failed after 9s")
+        #expect(printer.line(for: ended, at: at(9)) == "1970-01-01T00:00:09+00:00 a#1 failed after 9 s")
         #expect(printer.line(for: ended, at: at(10)) == nil)
         #expect(printer.line(for: live("a#1", seq: 4), at: at(10)) == nil)
     }
@@ -67,7 +67,7 @@ import Tracking
     @Test func `show an end with what is known beyond its reason`() {
         var printer = PlainPrinter(traits, zone: .utc)
         let line = printer.line(for: live("a#1", .failed, updatedAt: 9), at: at(9), detail: "exit code 3")
-        #expect(line == "1970-01-01T00:00:09+00:00 a#1 failed after 9s: exit code 3")
+        #expect(line == "1970-01-01T00:00:09+00:00 a#1 failed after 9 s: exit code 3")
     }
 
     @Test func `hold no carriage return, escape or line feed`() {

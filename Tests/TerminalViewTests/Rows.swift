@@ -127,13 +127,15 @@ import Tracking
             ended.reason = reason
             return text(FinishedLine.line(ended, detail: detail, traits: plainColors))
         }
-        #expect(line(.completed, .exitCode) == "✓ backup#7  completed in 4m12s")
-        #expect(line(.failed, .notFound) == "✗ backup#7  failed after 4m12s: command not found")
+        #expect(line(.completed, .exitCode) == "✓ backup#7  completed in 4 min 12 s")
+        #expect(line(.failed, .notFound) == "✗ backup#7  failed after 4 min 12 s: command not found")
         #expect(
-            line(.failed, .exitCode, detail: "exit code 3") == "✗ backup#7  failed after 4m12s: exit code 3")
-        #expect(line(.canceled, .canceled) == "– backup#7  canceled after 4m12s")
+            line(.failed, .exitCode, detail: "exit code 3")
+                == "✗ backup#7  failed after 4 min 12 s: exit code 3")
+        #expect(line(.canceled, .canceled) == "– backup#7  canceled after 4 min 12 s")
         #expect(
-            line(.timedOut, .timeout) == "✗ backup#7  timed out after 4m12s: took longer than its timeout")
+            line(.timedOut, .timeout)
+                == "✗ backup#7  timed out after 4 min 12 s: took longer than its timeout")
     }
 
     @Test func `is cut to one row, the name before the outcome`() {

@@ -20,6 +20,7 @@ import Testing
         let expected = Array(whole.utf8)
         #expect(record.exitCode == 0)
         #expect(record.outputBytes == expected.count)
+        #expect(record.outputTail == Array(expected.suffix(ExitRecord.tailLimit)) && record.errorTail.isEmpty)
 
         // Copies may be left out, but never lie about where they belong.
         var end = 0
@@ -43,6 +44,16 @@ import Testing
         let tail = slices.filter { $0.offset >= 100_000 }.map(\.bytes.count).reduce(0, +)
         #expect(head == 100_000)
         #expect((30_000...40_000).contains(tail))
+    }
+
+    @Test(arguments: [1, 7, 4095, 4096, 4097, 9000])
+    func `leaves its newest bytes, whatever it came in`(size: Int) {
+        let bytes = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        var recent = RecentBytes()
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            recent.append(bytes[start..<min(start + size, bytes.count)])
+        }
+        #expect(recent.newest == Array(bytes.suffix(ExitRecord.tailLimit)))
     }
 
     @Test func `can be read while the job runs`() async throws {

@@ -122,6 +122,7 @@ enum FirstVersion {
         }
         #expect(events[1] == .output(FirstVersion.key, offset: 0, bytes: Array("one\n".utf8)))
         #expect(record.exitCode == 7 && record.pid == process.pid && record.outputBytes == 4)
+        #expect(record.outputTail.isEmpty && record.errorTail.isEmpty)
         #expect(try #require(record.cpu) > .zero && #require(record.maxResidentKiB) > 0)
         #expect(events[3] == .unknown(FirstVersion.other) && events[4] == .caughtUp)
         #expect(refusal == .exhausted)

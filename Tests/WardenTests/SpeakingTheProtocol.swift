@@ -79,6 +79,10 @@ import Timeline
         #expect(hex(started.frame) == "0e000000020a050a01721006100e18122009")
         #expect(hex(WardenMessage.ended(record).frame) == "2a00000008" + ended)
         #expect(hex(record.fileBytes) == ended)
+        var full = record
+        (full.outputTail, full.errorTail) = ([0x61, 0x62], [0x63])
+        #expect(hex(full.fileBytes) == ended + "7a02616282010163")
+        #expect(try ExitRecord(fileBytes: full.fileBytes) == full)
     }
 
     @Test func `numbers reasons, causes and limits as every version does`() {

@@ -56,6 +56,9 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var live: WireLive?
     /// How much it printed, kept or not.
     package var outputBytes: Int64?
+    /// The last lines it printed, without terminal sequences and secrets, at most 2,048 bytes; absent where it
+    /// completed or printed nothing.
+    package var outputTail: String?
     /// Processor time, milliseconds.
     package var cpuMs: Int64?
     /// The most memory one of its processes held, KiB; absent where the system does not say.

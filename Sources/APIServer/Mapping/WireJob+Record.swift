@@ -26,7 +26,8 @@ extension WireJob {
         }
         self.lastRun = lastRun
         (command, shell, cwd) = (spec.command, spec.shell, spec.directory)
-        env = spec.environment.isEmpty ? nil : spec.environment.keys.sorted()
+        let names = Array(spec.environment.keys) + Array(spec.secretFiles.keys)
+        env = names.isEmpty ? nil : names.sorted()
     }
 }
 

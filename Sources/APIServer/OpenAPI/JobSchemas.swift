@@ -60,6 +60,7 @@ extension JobField {
 
     fileprivate var schema: JSON {
         let text: JSON = .object(["type": .string("string")])
+        let file: JSON = .object(["type": .string("object"), "properties": .object(["file": text])])
         var (type, words, limits): (String, [String]?, ClosedRange<Int>?) = ("string", nil, nil)
         switch form {
         case .flag: type = "boolean"
@@ -76,7 +77,8 @@ extension JobField {
             "enum": words.map { .array($0.map { .string($0) }) },
             "minimum": limits.map { .int($0.lowerBound) },
             "maximum": limits.flatMap { $0.upperBound == .max ? nil : .int($0.upperBound) },
-            "items": type == "array" ? text : nil, "additionalProperties": type == "object" ? text : nil,
+            "items": type == "array" ? text : nil,
+            "additionalProperties": type == "object" ? .object(["anyOf": .array([text, file])]) : nil,
         ])
     }
 }

@@ -1,3 +1,4 @@
+package import Grouping
 package import Timeline
 package import Tracking
 
@@ -60,33 +61,79 @@ extension Fact {
         /// What is stored beside the columns.
         package struct Payload: Hashable, Codable, Sendable {
             /// What went wrong, as a sentence without a full stop.
-            package var message: String
+            package var message: String?
+            /// How long the last attempt took.
+            package var tookMs: Int64?
+            /// The limit that it reached.
+            package var limitMs: Int64?
+            /// When the job runs next.
+            package var nextAt: ISOMoment?
+            /// How far the job's zone is ahead of UTC then.
+            package var nextOffsetSeconds: Int?
+        }
+
+        /// What is known of a run that did not complete, beside the message.
+        package struct Circumstances: Hashable, Sendable {
+            /// How long the last attempt took; nil: it did not start, or nobody saw its end.
+            package var took: Duration?
+            /// The limit that it reached.
+            package var limit: Duration?
+            /// When the job runs next, where it has a schedule.
+            package var next: NextTry?
+
+            /// Nothing, until it is known.
+            package init(took: Duration? = nil, limit: Duration? = nil, next: NextTry? = nil) {
+                self.took = took
+                self.limit = limit
+                self.next = next
+            }
         }
 
         /// The run.
         package var run: Run
         /// Why it ended so.
         package var reason: RunReason?
-        /// What went wrong, where the reason does not say enough.
+        /// What went wrong, where the reason does not say enough: the line of its output that explains it best, or
+        /// Belfry's own words.
         package var message: String?
+        /// What else is known.
+        package var circumstances: Circumstances
 
         /// The end of a run.
-        package init(_ run: Run, reason: RunReason? = nil, message: String? = nil) {
+        package init(
+            _ run: Run, reason: RunReason? = nil, message: String? = nil,
+            circumstances: Circumstances = Circumstances()
+        ) {
             self.run = run
             self.reason = reason
             self.message = message?.isEmpty == true ? nil : message
+            self.circumstances = circumstances
         }
 
         /// The content of its row.
         package init(_ columns: FactColumns, _ payload: Payload?) {
+            var next: NextTry?
+            if let at = payload?.nextAt?.moment, let offset = payload?.nextOffsetSeconds {
+                next = NextTry(at: at, offsetSeconds: offset)
+            }
             self.init(
-                Run(columns), reason: columns.reason.flatMap(RunReason.init), message: payload?.message)
+                Run(columns), reason: columns.reason.flatMap(RunReason.init), message: payload?.message,
+                circumstances: Circumstances(
+                    took: payload?.tookMs.map { .milliseconds($0) },
+                    limit: payload?.limitMs.map { .milliseconds($0) }, next: next))
         }
 
         /// The run, and the reason.
         package var columns: FactColumns { run.columns(reason: reason?.rawValue) }
-        /// The message.
-        package var payload: Payload? { message.map(Payload.init) }
+        /// The message, and the circumstances.
+        package var payload: Payload? {
+            let payload = Payload(
+                message: message, tookMs: circumstances.took?.milliseconds,
+                limitMs: circumstances.limit?.milliseconds,
+                nextAt: (circumstances.next?.at).map { ISOMoment(moment: $0) },
+                nextOffsetSeconds: circumstances.next?.offsetSeconds)
+            return payload == Payload() ? nil : payload
+        }
     }
 
     /// The first success after failures.
@@ -201,12 +248,15 @@ extension Fact {
 }
 
 /// A moment as payloads write it: ISO 8601 in UTC.
-struct ISOMoment: Codable {
-    var moment: Moment
+package struct ISOMoment: Hashable, Codable, Sendable {
+    /// The moment.
+    package var moment: Moment
 
-    init(moment: Moment) { self.moment = moment }
+    /// The moment, to be written.
+    package init(moment: Moment) { self.moment = moment }
 
-    init(from decoder: any Decoder) throws {
+    /// Reads ISO 8601.
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         do {
             moment = try Moment(iso8601: try container.decode(String.self))
@@ -215,7 +265,8 @@ struct ISOMoment: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    /// Writes ISO 8601, in UTC.
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(moment.iso8601)
     }

@@ -142,8 +142,9 @@ private struct RenderedNotice {
     private var bar: String {
         guard server.hidesTextBehindBar, let percent else { return "" }
         let done = percent * Self.barLength / 100
+        // The body begins with the number.
         return String(repeating: "█", count: done) + String(repeating: "░", count: Self.barLength - done)
-            + (notice.body.isEmpty ? "" : "\n")
+            + (notice.body.isEmpty ? " \(percent)%" : "\n")
     }
 
     private var percent: Int? { notice.value.map { min(max($0, 0), 100) } }

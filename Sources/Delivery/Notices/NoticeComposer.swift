@@ -1,4 +1,5 @@
 package import Grouping
+import Timeline
 import Tracking
 
 /// Puts a version of an item into words.
@@ -53,7 +54,7 @@ extension NoticeComposer {
             notice.body = message.text
         } else {
             notice.title = "\(name) · \(count) new"
-            let more = count > last.count ? ["+\(count - last.count) more"] : []
+            let more = count > last.count ? ["\(count - last.count) earlier"] : []
             notice.body = (more + last.map(line)).joined(separator: "\n")
         }
         notice.actions = [NoticeAction(key: NoticeAction.defaultKey, label: "Mark as read")]
@@ -88,12 +89,13 @@ extension NoticeComposer {
 
     private static func title(_ report: JobReport) -> String {
         switch report.news {
-        case .started: "\(report.job) started"
-        case .progress: percent(report).map { "\(report.job) · \($0) %" } ?? "\(report.job) is running"
+        // The same while a run lasts.
+        case .started, .progress: report.job
         case .blocked: "\(report.job) waits for you"
-        case .completed: "\(report.job) completed"
+        case .completed: "\(report.job) done"
         case .failed where report.sameFailures > 1: "\(report.job) failed \(report.sameFailures) times"
-        case .failed: report.fact.state == .timedOut ? "\(report.job) timed out" : "\(report.job) failed"
+        case .failed where report.fact.state == .timedOut: "\(report.job) timed out"
+        case .failed: report.fact.hasCrashed ? "\(report.job) crashed" : "\(report.job) failed"
         case .lost: "\(report.job) was lost"
         case .recovered: "\(report.job) recovered"
         case .canceled: "\(report.job) was cancelled"
@@ -104,22 +106,34 @@ extension NoticeComposer {
 
     private static func lines(_ report: JobReport) -> [String] {
         let fact = report.fact
-        let said = [fact.phase, fact.text].compactMap(\.self).filter { !$0.isEmpty }
         switch report.news {
         case .started, .progress, .blocked:
             let past = report.sameFailures > 0 ? ["failed \(times(report.sameFailures)) before"] : []
-            let line = [said.joined(separator: ": "), fact.outlook ?? ""].filter { !$0.isEmpty }
+            let line = [position(report), fact.outlook].compactMap(\.self).filter { !$0.isEmpty }
             return (line.isEmpty ? [] : [line.joined(separator: " · ")]) + past
         case .recovered:
-            let down = report.outage.map { "down for \($0.words)" }
-            return [[down, "failed \(times(report.failures))"].compactMap(\.self).joined(separator: ", ")]
+            let outage = report.outage.flatMap { $0 < .seconds(1) ? nil : " (\($0.words))" } ?? ""
+            return ["after \(report.failures) failure\(report.failures == 1 ? "" : "s")\(outage)"]
         case .completed:
-            return fact.text.map { [$0] } ?? []
+            let parts = [fact.took.map { "in \($0.words)" }, fact.text]
+            return [parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")].filter {
+                !$0.isEmpty
+            }
         case .failed, .lost, .canceled, .missed, .skipped:
             let other = report.failures > report.sameFailures
             let count = other ? "\(report.failures) failures in a row, not all alike" : nil
             return [fact.text, fact.endingWords, count].compactMap(\.self).filter { !$0.isEmpty }
         }
+    }
+
+    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs.
+    private static func position(_ report: JobReport) -> String {
+        let said = [report.fact.phase, report.fact.text].compactMap(\.self).filter { !$0.isEmpty }
+            .joined(separator: ": ")
+        let parts = [report.news == .blocked ? nil : percent(report).map { "\($0)%" }, said]
+        let text = parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")
+        guard text.isEmpty, report.news != .blocked else { return text }
+        return report.news == .started ? "started" : "running"
     }
 
     /// Whole percent, rounded down, so that 100 is said at the end only; 0.29 is 29 all the same.
@@ -135,10 +149,29 @@ extension NoticeComposer {
 }
 
 extension JobFact {
-    /// How it ended: `exit code 1`, `took longer than its timeout`; `nil` when the state says it all.
+    /// Whether a signal ended it that a fault of the program raises.
+    fileprivate var hasCrashed: Bool { state == .failed && (signal.map(SignalName.isCrash) ?? false) }
+
+    /// How it ended and when the next run comes: `exit code 3 after 12 s, next try 03:00`; `nil` when the state says it
+    /// all.
     fileprivate var endingWords: String? {
-        if let signal { return "ended by signal \(signal)" }
-        if reason == .exitCode || reason == nil, let exitCode { return "exit code \(exitCode)" }
-        return reason?.words
+        let words = [ending, next.map { "next try \($0.words(at: at))" }].compactMap(\.self)
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+
+    private var ending: String? {
+        let after = took.flatMap { $0 < .seconds(1) ? nil : " after \($0.words)" } ?? ""
+        switch (state, reason) {
+        case (.timedOut, _): return limit.map { "stopped at its limit of \($0.limitWords)" } ?? reason?.words
+        case (.failed, _) where signal != nil:
+            let name = signal.map(SignalName.text) ?? ""
+            return (hasCrashed ? name : "ended by \(name)") + after
+        // Its own sentence says it all.
+        case (_, .notFound), (_, .notExecutable), (_, .badDirectory), (_, .badUser), (_, .spawnFailed):
+            return text?.isEmpty ?? true ? reason?.words : nil
+        case (.failed, .exitCode), (.failed, nil):
+            return exitCode.map { "exit code \($0)\(after)" } ?? reason?.words
+        default: return reason?.words
+        }
     }
 }

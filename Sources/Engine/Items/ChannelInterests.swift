@@ -57,18 +57,21 @@ extension JobFact {
     /// The state is the event's: the run itself may have gone on since.
     init(_ event: NewEvent, of run: RunRecord) {
         var (state, reason, message) = (run.state, RunReason?.none, String?.none)
+        var circumstances = Fact.End.Circumstances()
         switch event.fact {
         case .runStarted: state = .starting
         case .runBlocked: state = .blocked
         case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),
             .runSkipped(let end):
-            (reason, message) = (end.reason, end.message)
+            (reason, message, circumstances) = (end.reason, end.message, end.circumstances)
         default: break
         }
         let last = run.live
         self.init(
             run: run.ordinal, state: state, reason: reason, exitCode: run.exitCode, signal: run.signal,
             progress: last?.progress, phase: last?.phase, text: message ?? last?.message, at: event.at)
+        (took, limit, next) = (circumstances.took, circumstances.limit, circumstances.next)
+        if state == .completed, let start = run.startedAt { took = max(.zero, event.at - start) }
     }
 
     /// Where a run is right now.

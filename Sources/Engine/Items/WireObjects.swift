@@ -29,6 +29,7 @@ extension WireRun {
         queueDelayMs = record.queueDelay?.milliseconds
         self.live = (live ?? record.live).map { WireLive($0, at: now) }
         outputBytes = record.outputBytes
+        outputTail = record.outputTail
         cpuMs = record.cpu?.milliseconds
         maxRssKb = record.maxRssKb
         survivors = record.survivors?.map { WireSurvivor(pid: $0.pid, name: $0.name) }

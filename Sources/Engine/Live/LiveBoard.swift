@@ -20,12 +20,24 @@ package actor LiveBoard: Keeper {
         var reader = ProgressLine()
         var version: UInt64
         var isDirty = false
+        /// What must not be shown of its reports; nil: no text of them may be.
+        var hidden: HiddenTexts? = HiddenTexts()
         /// Its last state, while the commit of its end is under way.
         var last: LiveState?
 
         init(tracker: LiveTracker, version: UInt64) {
             self.tracker = tracker
             self.version = version
+        }
+
+        /// Applies a report, without what must not be shown.
+        func receive(_ report: ProgressReport, from source: ReportSource, at now: Moment) -> LiveChange {
+            var report = report
+            if hidden?.isEmpty != true {
+                report.phase = report.phase.flatMap { hidden?.hide(in: $0) }
+                report.message = report.message.flatMap { hidden?.hide(in: $0) }
+            }
+            return tracker.receive(report, from: source, at: now)
         }
 
         /// When there is something to do for it, though nothing happens.
@@ -91,13 +103,16 @@ package actor LiveBoard: Keeper {
         watchers.publish(())
     }
 
+    /// Nothing of this is shown of what the run reports from now on; nil: no text of it is.
+    package func hide(_ texts: HiddenTexts?, of run: String) { lines[run]?.hidden = texts }
+
     /// What a job said of itself.
     ///
     /// Returns its state when that changed, so that the change becomes an event.
     package func receive(
         _ report: ProgressReport, of run: String, at now: Moment
     ) -> LiveState? {
-        update(run) { line in [line.tracker.receive(report, from: .native, at: now)] }
+        update(run) { line in [line.receive(report, from: .native, at: now)] }
     }
 
     /// What a job wrote to its progress descriptor, one line.
@@ -106,7 +121,7 @@ package actor LiveBoard: Keeper {
     package func receive(line bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
         update(run) { line in
             line.reader.receive((bytes + [0x0A])[...], at: now)
-                .map { line.tracker.receive($0, from: .native, at: now) }
+                .map { line.receive($0, from: .native, at: now) }
         }
     }
 
@@ -115,7 +130,7 @@ package actor LiveBoard: Keeper {
     /// Returns its state when that changed: it spoke after a silence.
     package func scan(_ bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
         update(run) { line in
-            line.scanner.receive(bytes[...], at: now).map { line.tracker.receive($0, from: .text, at: now) }
+            line.scanner.receive(bytes[...], at: now).map { line.receive($0, from: .text, at: now) }
         }
     }
 
@@ -130,8 +145,8 @@ package actor LiveBoard: Keeper {
     package func refresh(at now: Moment) -> [LiveState] {
         lines.keys.compactMap { run in
             update(run) { line in
-                line.reader.receive([], at: now).map { line.tracker.receive($0, from: .native, at: now) }
-                    + line.scanner.receive([], at: now).map { line.tracker.receive($0, from: .text, at: now) }
+                line.reader.receive([], at: now).map { line.receive($0, from: .native, at: now) }
+                    + line.scanner.receive([], at: now).map { line.receive($0, from: .text, at: now) }
                     + [line.tracker.look(at: now)]
             }
         }
@@ -170,8 +185,8 @@ package actor LiveBoard: Keeper {
     ) -> Conclusion? {
         guard let line = lines[run] else { return nil }
         // The last words of a job that spoke too fast are still held back.
-        for report in line.reader.finish() { _ = line.tracker.receive(report, from: .native, at: now) }
-        for report in line.scanner.finish() { _ = line.tracker.receive(report, from: .text, at: now) }
+        for report in line.reader.finish() { _ = line.receive(report, from: .native, at: now) }
+        for report in line.scanner.finish() { _ = line.receive(report, from: .text, at: now) }
         var tracker = line.tracker
         let start = tracker.live.startedAt
         let end = elapsed.flatMap { elapsed in start.map { $0 + elapsed } } ?? max(now, start ?? now)

@@ -51,15 +51,16 @@ struct AttemptOrders {
         leftoversSeen[run.id] = nil
     }
 
-    /// The order of the run's attempt.
-    func order(_ run: RunRecord, _ spec: JobSpec) -> AttemptOrder {
+    /// The order of the run's attempt, whose environment has these values beside those of the spec.
+    func order(_ run: RunRecord, _ spec: JobSpec, secrets: [String: String]) -> AttemptOrder {
+        var spec = spec
+        spec.environment.merge(secrets) { $1 }
         guard let loan = loans[run.cause] else {
             var order = ProcessOrder(run, spec, places)
             let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
             if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
             return .process(order)
         }
-        var spec = spec
         spec.environment = loan.environment
         return .process(loan.applied(to: ProcessOrder(run, spec, places)))
     }

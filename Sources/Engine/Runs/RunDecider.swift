@@ -73,31 +73,33 @@ struct RunDecider {
     /// The performer could not start it; `waited` is how long the attempt has waited for what those before it left
     /// running.
     func refused(
-        _ run: RunRecord, _ refusal: Refusal, text: String, chance: RetryChance? = nil,
+        _ run: RunRecord, _ refusal: Refusal, text: String, outlook: Outlook = Outlook(),
         waited: Duration = .zero, at now: Moment
     ) -> RunStep {
         let reason: RunReason
+        let noMore = outlook.withoutChance
         switch refusal {
         case .notFound: reason = .notFound
         case .notExecutable: reason = .notExecutable
         case .badFolder: reason = .badDirectory
-        case .noSuchUser: return end(run, RunOutcome(.failed, .badUser), at: now, message: text)
+        case .noSuchUser:
+            return end(run, RunOutcome(.failed, .badUser), at: now, message: text, outlook: noMore)
         case .badOrder, .tooLong, .badInput, .notPermitted:
-            return end(run, RunOutcome(.failed, .spawnFailed), at: now, message: text)
+            return end(run, RunOutcome(.failed, .spawnFailed), at: now, message: text, outlook: noMore)
         case .badOutput, .exhausted, .other: reason = .spawnFailed
-        case .stillAlive: return postponed(run, text: text, chance: chance, waited: waited, at: now)
+        case .stillAlive: return postponed(run, text: text, outlook: outlook, waited: waited, at: now)
         }
-        return end(run, RunOutcome(.failed, reason), at: now, message: text, chance: chance)
+        return end(run, RunOutcome(.failed, reason), at: now, message: text, outlook: outlook)
     }
 
     /// Its attempt has ended.
     func ended(
-        _ run: RunRecord, _ record: ExitRecord, chance: RetryChance? = nil, clockChange: Duration = .zero
+        _ run: RunRecord, _ record: ExitRecord, outlook: Outlook = Outlook(), clockChange: Duration = .zero
     ) -> RunStep {
         var outcome = RunOutcome(record)
         if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
         var step = end(
-            run, outcome, at: record.end, record: record, chance: chance, clockChange: clockChange)
+            run, outcome, at: record.end, record: record, outlook: outlook, clockChange: clockChange)
         step.effects.append(.acknowledge(record.key))
         return step
     }
@@ -108,16 +110,16 @@ struct RunDecider {
     /// boot, is lost: nobody can say how it ended. One that never was started, and that somebody wants ended, is at
     /// its end.
     func vanished(
-        _ run: RunRecord, survivesTheDaemon: Bool = true, chance: RetryChance? = nil, at now: Moment
+        _ run: RunRecord, survivesTheDaemon: Bool = true, outlook: Outlook = Outlook(), at now: Moment
     ) -> RunStep {
         guard survivesTheDaemon else {
             let outcome = run.endAsked.map { RunOutcome(.canceled, $0) } ?? RunOutcome(.lost, .streamCut)
-            return end(run, outcome, at: now, chance: chance)
+            return end(run, outcome, at: now, outlook: outlook)
         }
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
             let reason: RunReason = isThisBoot ? .wardenLost : .hostRestarted
-            return end(run, RunOutcome(.lost, reason), at: now, chance: chance)
+            return end(run, RunOutcome(.lost, reason), at: now, outlook: outlook)
         }
         if let why = run.endAsked { return end(run, RunOutcome(.canceled, why), at: now) }
         return RunStep(run: run, move: RunMove(run, from: [.starting], to: .queued), effects: [.wait])
@@ -139,18 +141,12 @@ struct RunDecider {
 
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
-        message: String? = nil, chance: RetryChance? = nil, clockChange: Duration = .zero
+        message: String? = nil, outlook: Outlook = Outlook(), clockChange: Duration = .zero
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
-        var attempt = AttemptRecord(run: run.id, n: run.attempt, state: outcome.state)
-        attempt.reason = outcome.reason
-        attempt.startedAt = record?.startedAt ?? (run.attempt == 1 ? run.startedAt : nil)
-        attempt.endedAt = now
-        attempt.exitCode = record?.exitCode
-        attempt.signal = record?.signal
-        attempt.outputBytes = record.map { Int64($0.outputBytes) }
-        let next = chance?.moment(after: outcome, of: run, exitCode: record?.exitCode, at: now)
+        let attempt = AttemptRecord(of: run, outcome, record, at: now)
+        let next = outlook.chance?.moment(after: outcome, of: run, exitCode: record?.exitCode, at: now)
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)
@@ -160,28 +156,31 @@ struct RunDecider {
             move.notBefore = next
         } else {
             move.endedAt = now
-            move.exitCode = record?.exitCode
-            move.signal = record?.signal
-            move.outputBytes = record.map { Int64($0.outputBytes) }
-            move.cpu = record?.cpu
-            move.maxRssKb = record?.maxResidentKiB.map(Int64.init)
-            move.survivors = record?.leftProcesses
-            events.append(NewEvent(outcome.fact(of: Fact.Run(run), message: message), at: now))
+            if let record { move.add(record) }
+            let output = record.flatMap { outcome.state == .completed ? nil : LastOutput($0, outlook) }
+            move.outputTail = output?.tail
+            let fact = outcome.fact(
+                of: Fact.Run(run), message: message ?? output?.cause,
+                circumstances: outcome.circumstances(record, outlook))
+            events.append(NewEvent(fact, at: now))
         }
+        let post = outcome.state == .completed ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
+        if let post { events.append(NewEvent(.messagePosted(post.fact), at: now)) }
         return RunStep(
-            run: run, move: move, attempt: attempt, events: events,
+            run: run, move: move, attempt: attempt, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
     }
 
     /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or
     /// when the job's own patience ends.
     private func postponed(
-        _ run: RunRecord, text: String, chance: RetryChance?, waited: Duration, at now: Moment
+        _ run: RunRecord, text: String, outlook: Outlook, waited: Duration, at now: Moment
     ) -> RunStep {
-        guard run.endAsked == nil, let chance, let wait = chance.spec.wait(afterWaiting: waited),
-            let moment = chance.isInTime(now + wait)
+        guard run.endAsked == nil, let chance = outlook.chance,
+            let wait = chance.spec.wait(afterWaiting: waited), let moment = chance.isInTime(now + wait)
         else {
-            return end(run, RunOutcome(.failed, .leftovers), at: now, message: text)
+            let noMore = outlook.withoutChance
+            return end(run, RunOutcome(.failed, .leftovers), at: now, message: text, outlook: noMore)
         }
         var move = RunMove(run, from: [.starting], to: .queued, reason: .retryWait)
         move.notBefore = moment
@@ -196,6 +195,31 @@ struct RunDecider {
         move.startedAt = moment
         move.queueDelay = max(.zero, moment - run.queuedAt - clockChange)
         return [NewEvent(.runStarted(Fact.Run(run)), at: moment)]
+    }
+}
+
+extension AttemptRecord {
+    /// The attempt that the run is at, which ended so.
+    fileprivate init(of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, at end: Moment) {
+        self.init(run: run.id, n: run.attempt, state: outcome.state)
+        reason = outcome.reason
+        startedAt = record?.startedAt ?? (run.attempt == 1 ? run.startedAt : nil)
+        endedAt = end
+        exitCode = record?.exitCode
+        signal = record?.signal
+        outputBytes = record.map { Int64($0.outputBytes) }
+    }
+}
+
+extension RunMove {
+    /// Adds how the last attempt ended, and what it used.
+    fileprivate mutating func add(_ record: ExitRecord) {
+        exitCode = record.exitCode
+        signal = record.signal
+        outputBytes = Int64(record.outputBytes)
+        cpu = record.cpu
+        maxRssKb = record.maxResidentKiB.map(Int64.init)
+        survivors = record.leftProcesses
     }
 }
 
@@ -239,6 +263,8 @@ struct RunStep: Sendable {
     var move: RunMove
     /// The row of its attempt.
     var attempt: AttemptRecord?
+    /// What its job's bot says by it.
+    var post: MessageRecord?
     /// Its live state, where the step decides it.
     var live: LiveState?
     var events: [NewEvent] = []
@@ -248,6 +274,7 @@ struct RunStep: Sendable {
     var changes: [Change] {
         var changes = [Change.moveRun(move)]
         if let attempt { changes.append(.putAttempt(attempt)) }
+        if let post { changes.append(.insertMessage(post)) }
         if let live { changes.append(.saveLive(run: run.id, live)) }
         for event in events { changes.append(.append(event)) }
         return changes
@@ -272,7 +299,7 @@ struct RunStep: Sendable {
             begun.run == ended.run, begun.n == ended.n
         else { return nil }
         return RunStep(
-            run: run, move: move.followed(by: next.move), attempt: ended, live: next.live,
-            events: events + next.events, effects: next.effects)
+            run: run, move: move.followed(by: next.move), attempt: ended, post: next.post,
+            live: next.live, events: events + next.events, effects: next.effects)
     }
 }

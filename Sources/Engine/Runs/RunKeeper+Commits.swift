@@ -63,11 +63,12 @@ extension RunKeeper {
     }
 
     private func start(_ run: RunRecord, _ link: PerformerLink) async {
-        guard let spec = runs.active[run.id]?.spec else { return }
-        let now = clock.now
+        guard let entry = runs.active[run.id], let spec = entry.spec else { return }
+        let (secrets, now) = (entry.secrets, clock.now)
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
+        await board.hide(secrets?.hidden, of: run.id)
         runs.active[run.id]?.isOrdered = true
-        link.send(.start(orders.order(run, spec)))
+        link.send(.start(orders.order(run, spec, secrets: secrets?.values ?? [:])))
         cancelAttempt(of: run.id)
     }
 

@@ -92,35 +92,54 @@ extension RunKeeper {
     /// The attempt of a run has ended; while the ledger can't be read, nobody knows whether another one follows, and it
     /// is decided later.
     private func end(_ run: RunRecord, _ end: AttemptEnd, into steps: inout [RunStep]) async {
-        let chance: RetryChance?
+        var outlook = Outlook()
         do throws(LedgerError) {
-            chance = end.isSuccess ? nil : try await specs.chance(of: run)
+            if end.isSuccess {
+                outlook.spec = runs.active[run.id]?.spec
+                if outlook.spec == nil { outlook.spec = try await specs.spec(of: run) }
+            } else {
+                outlook = try await specs.outlook(of: run)
+            }
         } catch .damaged(_, let detail) {
             // To read it again would not help: without the job's rules there is no other attempt.
             logger.error(
                 "the rules of a run can't be read",
                 metadata: ["run.id": "\(run.name)", "reason": "\(detail)"])
-            chance = nil
         } catch {
             unrecorded.add(end, of: RunKey(run: run.id, attempt: run.attempt))
             runs.active[run.id]?.isUndecided = true
             return unrecorded.note(error)
         }
+        outlook.hidden = runs.active[run.id]?.secrets?.hidden
         let now = clock.now
         switch end {
         case .refused(let refusal, let text):
             let waited = refusal == .stillAlive ? orders.waitedForLeftovers(of: run.id) : .zero
-            let step = decider.refused(run, refusal, text: text, chance: chance, waited: waited, at: now)
+            let step = decider.refused(run, refusal, text: text, outlook: outlook, waited: waited, at: now)
             steps.append(await closing(step, saying: text))
         case .vanished:
             let survives = runs.active[run.id].map { performers[$0.performer].performer.survivesTheDaemon }
             let step = decider.vanished(
-                run, survivesTheDaemon: survives ?? true, chance: chance, at: now)
+                run, survivesTheDaemon: survives ?? true, outlook: outlook, at: now)
             steps.append(await closing(step))
         case .ended(let record):
+            if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
             let step = decider.ended(
-                run, record, chance: chance, clockChange: clockChange(since: run.id))
+                run, record, outlook: outlook, clockChange: clockChange(since: run.id))
             append(await closing(step, after: record.elapsed), to: &steps)
+        }
+    }
+
+    /// The beginning of what the run's attempt printed; nothing where that can't be read.
+    private func output(of run: RunRecord) -> [UInt8] {
+        let path = orders.places.output(of: run.id, job: run.job, attempt: run.attempt)
+        do {
+            return try specs.files.readOutput(path, OutputMessage.longest)
+        } catch {
+            logger.warning(
+                "the output of a run can't be read",
+                metadata: ["run.id": "\(run.name)", "reason": "\(error)"])
+            return []
         }
     }
 

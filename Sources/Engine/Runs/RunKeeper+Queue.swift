@@ -78,6 +78,10 @@ extension RunKeeper {
         await board.enter(
             task(of: run), attempt: run.attempt, state: run.state, saved: run.live,
             startedAt: run.attempt == 1 ? run.startedAt : nil, at: clock.now)
+        // They may have changed since its start; nobody else knows what they were.
+        let secrets = try? specs.secrets(of: spec)
+        runs.active[run.id]?.secrets = secrets
+        await board.hide(secrets?.hidden, of: run.id)
     }
 
     /// The run waits, for its turn or for its moment; one that had its turn before goes first.
@@ -133,9 +137,14 @@ extension RunKeeper {
         if orders.lacksLoan(run) {
             fault = "the daemon ended before it began; run the command again"
         } else if let spec {
-            let step = decider.claim(run)
-            runs.active[run.id] = ActiveRun(claiming: step.after, spec, waiting)
-            return steps.append(step)
+            do throws(RunSecrets.Unreadable) {
+                let secrets = try specs.secrets(of: spec)
+                let step = decider.claim(run)
+                runs.active[run.id] = ActiveRun(claiming: step.after, spec, secrets, waiting)
+                return steps.append(step)
+            } catch {
+                fault = error.description
+            }
         } else {
             fault = "revision \(run.revision) of its job is not in the ledger"
         }

@@ -30,7 +30,8 @@ package actor RunKeeper: Keeper {
         ledger: any Ledger, clock: any WallClock, performers: [PerformerKind: any Performer],
         choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer, board: LiveBoard,
         census: RunCensus, notes: RunNotes, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup,
-        logger: Logger, news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false
+        files: RunFiles, logger: Logger, news: AsyncStream<Never>.Continuation? = nil,
+        awaitsJobs: Bool = false
     ) {
         self.ledger = ledger
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "runs can't be recorded")
@@ -39,7 +40,7 @@ package actor RunKeeper: Keeper {
         rows = NotedRows(notes)
         runs = RunsInHand(limits: limits)
         self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
-        specs = RunSpecs(ledger: ledger, clock: clock, zones: zones)
+        specs = RunSpecs(ledger: ledger, clock: clock, zones: zones, files: files)
         orders = AttemptOrders(places: places, clock: clock)
         phase = KeeperPhase(awaitsJobs: awaitsJobs, news: news)
     }

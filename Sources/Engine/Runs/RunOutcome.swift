@@ -1,5 +1,6 @@
 import Cron
 package import Delivery
+import Grouping
 package import Ledger
 package import Performing
 import Timeline
@@ -30,8 +31,10 @@ package struct RunOutcome: Hashable, Sendable {
     /// The fact of this end.
     ///
     /// A run that timed out has failed, with the reason `timeout`.
-    package func fact(of run: Fact.Run, message: String? = nil) -> Fact {
-        let end = Fact.End(run, reason: reason, message: message)
+    package func fact(
+        of run: Fact.Run, message: String? = nil, circumstances: Fact.End.Circumstances = .init()
+    ) -> Fact {
+        let end = Fact.End(run, reason: reason, message: message, circumstances: circumstances)
         return switch state {
         case .completed: .runCompleted(end)
         case .canceled: .runCanceled(end)
@@ -122,6 +125,65 @@ struct RetryChance {
     }
 }
 
+/// What is known of a run's job when one of its attempts has ended.
+struct Outlook {
+    /// What the run executes; nil: no such revision is stored.
+    var spec: JobSpec?
+    /// Whether and until when the run may be tried again; nil: it is not.
+    var chance: RetryChance?
+    /// The job's next slot; nil: none is to come.
+    var next: NextTry?
+    /// What must not be shown of what the run printed; nil: none of it may be.
+    var hidden: HiddenTexts? = HiddenTexts()
+    /// The beginning of what a completed run printed, where all of it becomes a message.
+    var output: [UInt8] = []
+}
+
+/// Reads what the file at a path holds, without the white space around it; its error is a sentence without the content.
+package typealias SecretReader = @Sendable (_ path: String) throws -> String
+
+/// How the keeper of runs reads files.
+package struct RunFiles: Sendable {
+    let readSecret: SecretReader
+    let readOutput: @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
+
+    /// `readOutput` returns the beginning of what an attempt printed, at most so many bytes.
+    package init(
+        readSecret: @escaping SecretReader,
+        readOutput: @escaping @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
+    ) {
+        self.readSecret = readSecret
+        self.readOutput = readOutput
+    }
+}
+
+/// The part of a run's environment that comes from files: kept in memory alone, until the run has ended.
+struct RunSecrets {
+    /// A file that can't be read.
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The values by the names of their variables.
+    let values: [String: String]
+    /// The same, to be hidden in what the run prints and reports.
+    let hidden: HiddenTexts
+
+    /// What these files hold, by the names of the variables.
+    init(_ files: [String: String], read: SecretReader) throws(Unreadable) {
+        var values: [String: String] = [:]
+        for (name, path) in files.sorted(by: { $0.key < $1.key }) {
+            do {
+                values[name] = try read(path)
+            } catch {
+                throw Unreadable(description: "\(name) can't be read from \(path): \(error)")
+            }
+        }
+        self.values = values
+        hidden = HiddenTexts(values.values)
+    }
+}
+
 /// What runs execute and when their jobs are due next, read from the ledger; a spec is read once while it is in use.
 ///
 /// A revision never changes, so that a spec that is kept is never out of date. Used by its keeper alone.
@@ -137,9 +199,15 @@ final class RunSpecs {
     private let ledger: any Ledger
     private let clock: any WallClock
     private let zones: ZoneLookup
+    /// What is read from the disk for runs.
+    let files: RunFiles
     private var kept: [Key: JobSpec] = [:]
 
-    init(ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup) {
+    init(
+        ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup,
+        files: RunFiles
+    ) {
+        self.files = files
         self.ledger = ledger
         self.clock = clock
         self.zones = zones
@@ -157,15 +225,24 @@ final class RunSpecs {
         return spec
     }
 
-    /// Whether and until when the run may be tried again; nil: it is not.
-    func chance(of run: RunRecord) async throws(LedgerError) -> RetryChance? {
-        guard let spec = try await spec(of: run), spec.attempts > 1,
-            let job = try await ledger.job(named: run.job)
-        else { return nil }
+    /// What the files of the spec hold now; none without a spec.
+    func secrets(of spec: JobSpec?) throws(RunSecrets.Unreadable) -> RunSecrets {
+        try RunSecrets(spec?.secretFiles ?? [:], read: files.readSecret)
+    }
+
+    /// What is known of the run's job, its secrets left aside.
+    func outlook(of run: RunRecord) async throws(LedgerError) -> Outlook {
+        guard let spec = try await spec(of: run) else { return Outlook() }
+        var outlook = Outlook(spec: spec)
+        guard run.kind != .exec, let job = try await ledger.job(named: run.job) else { return outlook }
         // The slots of a paused job do not run: none of them is a reason to give up.
-        if job.pause != nil { return RetryChance(spec: spec, nextSlot: nil) }
-        let schedule = try? job.spec.schedule.read(seed: job.name, zones: zones)
-        let next = schedule.flatMap { $0.0.nextSlot(after: clock.now, in: $0.1) }
-        return RetryChance(spec: spec, nextSlot: next)
+        if job.pause == nil,
+            let (schedule, rules) = try? job.spec.schedule.read(seed: job.name, zones: zones),
+            let next = schedule.nextSlot(after: clock.now, in: rules)
+        {
+            outlook.next = NextTry(at: next, offsetSeconds: rules.offsetSeconds(at: next))
+        }
+        if spec.attempts > 1 { outlook.chance = RetryChance(spec: spec, nextSlot: outlook.next?.at) }
+        return outlook
     }
 }

@@ -151,6 +151,8 @@ final class ActiveRun {
     var record: RunRecord
     /// What to do; nil for a run that an earlier daemon started, until somebody asks.
     var spec: JobSpec?
+    /// What of its environment nobody may see; nil: it can't be read any more.
+    var secrets: RunSecrets?
     /// Who performs it.
     let performer: PerformerKind
     /// Where it counts while it is under way.
@@ -169,9 +171,10 @@ final class ActiveRun {
     var isUndecided = false
 
     /// A run whose turn it is and that the next commit will claim.
-    init(claiming record: RunRecord, _ spec: JobSpec, _ waiting: Waiting) {
+    init(claiming record: RunRecord, _ spec: JobSpec, _ secrets: RunSecrets, _ waiting: Waiting) {
         self.record = record
         self.spec = spec
+        self.secrets = secrets
         performer = waiting.performer
         places = waiting.places
         since = waiting.since

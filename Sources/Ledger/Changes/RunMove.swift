@@ -33,6 +33,7 @@ package struct RunMove: Hashable, Sendable {
     package var survivors: [LeftProcess]?
     /// How it got on, of a run that completed.
     package var profile: RunProfile?
+    package var outputTail: String?
     /// The process that does it, as the warden reported.
     package var process: ProcessMark?
 
@@ -63,6 +64,7 @@ package struct RunMove: Hashable, Sendable {
         both.maxRssKb = next.maxRssKb ?? maxRssKb
         both.survivors = next.survivors ?? survivors
         both.profile = next.profile ?? profile
+        both.outputTail = next.outputTail ?? outputTail
         both.process = next.process ?? process
         return both
     }

@@ -35,9 +35,9 @@ package struct JobFields: Sendable {
         JobField(
             "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
         JobField(
-            "env", .variables, .environment, "A variable added to the environment; repeatable.",
-            option: "env",
-            isRemovable: true),
+            "env", .variables, .environment,
+            "A variable added to the environment: a text, or { file: PATH } for a secret; repeatable.",
+            option: "env", isRemovable: true),
         JobField(
             "cwd", .path, .at(\.directory), "The folder it starts in.", option: "cwd", isRemovable: true),
     ]
@@ -146,6 +146,24 @@ package struct JobFields: Sendable {
     // MARK: What its notices show
 
     private static let notices: [JobField] = [
+        JobField(
+            "notify.message", .choice(["output"]), .outputMessage,
+            "What a successful run sends as a message of its bot: output, what it printed.",
+            option: "notify-message", isRemovable: true, shown: { _ in nil }),
+        JobField(
+            "notify.output", .choice(OutputMessage.allCases.map(\.rawValue)), .messagePart,
+            "How much of its output that message holds (default: last-line): last-line, tail or all.",
+            option: "notify-output",
+            check: { spec in
+                guard spec.outputMessage == nil else { return nil }
+                return JobFault(
+                    "applies only to message: output",
+                    hint: "write notify: { message: output, output: tail }",
+                    advice: "add --notify-message output")
+            },
+            shown: { policies in
+                policies[path: "notify.output"]?.text.map { "message from its output (\($0))" }
+            }),
         JobField(
             "notify.after", .duration(orZero: true), .at(\.notifyAfter),
             "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
@@ -314,23 +332,33 @@ extension JSON {
 
 // What a key path can't name.
 extension JobPlace {
-    fileprivate static let environment = variables(\.environment)
-    fileprivate static let labels = variables(\.labels)
+    fileprivate static let labels = JobPlace(
+        get: { spec in
+            spec.labels.isEmpty
+                ? nil : .members(spec.labels.sorted { $0.key < $1.key }.map { .init($0, .string($1)) })
+        },
+        set: { spec, value in
+            guard case .members(let members) = value else { return spec.labels = [:] }
+            for member in members { spec.labels[member.name] = member.value.text }
+        })
 
-    /// Variables: a draft sets those it names, `null` removes one.
-    private static func variables(
-        _ path: any WritableKeyPath<JobSpec, [String: String]> & Sendable
-    ) -> JobPlace {
-        JobPlace(
-            get: { spec in
-                let variables = spec[keyPath: path].sorted { $0.key < $1.key }
-                return variables.isEmpty ? nil : .members(variables.map { .init($0, .string($1)) })
-            },
-            set: { spec, value in
-                guard case .members(let members) = value else { return spec[keyPath: path] = [:] }
-                for member in members { spec[keyPath: path][member.name] = member.value.text }
-            })
-    }
+    /// A draft sets the variables it names, `null` removes one.
+    fileprivate static let environment = JobPlace(
+        get: { spec in
+            let texts = spec.environment.mapValues { JSON.string($0) }
+            let files = spec.secretFiles.mapValues { JSON.members([.init("file", .string($0))]) }
+            let all = texts.merging(files) { $1 }.sorted { $0.key < $1.key }
+            return .members(all.map { .init($0, $1) })
+        },
+        set: { spec, value in
+            guard case .members(let members) = value else {
+                return (spec.environment, spec.secretFiles) = ([:], [:])
+            }
+            for member in members {
+                spec.environment[member.name] = member.value.text
+                spec.secretFiles[member.name] = member.value["file"]?.text
+            }
+        })
 
     /// Only `all` has a burst.
     fileprivate static let burst = JobPlace(
@@ -351,6 +379,19 @@ extension JobPlace {
         set: { spec, value in
             let max = spec.concurrency?.max ?? 1
             spec.concurrency = (value?.text).map { ConcurrencyKey(key: $0, max: max) }
+        })
+
+    fileprivate static let outputMessage = JobPlace(
+        get: { $0.outputMessage.map { _ in .string("output") } },
+        set: { spec, value in spec.outputMessage = value == nil ? nil : spec.outputMessage ?? .lastLine })
+
+    /// Of no meaning without a message.
+    fileprivate static let messagePart = JobPlace(
+        get: { ($0.outputMessage?.rawValue).map { .string($0) } },
+        set: { spec, value in
+            if let part = (value?.text).flatMap(OutputMessage.init), spec.outputMessage != nil {
+                spec.outputMessage = part
+            }
         })
 
     /// Of no meaning without a key.

@@ -109,6 +109,10 @@ package enum JobForm: Hashable, Sendable {
         case (.variables, .members(let members)):
             for member in members where member.value != .null {
                 try Self.checkVariable(member.name)
+                if case .members(let file) = member.value, let path = member.value["file"]?.text, file.count == 1 {
+                    _ = try JobForm.path.read(path)
+                    continue
+                }
                 guard let text = member.value.text else {
                     var fault = JobFault.wrongKind
                     fault.key = member.name

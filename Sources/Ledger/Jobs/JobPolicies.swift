@@ -96,6 +96,19 @@ package struct LeftoverPolicy: Hashable, Sendable, Codable {
     package static let standard = LeftoverPolicy(wait: .seconds(30), then: .end)
 }
 
+/// The part of what a run printed that becomes a message of its job's bot when it completed.
+package enum OutputMessage: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The last line that is not blank.
+    case lastLine = "last-line"
+    /// The last lines, at most 2,048 bytes.
+    case tail
+    /// All of it, at most ``longest`` bytes.
+    case all
+
+    /// What one message holds at most; how much more there is is said at its end.
+    package static let longest = 16 << 10
+}
+
 /// What the system gives a job's processes, beside their environment: who they are, and how much they may use.
 ///
 /// A nil or empty field leaves what the warden itself has.

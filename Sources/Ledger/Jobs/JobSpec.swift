@@ -13,6 +13,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var schedule: ScheduleSpec
     /// Added to the job's environment.
     package var environment: [String: String] = [:]
+    /// The files whose contents are added to it, by the names of the variables.
+    ///
+    /// Read when a run starts; what they hold is never stored, and hidden in what the run prints and reports.
+    package var secretFiles: [String: String] = [:]
     /// The folder it starts in; nil: the daemon user's home.
     package var directory: String?
     package var overlap: OverlapPolicy = .skip
@@ -48,6 +52,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var notifyAfter: Duration?
     /// What it has to do with, such as `host: db1`; see ``JobLabels``.
     package var labels: [String: String] = [:]
+    /// What of the output of a completed run becomes a message; nil: nothing.
+    package var outputMessage: OutputMessage?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
 
@@ -98,6 +104,7 @@ extension JobSpec {
             value = try stored.decodeIfPresent(Value.self, forKey: key) ?? value
         }
         try read(&environment, .environment)
+        try read(&secretFiles, .secretFiles)
         try read(&directory, .directory)
         try read(&process, .process)
         try read(&overlap, .overlap)
@@ -116,6 +123,7 @@ extension JobSpec {
         try read(&icon, .icon)
         try read(&notifyAfter, .notifyAfter)
         try read(&labels, .labels)
+        try read(&outputMessage, .outputMessage)
     }
 }
 

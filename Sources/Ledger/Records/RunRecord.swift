@@ -48,6 +48,8 @@ package struct RunRecord: Hashable, Sendable {
     package var maxRssKb: Int64?
     /// What it left behind; nil: nothing.
     package var survivors: [LeftProcess]?
+    /// The last lines it printed, cleaned and without secrets; nil: nothing, or it completed.
+    @Boxed package var outputTail: String?
     @Boxed package var process: ProcessMark?
     /// The job's revision it executes.
     package var revision: Int
@@ -120,6 +122,7 @@ extension RunRecord {
         cpu = move.cpu ?? cpu
         maxRssKb = move.maxRssKb ?? maxRssKb
         survivors = move.survivors ?? survivors
+        outputTail = move.outputTail ?? outputTail
         process = move.process ?? process
     }
 }

@@ -91,6 +91,9 @@ extension Migration {
     static let attemptOutput = Migration(
         version: 8, sql: "ALTER TABLE attempt ADD COLUMN output_bytes INTEGER;")
 
+    /// The last lines of what a run printed that did not complete.
+    static let outputTail = Migration(version: 11, sql: "ALTER TABLE run ADD COLUMN output_tail TEXT;")
+
     /// A turn reads the pinned messages of a thread, which are few.
     static let pins = Migration(
         version: 9, sql: "CREATE INDEX message_pinned ON message (bot, thread) WHERE pinned = 1;")

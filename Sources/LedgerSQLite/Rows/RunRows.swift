@@ -113,9 +113,11 @@ extension RunRows {
             id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
             queued_at, lateness, revision, token, forced,
             started_at, ended_at, exit_code, signal, queue_delay, output_bytes, cpu, max_rss_kb, pid,
-            pid_start, pid_boot, spec, live, live_attempt, live_seq, end_asked, survivors)
+            pid_start, pid_boot, spec, live, live_attempt, live_seq, end_asked, survivors,
+            output_tail)
         VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            ?)
         ON CONFLICT (cause, job) DO NOTHING
         """
 
@@ -158,6 +160,7 @@ extension RunRows {
         row.put(run.live?.seq)
         row.put(run.endAsked)
         row.put(survivors)
+        row.put(run.outputTail)
     }
 
     /// `?16` has one bit for each state it may come from.
@@ -169,7 +172,7 @@ extension RunRows {
             cpu = coalesce(?11, cpu), max_rss_kb = coalesce(?12, max_rss_kb), pid = coalesce(?13, pid),
             pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot),
             token = coalesce(?20, token), survivors = coalesce(?21, survivors),
-            profile = coalesce(?22, profile)
+            profile = coalesce(?22, profile), output_tail = coalesce(?23, output_tail)
         WHERE id = ?17 AND attempt = ?18 AND token = ?19 AND (?16 >> state) & 1
             AND (end_asked IS NULL OR ?1 <> \(StoredState.code(of: .starting)))
         """
@@ -197,6 +200,7 @@ extension RunRows {
         row.put(step.nextToken)
         row.put(survivors)
         row.put(step.profile?.bytes)
+        row.put(step.outputTail)
     }
 
     private static func text(of survivors: [LeftProcess]?) throws(StoreFailure) -> String? {
@@ -221,7 +225,7 @@ extension RunRecord {
         case .scheduled, .queued:
             startedAt == nil && endedAt == nil && exitCode == nil && signal == nil && queueDelay == nil
                 && outputBytes == nil && cpu == nil && maxRssKb == nil && !$process && !$spec && !$live
-                && endAsked == nil && survivors == nil
+                && endAsked == nil && survivors == nil && !$outputTail
         default: false
         }
     }
@@ -232,7 +236,7 @@ extension RunRows {
         id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
         queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
         max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, token, forced, end_asked,
-        survivors
+        survivors, output_tail
         """
 
     static func run(id: String, in database: Database) throws(StoreFailure) -> RunRecord? {
@@ -389,6 +393,7 @@ extension RunRows {
         run.isForced = row.bool()
         run.endAsked = try row.optionalWord()
         if let survivors = row.optionalText() { run.survivors = try JSONText.decode(survivors) }
+        run.outputTail = row.optionalText()
         return run
     }
 

@@ -68,11 +68,26 @@ extension Field {
         }
         var variables: [JSON.Member] = []
         for (key, value) in entries() ?? [] {
-            guard let name = key.text(), let text = value.text() else { continue }
+            guard let name = key.text(), let content = value.isMap ? value.secretFile() : value.plainText()
+            else {
+                continue
+            }
             do { try JobForm.checkVariable(name) } catch { key.fault(error) }
-            variables.append(JSON.Member(name, .string(text)))
+            variables.append(JSON.Member(name, content))
         }
         return .members(variables)
+    }
+
+    private func plainText() -> JSON? { text().map { .string($0) } }
+
+    /// The file that holds a variable's value.
+    private func secretFile() -> JSON? {
+        guard let fields = record(keys: ["file"]) else { return nil }
+        guard let file = fields["file"] else {
+            fault("a text or a file is expected", hint: "write { file: /path }")
+            return nil
+        }
+        return file.value(.path).map { .members([JSON.Member("file", $0)]) }
     }
 
     private func input() -> JSON? {

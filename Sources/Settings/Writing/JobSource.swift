@@ -45,7 +45,7 @@ package struct JobSource {
     }
 
     /// The value of a field; one of several lines begins with a line end, or with the mark of a block.
-    private static func written(_ value: JobValue, _ form: JobForm, _ spec: JobSpec) -> String {
+    private static func written(_ value: JSON, _ form: JobForm, _ spec: JobSpec) -> String {
         switch (form, value) {
         case (.input, _):
             switch spec.rules.input {

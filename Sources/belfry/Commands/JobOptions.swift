@@ -80,7 +80,7 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
             return Flag<Bool?>(name: name, inversion: .prefixedNo, help: ArgumentHelp(row.doc))
         }
         if case .variables = row.form {
-            return Option<[JobValue]>(
+            return Option<[JSON]>(
                 wrappedValue: [], name: name, help: ArgumentHelp("\(row.doc)", valueName: "k=v"),
                 transform: { try variable($0) })
         }

@@ -28,8 +28,10 @@ final class LiveScreen {
     /// How long the view may sleep before it has to draw again.
     var patience: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
 
-    /// Shows a live state; `detail` describes an end better than its reason does.
-    func show(_ state: WireLive, detail: String? = nil) throws {
+    /// Shows a live state; `run` describes an end better than its reason does.
+    func show(_ state: WireLive, endOf run: WireRun? = nil) throws {
+        let detail = run.flatMap(RunText.detail)
+        let lastLines = run.map(RunText.lastLines) ?? []
         let wire = state.keepingProgress(of: shown[state.taskId])
         shown[state.taskId] = state.state.isEnded ? nil : wire
         switch traits.progress {
@@ -38,12 +40,13 @@ final class LiveScreen {
         case .plain, .auto:
             if let line = printer.line(for: LiveState(wire), at: .now, detail: detail) {
                 StandardOutput.print(line)
+                for line in lastLines { StandardOutput.print("  " + line) }
             }
-        case .live: take(LiveState(wire), detail)
+        case .live: take(LiveState(wire), detail, lastLines)
         }
     }
 
-    private func take(_ live: LiveState, _ detail: String?) {
+    private func take(_ live: LiveState, _ detail: String?, _ lastLines: [String]) {
         let id = live.task.id
         guard !ended.contains(id) else { return }
         if let known = states[id], live.order <= known.order, !live.state.isEnded { return }
@@ -52,6 +55,9 @@ final class LiveScreen {
             ended.insert(id)
             permanent.append(
                 FinishedLine.line(live, detail: detail, traits: traits, columns: Self.size.columns))
+            permanent += lastLines.map {
+                FinishedLine.evidence($0, traits: traits, columns: Self.size.columns)
+            }
         } else {
             states[id] = live
         }

@@ -52,7 +52,7 @@ final class LiveWatcher {
                 if let newer = try? refreshed(known) { known = newer }
             }
         }
-        if let live = known.live { try screen.show(live, detail: RunText.detail(known)) }
+        if let live = known.live { try screen.show(live, endOf: known) }
         return known
     }
 
@@ -84,7 +84,7 @@ final class LiveWatcher {
             return
         }
         let run: WireRun? = try? client.ask(Endpoints.run(name))
-        try screen.show(live, detail: run.flatMap(RunText.detail))
+        try screen.show(live, endOf: run)
     }
 
     private func refreshed(_ run: WireRun) throws -> WireRun? {

@@ -18,34 +18,37 @@ enum RunText {
         if run.state == .completed { return nil }
         if run.reason == .exitCode, let code = run.exitCode { return "exit code \(code)" }
         if run.state == .queued, run.reason == .overlap { return "waits for the run before it" }
-        if run.reason == .signal, let signal = run.signal { return "signal \(signal)" }
+        if run.reason == .signal, let signal = run.signal { return SignalName.text(signal) }
         let isSaid = run.state == .timedOut || run.reason?.rawValue == run.state.rawValue
         return isSaid ? nil : run.reason?.words
     }
 
-    /// Why it did not end well, as whole as it is known; nil while there is nothing to explain.
+    /// Why it did not end well, where the state does not say it; nil: there is nothing to add.
     static func why(_ run: WireRun) -> String? {
         let end =
-            run.signal.map { "\(signal($0)) ended it" }
+            run.signal.map { "\(SignalName.text($0)) ended it" }
             ?? run.exitCode.map { "it ended with exit code \($0)" }
         switch run.state {
         case .timedOut:
-            let timeout = run.timeoutMs.map { " of \(duration($0))" } ?? ""
-            var parts = ["it took longer than its timeout\(timeout)"]
+            var parts = ["stopped at its limit\(run.timeoutMs.map { " of \(duration($0))" } ?? "")"]
             if run.signal == killSignal, let grace = run.graceMs {
-                parts.append("TERM did not end it within \(duration(grace)), KILL did")
+                parts.append("SIGTERM did not end it within \(duration(grace)), SIGKILL did")
             } else if let end {
-                parts.append(run.signal == nil ? "TERM was sent, and \(end)" : end)
+                parts.append(run.signal == nil ? "SIGTERM was sent, and \(end)" : end)
             }
             return parts.joined(separator: "; ")
-        case .failed, .canceled, .lost:
-            let isSaid = run.reason == .exitCode || run.reason == .signal
-            // What never began, or not once more, has only Belfry's words, which say more.
-            let sentence = run.startedAt == nil || neverBegan(run.reason) ? run.live?.message : nil
-            return [sentence ?? (isSaid ? nil : run.reason?.words), end].compactMap { $0 }
-                .joined(separator: "; ")
+        case .failed, .lost:
+            // What never began, or not once more, has only Belfry's words.
+            return run.startedAt == nil || neverBegan(run.reason) ? run.live?.message : nil
+        case .canceled: return end
         default: return nil
         }
+    }
+
+    /// The last lines that a run printed which ended otherwise than it should.
+    static func lastLines(_ run: WireRun) -> [String] {
+        guard run.state.isFailure, let tail = run.outputTail else { return [] }
+        return tail.split(separator: "\n").suffix(5).map { PlainText.oneLine(String($0)) }
     }
 
     /// Whether the last attempt ended before it began.
@@ -66,23 +69,14 @@ enum RunText {
     private static let killSignal = 9
 
     private static func duration(_ milliseconds: Int64) -> String {
-        Duration.milliseconds(milliseconds).text
-    }
-
-    /// `KILL`, `signal 42`.
-    private static func signal(_ number: Int) -> String {
-        let names = [
-            1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 11: "SEGV",
-            13: "PIPE", 14: "ALRM", 15: "TERM", 24: "XCPU", 25: "XFSZ", 31: "SYS",
-        ]
-        return names[number] ?? "signal \(number)"
+        Duration.milliseconds(milliseconds).limitWords
     }
 
     /// From the start to the end, or to now.
     static func took(_ run: WireRun, _ screen: Screen) -> String {
         guard let start = run.startedAt?.moment else { return "-" }
         let end = run.endedAt?.moment ?? screen.now
-        return end - start < .seconds(1) ? "<1s" : DisplayDuration.text(end - start)
+        return end - start < .seconds(1) ? "<1 s" : DisplayDuration.text(end - start)
     }
 
     /// `about 6 s left`, `9 to 14 min left`; nil when nothing is known, or the run is not at work.

@@ -168,12 +168,12 @@ extension World {
         case .adopt: return decider.adopt(run)
         case .claim: return decider.claim(run)
         case .withdraw: return decider.withdrawn(run, at: Self.now)
-        case .vanished: return decider.vanished(run, chance: chance, at: Self.now)
+        case .vanished: return decider.vanished(run, outlook: Outlook(chance: chance), at: Self.now)
         case .started: return decider.started(run, StartedProcess(pid: 7, startTime: 1), at: Self.now)
         case .refused(let refusal, let waited):
             return decider.refused(
-                run, refusal, text: "", chance: chance, waited: waited, at: Self.now)
-        case .ended(let record): return decider.ended(run, record, chance: chance)
+                run, refusal, text: "", outlook: Outlook(chance: chance), waited: waited, at: Self.now)
+        case .ended(let record): return decider.ended(run, record, outlook: Outlook(chance: chance))
         }
     }
 

@@ -1,5 +1,6 @@
 import Delivery
 import Engine
+import Grouping
 import Host
 import Ledger
 import LedgerSQLite
@@ -39,6 +40,58 @@ import WardenProtocol
             #expect(run.exitCode == code && run.signal == signal)
             #expect(try await scene.eventTypes(of: run) == [.runStarted, .runFailed])
             #expect(try await scene.events(of: run).last?.reason == reason.rawValue)
+        }
+    }
+
+    @Test func `that failed keeps its last lines, and says why; one that completed does not`() async throws {
+        try await RunScene.run { scene in
+            let failed = try await scene.end(of: scene.queue("echo 'cannot lock x'; echo bye; exit 3"))
+            #expect(failed.outputTail == "cannot lock x\nbye")
+            #expect(try await scene.events(of: failed).last?.message == "cannot lock x")
+            let done = try await scene.end(of: scene.queue("echo 'cannot lock x'"))
+            #expect(done.outputTail == nil)
+            #expect(try await scene.events(of: done).last?.message == nil)
+            let silent = try await scene.end(of: scene.queue("exit 3"))
+            #expect(silent.outputTail == nil)
+            #expect(try await scene.events(of: silent).last?.message == nil)
+        }
+    }
+
+    @Test func `of a job with a schedule says when it is tried next, and which limit it reached`()
+        async throws
+    {
+        try await RunScene.run { scene in
+            var spec = JobSpec.manual("nightly", "sleep 1000")
+            spec.schedule = ScheduleSpec(kind: .cron, text: "0 3 * * *", zone: "Europe/Berlin")
+            spec.timeout = .milliseconds(200)
+            let run = try await scene.end(of: scene.queueStored(spec))
+            #expect(run.state == .timedOut)
+            guard case .runFailed(let end)? = try await scene.events(of: run).last?.fact else {
+                Issue.record("no end")
+                return
+            }
+            #expect(end.circumstances.limit == .milliseconds(200))
+            #expect(try #require(end.circumstances.took) >= .milliseconds(200))
+            let next = try #require(end.circumstances.next)
+            #expect(next.words(at: run.queuedAt).hasSuffix("03:00"))
+            #expect([3600, 7200].contains(next.offsetSeconds))
+        }
+    }
+
+    @Test func `gets what its files hold, and shows none of it`() async throws {
+        let home = try WardenHome()
+        try SmallFile.replace(home.folder.file("token"), with: Array("hunter2\n".utf8))
+        try await RunScene.run(in: home) { scene in
+            var spec = JobSpec.manual("leak", "echo \"error: $TOKEN\"; exit 3")
+            spec.secretFiles = ["TOKEN": home.folder.file("token")]
+            let run = try await scene.end(of: scene.queue(spec))
+            #expect(run.outputTail == "error: ***")
+            #expect(try await scene.events(of: run).last?.message == "error: ***")
+            spec.secretFiles = ["TOKEN": "/no/such"]
+            let refused = try await scene.end(of: scene.queue(spec.with { $0.name = "refused" }))
+            #expect(refused.reason == .spawnFailed)
+            let message = try await scene.events(of: refused).last?.message
+            #expect(message?.hasPrefix("TOKEN can't be read from /no/such: ") == true)
         }
     }
 

@@ -41,7 +41,7 @@ struct RunScene {
         let keeper = RunKeeper(
             ledger: ledger, clock: clock, performers: performers.merging([.warden: client]) { $1 },
             choosing: choosing, board: board, census: census, notes: notes, limits: limits,
-            places: places, zones: machineZones, logger: quiet, news: news)
+            places: places, zones: machineZones, files: machineFiles, logger: quiet, news: news)
         let scene = RunScene(
             home: home, ledger: ledger, clock: clock, census: census, notes: notes, board: board,
             keeper: keeper)

@@ -1,10 +1,12 @@
 import Delivery
+import Engine
 import Host
 import Ledger
 import LedgerSQLite
 import Logging
 import TestSupport
 import Timeline
+import WardenProtocol
 
 /// A moment of the day these tests play on, `2026-03-03`, in UTC: `at("10:00:30")`.
 func at(_ time: String) -> Moment {
@@ -69,3 +71,8 @@ extension NewEvent {
         }
     }
 }
+
+/// Files are read as the daemon reads them.
+let machineFiles = RunFiles(
+    readSecret: { try SmallFile.text($0) },
+    readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes })

@@ -68,7 +68,7 @@ struct Tower {
             limits: RunLimits(),
             places: RunPlaces(
                 outputFolder: folder.file("output"), socket: folder.file("socket"), boot: "b"),
-            zones: machineZones, logger: quiet)
+            zones: machineZones, files: machineFiles, logger: quiet)
         let control = Control(
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs,
             activeConfiguration: activeConfiguration,

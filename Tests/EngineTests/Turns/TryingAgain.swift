@@ -121,14 +121,14 @@ import WardenProtocol
         let record = ExitRecord(
             key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 3, pid: 7, startedAt: now,
             endedAt: now + .seconds(5))
-        let first = decider.ended(run(), record, chance: chance(attempts: 2))
+        let first = decider.ended(run(), record, outlook: Outlook(chance: chance(attempts: 2)))
         #expect(first.after.state == .queued && first.after.reason == .retryWait)
         #expect(first.after.attempt == 2 && first.after.exitCode == nil)
         #expect(try #require(first.after.notBefore) > record.endedAt)
         #expect(first.events == [.runStarted] && first.effects == [.wait, .acknowledge(record.key)])
         var again = first.after
         again.state = .running
-        let last = decider.ended(again, record, chance: chance(attempts: 2))
+        let last = decider.ended(again, record, outlook: Outlook(chance: chance(attempts: 2)))
         #expect(last.after.state == .failed && last.after.exitCode == 3 && last.events == [.runFailed])
         #expect(last.attempts.map(\.n) == [2] && first.attempts.map(\.state) == [.failed])
     }
@@ -137,10 +137,12 @@ import WardenProtocol
         let decider = RunDecider(boot: "this boot")
         var starting = run(attempt: 2)
         starting.state = .starting
-        let waits = decider.refused(starting, .stillAlive, text: "pid 7", chance: chance(), at: now)
+        let waits = decider.refused(
+            starting, .stillAlive, text: "pid 7", outlook: Outlook(chance: chance()), at: now)
         #expect(waits.after.state == .queued && waits.after.attempt == 2 && waits.events.isEmpty)
         let late = chance(nextSlot: now + .seconds(5))
-        let over = decider.refused(starting, .stillAlive, text: "pid 7", chance: late, at: now)
+        let over = decider.refused(
+            starting, .stillAlive, text: "pid 7", outlook: Outlook(chance: late), at: now)
         #expect(over.after.state == .failed && over.after.reason == .leftovers)
     }
 
@@ -158,7 +160,7 @@ import WardenProtocol
         func step(_ waited: Int) -> RunStep {
             decider.refused(
                 starting, .stillAlive, text: "process 7 (sleep) of an earlier attempt still runs",
-                chance: chance, waited: .seconds(waited), at: now)
+                outlook: Outlook(chance: chance), waited: .seconds(waited), at: now)
         }
         for (waited, wait) in waits {
             #expect(step(waited).after.notBefore == now + .seconds(wait))

@@ -1,5 +1,3 @@
-import Timeline
-
 extension Duration {
     /// The duration as people read it, in its two largest units, cut and not rounded: `3 h 5 min`, `40 s`, `2 d`.
     ///
@@ -12,5 +10,10 @@ extension Duration {
         ]
         let first = parts.firstIndex { $0.0 > 0 } ?? 0
         return parts[first...].prefix(2).filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+    }
+
+    /// The duration as a limit that somebody set: ``words``, or `1500 ms` where it has a part of a second.
+    package var limitWords: String {
+        microseconds % 1_000_000 == 0 ? words : "\(microseconds / 1000) ms"
     }
 }

@@ -1,0 +1,90 @@
+import Delivery
+import Grouping
+import Ledger
+import Performing
+import Timeline
+import Tracking
+
+/// What a run that did not complete printed last.
+struct LastOutput {
+    /// The last lines, as they are stored; nil: none.
+    let tail: String?
+    /// The line that explains best why it failed.
+    let cause: String?
+
+    init(_ record: ExitRecord, _ outlook: Outlook) {
+        let bytes = outlook.hidden == nil ? [] : record.outputTail
+        let hidden = outlook.hidden ?? HiddenTexts()
+        let output = LastLines(bytes, hiding: hidden)
+        tail = output.text()
+        let errors = LastLines(bytes.isEmpty ? [] : record.errorTail, hiding: hidden)
+        cause = FailureLine.find(in: output, errors: errors)
+    }
+}
+
+extension Outlook {
+    /// The same of a run that is not tried again.
+    var withoutChance: Outlook {
+        var outlook = self
+        outlook.chance = nil
+        return outlook
+    }
+}
+
+extension RunOutcome {
+    /// What else is known of this end; of a completed run its row says it all.
+    func circumstances(_ record: ExitRecord?, _ outlook: Outlook) -> Fact.End.Circumstances {
+        guard state != .completed else { return Fact.End.Circumstances() }
+        return Fact.End.Circumstances(
+            took: record.map { $0.end - $0.startedAt },
+            limit: state == .timedOut ? outlook.spec?.timeout : nil,
+            next: state.isFailure ? outlook.next : nil)
+    }
+}
+
+/// What a completed run printed, as a message of its job's bot in the thread of the job's name.
+struct OutputPost {
+    let record: MessageRecord
+
+    /// The message that the run's spec asks for; nil: it asks for none, nothing was printed, or none of it may be shown.
+    init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
+        guard let part = outlook.spec?.outputMessage, let hidden = outlook.hidden,
+            let text = Self.text(part, end, outlook.output, hidden, of: run)
+        else { return nil }
+        // A run has one message at most, so that its own id names it.
+        let message = Message(
+            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end, run: run.name)
+        record = MessageRecord(message: message, run: run.id)
+    }
+
+    private static func text(
+        _ part: OutputMessage, _ end: ExitRecord, _ output: [UInt8], _ hidden: HiddenTexts, of run: RunRecord
+    ) -> String? {
+        let last = LastLines(end.outputTail, hiding: hidden)
+        switch part {
+        case .lastLine: return last.text(most: 1)
+        case .tail: return last.text()
+        case .all:
+            // A text to hide that the limit cuts in two is left out with what follows it.
+            let isCut = end.outputBytes > output.count
+            let bytes = isCut ? output.dropLast(hidden.longest) : output[...]
+            let text = trimmed(String(decoding: hidden.hide(in: Array(bytes)), as: UTF8.self).spoken)
+            guard !text.isEmpty else { return last.text() }
+            return isCut
+                ? "\(text)\n… \(end.outputBytes - bytes.count) bytes more: belfry run logs \(run.name)" : text
+        }
+    }
+
+    /// The text without blank lines at its beginning and white space at its end.
+    private static func trimmed(_ text: String) -> String {
+        var rest = text[...]
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        let lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.drop { $0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+    }
+}
+
+extension MessageRecord {
+    /// The fact of this message.
+    var fact: Fact.Post { Fact.Post(message.id, bot: message.bot, run: run) }
+}

@@ -1,0 +1,112 @@
+/// The last lines that a run printed, as a person would read them.
+///
+/// Blank lines are left out. Of a line that was drawn again and again with carriage returns the last version counts.
+package struct LastLines: Hashable, Sendable {
+    /// One of them.
+    package struct Line: Hashable, Sendable {
+        /// Without terminal sequences and control characters, on one line, at most 500 characters.
+        package var text: String
+        /// Whether it begins with white space: a line that belongs to the one above.
+        package var isIndented: Bool
+    }
+
+    /// How many of the last bytes of a stream are kept for it.
+    package static let byteLimit = 4096
+    /// The longest ``text(most:)`` in bytes.
+    package static let textLimit = 2048
+    private static let lineLimit = 500
+
+    /// Oldest first.
+    package let lines: [Line]
+
+    /// The lines of the last bytes of a stream; what is `hidden` is replaced before anything else happens to them.
+    ///
+    /// Where there are as many bytes as are kept at most, the first line is taken for the rest of one, and left out.
+    package init(_ bytes: some Sequence<UInt8>, hiding hidden: HiddenTexts = HiddenTexts()) {
+        let bytes = Array(bytes)
+        var rest = hidden.hide(in: bytes)[...]
+        if bytes.count >= Self.byteLimit {
+            // A text to hide may be cut in two as well.
+            rest =
+                rest.firstIndex(of: 0x0A).map { rest[rest.index(after: $0)...] }
+                ?? rest.dropFirst(hidden.longest)
+        }
+        lines = rest.split(separator: 0x0A).compactMap(Self.line)
+    }
+
+    private static func line(_ bytes: ArraySlice<UInt8>) -> Line? {
+        // What a carriage return leaves on the screen.
+        for part in bytes.split(separator: 0x0D).reversed() {
+            let text = CleanText.line(String(decoding: part, as: UTF8.self), limit: lineLimit)
+            if !text.isEmpty { return Line(text: text, isIndented: part.first == 0x20 || part.first == 0x09) }
+        }
+        return nil
+    }
+
+    /// The newest of them, at most `most`, separated by line feeds, in at most ``textLimit`` bytes.
+    ///
+    /// - Returns: nil: there is none.
+    package func text(most: Int = .max) -> String? {
+        var kept: [String] = []
+        var room = Self.textLimit
+        for line in lines.suffix(most).reversed() {
+            room -= line.text.utf8.count + (kept.isEmpty ? 0 : 1)
+            guard room >= 0 else { break }
+            kept.append(line.text)
+        }
+        if kept.isEmpty, let last = lines.last { return CleanText.line(last.text, limit: Self.textLimit / 8) }
+        return kept.isEmpty ? nil : kept.reversed().joined(separator: "\n")
+    }
+}
+
+/// Texts that must not be shown, such as the values of secrets: whatever holds one shows ``mark`` instead.
+package struct HiddenTexts: Hashable, Sendable {
+    /// What is shown in place of each.
+    package static let mark = "***"
+    /// Shorter ones are not hidden: they would hide parts of most words.
+    package static let shortest = 4
+
+    /// The longest first, so that one that contains another is hidden whole.
+    private let texts: [[UInt8]]
+
+    /// Hides each of `texts` that is long enough, and each such line of one that has several.
+    package init(_ texts: some Sequence<String> = []) {
+        var found: Set<[UInt8]> = []
+        for text in texts {
+            found.insert(Array(text.utf8))
+            for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+                // A line such as `}` of a file with several is no secret.
+                if line.count >= 2 * Self.shortest { found.insert(Array(line)) }
+            }
+        }
+        self.texts = found.filter { $0.count >= Self.shortest }.sorted { $0.count > $1.count }
+    }
+
+    /// Whether nothing is hidden.
+    package var isEmpty: Bool { texts.isEmpty }
+    /// The bytes of the longest.
+    package var longest: Int { texts.first?.count ?? 0 }
+
+    /// The bytes with ``mark`` in place of each hidden text.
+    package func hide(in bytes: [UInt8]) -> [UInt8] {
+        guard !isEmpty else { return bytes }
+        var shown: [UInt8] = []
+        shown.reserveCapacity(bytes.count)
+        var rest = bytes[...]
+        while let byte = rest.first {
+            if let text = texts.first(where: { $0[0] == byte && rest.starts(with: $0) }) {
+                shown += Self.mark.utf8
+                rest = rest.dropFirst(text.count)
+            } else {
+                shown.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return shown
+    }
+
+    /// The text with ``mark`` in place of each hidden one.
+    package func hide(in text: String) -> String {
+        isEmpty ? text : String(decoding: hide(in: Array(text.utf8)), as: UTF8.self)
+    }
+}

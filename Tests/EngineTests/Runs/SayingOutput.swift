@@ -1,0 +1,79 @@
+import Delivery
+import Grouping
+import Ledger
+import LedgerSQLite
+import Performing
+import Testing
+import Timeline
+import Tracking
+
+@testable import Engine
+
+@Suite struct `the output of a job as a message` {
+    private func said(
+        _ part: OutputMessage?, _ printed: String, hiding hidden: HiddenTexts? = HiddenTexts(),
+        bytes: Int? = nil
+    ) -> String? {
+        let all = Array(printed.utf8)
+        var run = RunRecord(
+            id: "r", job: "report", bot: "ops", kind: .scheduled, cause: "slot:1", state: .running,
+            queuedAt: at("10:00:00"), revision: 1)
+        run.ordinal = 4
+        var record = ExitRecord(
+            key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:01"),
+            endedAt: at("10:00:05"), outputBytes: bytes ?? all.count)
+        record.outputTail = Array(all.suffix(ExitRecord.tailLimit))
+        var spec = JobSpec.manual("report", "true")
+        spec.outputMessage = part
+        let outlook = Outlook(spec: spec, hidden: hidden, output: part == .all ? all : [])
+        guard let post = OutputPost(run, record, outlook)?.record else { return nil }
+        #expect(post.message.bot == "ops" && post.message.thread == "report" && post.run == "r")
+        #expect(post.message.at == at("10:00:05") && post.message.run == "report#4")
+        return post.message.text
+    }
+
+    @Test func `is its last line, its last lines, or all of it`() {
+        let printed = "\n# Report\n\n  1 of 2\n\u{1B}[1mdone\u{1B}[0m \n\n"
+        #expect(said(.lastLine, printed) == "done")
+        #expect(said(.tail, printed) == "# Report\n1 of 2\ndone")
+        #expect(said(.all, printed) == "# Report\n\n  1 of 2\ndone")
+    }
+
+    @Test(arguments: OutputMessage.allCases) func `is none where nothing was printed`(part: OutputMessage) {
+        #expect(said(part, "") == nil)
+        #expect(said(part, " \n\n") == nil)
+    }
+
+    @Test func `is none where nobody asks for it, or its secrets can't be read`() {
+        #expect(said(nil, "done") == nil)
+        for part in OutputMessage.allCases { #expect(said(part, "done", hiding: nil) == nil) }
+    }
+
+    @Test(arguments: OutputMessage.allCases) func `holds no secret`(part: OutputMessage) {
+        #expect(said(part, "token hunter2", hiding: HiddenTexts(["hunter2"])) == "token ***")
+    }
+
+    @Test func `is bounded, and says how much more there is`() throws {
+        let long = String(repeating: "line\n", count: 10)
+        let text = try #require(said(.all, long, bytes: 1050))
+        #expect(text.hasSuffix("line\n… 1000 bytes more: belfry run logs report#4"))
+    }
+
+    @Test func `is posted with the run's end, once`() async throws {
+        try await RunScene.run { scene in
+            var spec = JobSpec.manual("report", "echo one; echo two")
+            spec.bot = "ops"
+            spec.outputMessage = .all
+            let run = try await scene.end(of: scene.queue(spec))
+            #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted, .messagePosted])
+            let message = try #require(try await scene.ledger.message(id: run.id))
+            #expect(message.message.text == "one\ntwo" && message.message.thread == "report")
+            let failed = try await scene.end(of: scene.queue(spec.with { $0.shell = "echo one; exit 3" }))
+            #expect(try await scene.eventTypes(of: failed) == [.runStarted, .runFailed])
+            let long = try await scene.end(of: scene.queue(spec.with { $0.shell = "seq 100000" }))
+            let text = try #require(try await scene.ledger.message(id: long.id)?.message.text)
+            #expect(text.hasPrefix("1\n2\n") && text.utf8.count < OutputMessage.longest + 100)
+            #expect(text.hasSuffix("bytes more: belfry run logs \(long.name)"))
+        }
+    }
+}
