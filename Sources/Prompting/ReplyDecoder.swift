@@ -16,12 +16,16 @@ struct ReplyCount {
 
     private(set) var isOver = false
     private(set) var hasOutput = false
+    private(set) var hasStarted = false
     private var bytes = 0
 
     /// Reports an event that is not the last; a reply that becomes too long ends here.
     mutating func report(_ event: ReplyEvent, _ report: (ReplyEvent) -> Void) {
         guard !isOver else { return }
         switch event {
+        case .started:
+            report(hasStarted ? .activity : event)
+            hasStarted = true
         case .text(let text):
             guard !text.isEmpty else { return }
             let part = fitting(text)

@@ -19,6 +19,11 @@ import Tracking
         #expect(events.finish == Finish(.end, turn: Turn(.assistant, "Café opens at 9.")))
     }
 
+    @Test func `starts once, however often its provider says so`() {
+        let events = replies(AnthropicStreams.wire([AnthropicStreams.start, AnthropicStreams.start]))
+        #expect(events.filter { $0 == .started(nil) }.count == 1)
+    }
+
     @Test func `has its tool calls put together from their pieces`() {
         let events = replies(AnthropicStreams.tool)
         let call = ToolCall(

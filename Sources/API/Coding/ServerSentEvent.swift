@@ -1,3 +1,5 @@
+import Tracking
+
 /// One event of an event stream.
 ///
 /// - Source: WHATWG HTML, 9.2 "Server-sent events".
@@ -44,15 +46,9 @@ package struct ServerSentEventParser: Sendable {
     package static let limit = 4 * 1024 * 1024
 
     /// The id of the last event that had one; goes into `Last-Event-ID` of the next connection.
-    package private(set) var lastEventID: String?
+    package var lastEventID: String? { parser.lastEventID.isEmpty ? nil : parser.lastEventID }
 
-    private var line: [UInt8] = []
-    private var endedByReturn = false
-    private var atStart = true
-    private var id: String?
-    private var name: String?
-    private var data: [String] = []
-    private var size = 0
+    private var parser = EventStreamParser(lineLimit: limit, eventLimit: limit)
 
     /// A parser at the beginning of a stream.
     package init() {}
@@ -62,61 +58,19 @@ package struct ServerSentEventParser: Sendable {
     /// - Throws: ``APIError`` with ``ErrorCode/notBelfry`` when a line or an event exceeds ``limit``.
     package mutating func receive(_ bytes: some Sequence<UInt8>) throws(APIError) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
-        for byte in bytes {
-            let followsReturn = endedByReturn
-            endedByReturn = byte == 0x0D
-            switch byte {
-            case 0x0A where followsReturn: continue
-            case 0x0A, 0x0D:
-                if let event = endLine() { events.append(event) }
-            default:
-                line.append(byte)
-                size += 1
-                guard size <= Self.limit else {
-                    throw APIError(.notBelfry, "an event of the stream is larger than 4 MiB")
-                }
-            }
+        do throws(EventStreamParser.Failure) {
+            try parser.receive(Array(bytes)[...]) { events.append(ServerSentEvent($0)) }
+        } catch {
+            throw APIError(.notBelfry, "an event of the stream is larger than 4 MiB")
         }
         return events
     }
+}
 
-    private mutating func endLine() -> ServerSentEvent? {
-        defer {
-            line.removeAll(keepingCapacity: true)
-            atStart = false
-        }
-        if atStart, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
-        guard !line.isEmpty else { return dispatch() }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-            apply(field: String(decoding: line, as: UTF8.self), value: "")
-            return nil
-        }
-        var value = line[line.index(after: colon)...]
-        if value.first == UInt8(ascii: " ") { value.removeFirst() }
-        apply(
-            field: String(decoding: line[..<colon], as: UTF8.self),
-            value: String(decoding: value, as: UTF8.self))
-        return nil
-    }
-
-    private mutating func apply(field: String, value: String) {
-        switch field {
-        case "data": data.append(value)
-        case "event": name = value
-        case "id" where !value.unicodeScalars.contains("\0"): id = value
-        default: break  // A comment, `retry`, or a field of a later version.
-        }
-    }
-
-    private mutating func dispatch() -> ServerSentEvent? {
-        defer {
-            name = nil
-            data = []
-            id = nil
-            size = 0
-        }
-        if let id { lastEventID = id }
-        guard !data.isEmpty else { return nil }
-        return ServerSentEvent(id: id, name: name, data: data.joined(separator: "\n"))
+extension ServerSentEvent {
+    fileprivate init(_ event: EventStreamParser.Event) {
+        self.init(
+            id: event.id, name: event.name == "message" ? nil : event.name,
+            data: String(decoding: event.data, as: UTF8.self))
     }
 }

@@ -13,7 +13,6 @@ package struct ChatDecoder: ReplyDecoder {
     private var text = ""
     private var refusal = ""
     private var finishReason: String?
-    private var hasStarted = false
     private let model: String
 
     /// A decoder of the reply to a prompt to `model`.
@@ -63,10 +62,7 @@ package struct ChatDecoder: ReplyDecoder {
             let kind = error.kind(model: model, else: .server)
             return count.fail(ReplyFailure(kind, detail: error.message), report)
         }
-        if !hasStarted {
-            hasStarted = true
-            count.report(.started(nil), report)
-        }
+        if !count.hasStarted { count.report(.started(nil), report) }
         switch json["choices"] {
         case .array(let choices)?:
             // Only one reply is asked for.

@@ -8,7 +8,6 @@ import Tracking
 struct ClaudeLines: LineReader {
     private var text = ""
     private var hasPartials = false
-    private var hasStarted = false
     /// Whether the account reached its limit.
     private var isLimited = false
 
@@ -26,8 +25,7 @@ struct ClaudeLines: LineReader {
     private mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "system":
-            guard json["subtype"]?.text == "init", !hasStarted else { return [.event(.activity)] }
-            hasStarted = true
+            guard json["subtype"]?.text == "init" else { return [.event(.activity)] }
             let id = json["session_id"]?.text
             return [.event(.started(id.map { Continuation(provider: "claude", id: $0) }))]
         case "assistant": return (json["message"]?["content"]?.elements ?? []).map { block($0) }
