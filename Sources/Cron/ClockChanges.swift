@@ -60,11 +60,14 @@ package struct ClockChanges: Hashable, Sendable {
 extension Schedule {
     /// What the clock changes of `zone` in the ten years after `moment` do to it; nil when nothing.
     ///
-    /// A schedule that follows the clock through every hour is not affected: it loses and repeats what the clock does.
+    /// Of several schedules in the zone, the first that they do something to. A schedule that follows the clock through every hour is not affected: it loses and repeats what the clock does.
     package func clockChanges(after moment: Moment, in zone: ZoneRules) -> ClockChanges? {
         switch self {
         case .cron(let expression, _): expression.clockChanges(after: moment, in: zone)
         case .calendar(let grid, _): grid.walk(in: zone).clockChanges(after: moment)
+        case .several(let list):
+            list.members.lazy.filter { $0.zoneName == zone.name }
+                .compactMap { $0.clockChanges(after: moment, in: zone) }.first
         case .every, .after, .at, .startup, .manual: nil
         }
     }

@@ -140,7 +140,9 @@ extension DaemonHandler {
         if let record = last.first { run = await shown(record) }
         var job = WireJob(entry, lastRun: run)
         job.schedule.clockChanges =
-            entry.schedule.clockChanges(after: control.clock.now, in: entry.rules)?.sentence
+            entry.schedule.members.lazy.compactMap { [zones = entry.zones] member in
+                member.clockChanges(after: control.clock.now, in: zones[member.zoneName])?.sentence
+            }.first
         return job
     }
 }

@@ -35,7 +35,7 @@ package struct JobFields: Sendable {
         JobField(
             "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
         JobField(
-            "env", .variables, .environment,
+            "env", .variables(orFiles: true), .environment,
             "A variable added to the environment: a text, or { file: PATH } for a secret; repeatable.",
             option: "env", isRemovable: true),
         JobField(
@@ -171,7 +171,7 @@ package struct JobFields: Sendable {
             shown: { $0[path: "notify.afterMs"].flatMap(Duration.init(json:)).map { "reported after \($0.text)" } }
         ),
         JobField(
-            "labels", .variables, .labels,
+            "labels", .variables(), .labels,
             "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
             option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
             shown: { policies in

@@ -26,8 +26,8 @@ package enum JobForm: Hashable, Sendable {
     case seconds
     /// A program and its arguments.
     case words
-    /// Variables of the environment.
-    case variables
+    /// Named texts, such as variables of the environment; `{ file: PATH }` in place of a text where that may be.
+    case variables(orFiles: Bool = false)
     /// What is read on standard input.
     case input
 
@@ -106,10 +106,12 @@ package enum JobForm: Hashable, Sendable {
             _ = try JobForm.text().read(program)
             for word in words { try Self.checkBytes(word.text ?? "") }
             return value
-        case (.variables, .members(let members)):
+        case (.variables(let orFiles), .members(let members)):
             for member in members where member.value != .null {
                 try Self.checkVariable(member.name)
-                if case .members(let file) = member.value, let path = member.value["file"]?.text, file.count == 1 {
+                if orFiles, case .members(let file) = member.value, file.count == 1,
+                    let path = member.value["file"]?.text
+                {
                     _ = try JobForm.path.read(path)
                     continue
                 }

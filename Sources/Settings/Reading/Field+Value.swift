@@ -15,7 +15,7 @@ extension Field {
             if elements.isEmpty { fault("a command has at least one word") }
             let words = elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() }
             return .array(words.map { .string($0) })
-        case .variables: return variables()
+        case .variables(let orFiles): return variables(orFiles: orFiles)
         case .input: return input()
         default:
             guard let text = text() else { return nil }
@@ -61,17 +61,16 @@ extension Field {
         return nil
     }
 
-    private func variables() -> JSON? {
+    private func variables(orFiles: Bool) -> JSON? {
         if !isMap, !isEmpty, let hint = CommonMistakes.variables(self) {
             fault("expected a map, found \(isList ? "a list" : "text")", hint: hint)
             return nil
         }
         var variables: [JSON.Member] = []
         for (key, value) in entries() ?? [] {
-            guard let name = key.text(), let content = value.isMap ? value.secretFile() : value.plainText()
-            else {
-                continue
-            }
+            guard let name = key.text(),
+                let content = orFiles && value.isMap ? value.secretFile() : value.plainText()
+            else { continue }
             do { try JobForm.checkVariable(name) } catch { key.fault(error) }
             variables.append(JSON.Member(name, content))
         }

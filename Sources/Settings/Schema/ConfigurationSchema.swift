@@ -127,8 +127,10 @@ enum ScheduleSchema {
             let members = [JSON.Member(kind, value(of: kind))] + known.map { .init($0, companion($0)) }
             return SchemaParts.object(members, required: [kind])
         }
-        return JSON.object(["anyOf": .array([text] + kinds)]).described(
-            "When it runs: a cron expression, manual, startup, or one of the maps.")
+        let one = [text] + kinds
+        let several = SchemaParts.list(of: .object(["anyOf": .array(one)]), least: 1)
+        return JSON.object(["anyOf": .array(one + [several])]).described(
+            "When it runs: a cron expression, manual, startup, one of the maps, or a list of these.")
     }
 
     private static func value(of kind: String) -> JSON {

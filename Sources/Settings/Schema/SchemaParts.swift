@@ -98,6 +98,7 @@ extension JobForm {
             if longest < .max { schema["maxLength"] = .int(longest) }
             return schema
         case .choice(let words): return SchemaParts.words(words)
+        case .icon: return SchemaParts.word()
         case .botName:
             return .object(["type": SchemaParts.scalar, "pattern": .string("^[a-z0-9][a-z0-9._-]{0,62}$")])
         case .path: return SchemaParts.text("^/")
@@ -113,8 +114,10 @@ extension JobForm {
                 "minimum": .int(least),
             ])
         case .words: return SchemaParts.list(of: .object(["type": SchemaParts.scalar]), least: 1)
-        case .variables:
-            let value = JSON.object(["type": .array(SchemaParts.scalar.elements + [.string("null")])])
+        case .variables(let orFiles):
+            let text = JSON.object(["type": .array(SchemaParts.scalar.elements + [.string("null")])])
+            let file = SchemaParts.object([.init("file", SchemaParts.text("^/"))], required: ["file"])
+            let value = orFiles ? JSON.object(["anyOf": .array([text, file])]) : text
             return .object([
                 "type": SchemaParts.orNothing("object"),
                 "propertyNames": .object(["pattern": .string("^[^=]+$")]),

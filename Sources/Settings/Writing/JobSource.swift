@@ -1,6 +1,7 @@
 import Cron
 package import Ledger
 import Timeline
+import Tracking
 
 /// A job as a configuration file has it: a map `jobs:` with it alone, what is by default left out.
 ///
@@ -55,19 +56,21 @@ package struct JobSource {
             case .file(let path): return "{ file: \(YAMLText.scalar(path)) }"
             case nil: return "none"
             }
-        case (_, .texts(let words)):
+        case (_, .array(let elements)):
+            let words = elements.compactMap(\.text)
             guard words.contains(where: YAMLText.isBlock) else {
                 return "[" + words.map(YAMLText.scalar).joined(separator: ", ") + "]"
             }
             return words.map { "\n      - " + YAMLText.value($0, indent: 8) }.joined()
-        case (_, .map(let members)):
-            return members.sorted { $0.key < $1.key }.map { name, member in
-                let key = YAMLText.key(name)
+        case (_, .members(let members)):
+            return members.map { member in
+                let key = YAMLText.key(member.name)
+                let file = member.value["file"]?.text.map { "{ file: \(YAMLText.scalar($0)) }" }
                 return "\n      \(key)\(key.hasSuffix("\n") ? "      " : ""): "
-                    + YAMLText.value(member.text ?? "", indent: 8)
+                    + (file ?? YAMLText.value(member.value.text ?? "", indent: 8))
             }.joined()
-        case (_, .text(let text)): return YAMLText.value(text, indent: 6)
-        default: return form.words(value.inJSON)
+        case (_, .string(let text)): return YAMLText.value(text, indent: 6)
+        default: return form.words(value)
         }
     }
 }
@@ -89,6 +92,7 @@ extension JobSource {
         switch spec.kind {
         case .manual: return "manual"
         case .startup: return "startup"
+        case .several: return "[" + (spec.members ?? []).map(schedule).joined(separator: ", ") + "]"
         case .cron: return map([("cron", spec.text), ("zone", spec.zone)] + rules)
         case .every: return map([("every", spec.text), ("from", spec.anchor?.iso8601)])
         case .after: return map([("after", spec.text)])

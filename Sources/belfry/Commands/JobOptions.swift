@@ -127,7 +127,7 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
             throw ValidationError("write NAME=VALUE")
         }
         do throws(JobFault) {
-            return try JobForm.variables.read(
+            return try JobForm.variables().read(
                 json: .members([.init(String(text[..<sign]), .string(String(text[sign...].dropFirst())))]))
         } catch {
             throw ValidationError(error.message)
