@@ -34,19 +34,19 @@ import Testing
         #expect(webhook.data["run"]["outputTail"].text == run["outputTail"].text)
         let event = try await belfry.events().event("run.failed")
         #expect(event["data"]["message"].text == "no tape in the drive")
-        let popup = try await shown("backup failed", on: server)
+        let popup = try await notice("backup failed", on: server)
         #expect(popup.body.hasPrefix("no tape in the drive\nexit code 3"))
         #expect(popup.body.hasSuffix(", next try 03:00"))
 
         try await belfry.run("run", "ghost", "--follow")
-        #expect(try await shown("ghost failed", on: server).body == "/usr/bin/nonexistent does not exist")
+        #expect(try await notice("ghost failed", on: server).body == "/usr/bin/nonexistent does not exist")
         #expect(try await belfry.run("run", "boom", "--follow").text.contains("SIGSEGV"))
-        #expect(try await shown("boom crashed", on: server).body.hasPrefix("step 1\nSIGSEGV"))
+        #expect(try await notice("boom crashed", on: server).body.hasPrefix("step 1\nSIGSEGV"))
         try await belfry.run("run", "good", "--follow")
         #expect(try await belfry.json("run", "show", "good#1")["outputTail"].text == nil)
     }
 
-    private func shown(_ title: String, on server: NotificationServer) async throws -> ServerCall {
+    private func notice(_ title: String, on server: NotificationServer) async throws -> ServerCall {
         while true {
             let call = try #require(try await server.next())
             if call.summary == title { return call }

@@ -34,6 +34,6 @@ import Testing
         #expect(try await belfry.json("messages", "belfry").list.isEmpty)
         let refused = try await belfry.run(
             "job", "add", "wrong", "--every", "1h", "--notify-output", "all", "--", "true")
-        #expect(refused.code == 2 && refused.errors.contains("add --notify-message output"))
+        #expect(refused.code == 2 && refused.errors.contains("applies only to message: output"))
     }
 }

@@ -76,11 +76,11 @@ import Tracking
 
     @Test func `show since when a run is silent`() {
         let stalled = live("a#1", .stalled, progress: 0.42, updatedAt: 100)
-        #expect(RunWording.detail(of: stalled, at: at(220)) == "stalled 2m at 42%")
+        #expect(RunWording.detail(of: stalled, at: at(220)) == "stalled 2 min at 42%")
         var stale = live("a#1", progress: 0.42, phase: "copy", updatedAt: 100)
         stale.staleAt = at(200)
         #expect(RunWording.detail(of: stale, at: at(199)) == "copy")
-        #expect(RunWording.detail(of: stale, at: at(220)) == "no report for 2m: copy")
+        #expect(RunWording.detail(of: stale, at: at(220)) == "no report for 2 min: copy")
         let staleRow = LiveRow(stale, at: at(220), zone: .utc)
         let line = Frame([staleRow], size: TerminalSize(columns: 80, rows: 24), traits: colorful).lines[0]
         #expect(text(line).hasPrefix("\u{1B}[2m"))
@@ -143,7 +143,7 @@ import Tracking
         ended.reason = .exitCode
         let line = FinishedLine.line(ended, detail: "exit code 3", traits: plainColors, columns: 40)
         #expect(line.cells <= 40)
-        #expect(text(line).hasPrefix("✗ long-long-") && text(line).contains("…  failed after 4m"))
+        #expect(text(line).hasPrefix("✗ long-long-") && text(line).contains("…  failed after 4"))
         #expect(FinishedLine.line(ended, traits: plainColors, columns: 1).cells <= 8)
     }
 }
