@@ -152,7 +152,8 @@ extension Tower {
                     run.startedAt = tower.clock.now - .seconds(seconds)
                     run.endedAt = tower.clock.now
                     run.spec = .manual("make")
-                    (run.spec?.notify, run.spec?.notifyAfter) = (wish, .seconds(30))
+                    run.spec?.notify = wish
+                    run.spec?.notifyAfter = .seconds(30)
                     #expect(try await tower.control.takeIn(run))
                     try await tower.settled()
                     let isSent = try await tower.entries(of: "hook").contains { $0.run == id }
