@@ -4,6 +4,7 @@ import Engine
 import Ledger
 import TestSupport
 import Testing
+import Timeline
 
 @Suite struct `jobs over the socket` {
     @Test func `are added, changed, paused, shown and removed by the command line`() async throws {
