@@ -4,6 +4,7 @@ import Engine
 import Ledger
 import TestSupport
 import Testing
+import Timeline
 import Tracking
 
 @Suite struct `jobs over the socket` {

@@ -39,7 +39,8 @@ import Timeline
         #expect(lines == ["2026-03-10T00:00:00Z", "2026-03-10T08:00:00Z", "2026-03-10T13:00:00Z"])
         #expect(
             list.words(in: zones.first)
-                == "At 09:00, Europe/Berlin time; at 09:00, America/New_York time; at 09:00, Asia/Tokyo time")
+                == "At 09:00 every day, Europe/Berlin time; at 09:00 every day, America/New_York time; "
+                + "at 09:00 every day, Asia/Tokyo time")
     }
 
     @Test func `show what a clock change does to one of them`() throws {
