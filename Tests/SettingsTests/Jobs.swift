@@ -207,9 +207,10 @@ import Testing
         #expect(refusal("jobs:\n  a: { schedule: manual, nice: 99 }").contains("this job does nothing"))
     }
 
-    @Test func `whose schedule is a list is shown the usual form`() {
+    @Test func `whose schedule is a list of something else has each part refused at its place`() {
         let shown = refusal("jobs:\n  a: { schedule: [1, 2], shell: a }")
-        #expect(shown.contains("write schedule: \"30 2 * * *\""))
+        #expect(shown.contains("schedule[0]: expected 5, 6 or 7 fields, found 1"))
+        #expect(shown.contains("schedule[1]: expected 5, 6 or 7 fields, found 1"))
     }
 
     @Test func `that can never work is read, with a warning at the key at fault`() throws {

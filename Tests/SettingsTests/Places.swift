@@ -46,7 +46,7 @@ import Testing
         }
         #expect(
             places("jobs:\n  a: { schedule: [1,2], timeout: { a: b }, grace: zz, nope: 1 }")
-                == ["2:3:", "2:18:", "2:34:", "2:51:", "2:55:"])
+                == ["2:3:", "2:19:", "2:21:", "2:34:", "2:51:", "2:55:"])
         #expect(
             places("jobs:\n  a: { schedule: { zone: Mars/X, gap: no, fold: no }, shell: date }").count == 4)
         #expect(

@@ -140,7 +140,7 @@ import Timeline
         ("[ '30 2 * * *', [startup] ]", "schedule[1]: a list of schedules can't hold another list", ""),
         ("[ '30 2 * * *', { after: 15m } ]", "schedule[1]: after counts from the end of the last run", ""),
         ("[ manual, '30 2 * * *' ]", "schedule[0]: manual can't stand beside another schedule", "manual"),
-        ("[ '30 2 * * *', '61 2 * * *' ]", "schedule[1]: minute: 61 is outside 0...59", "61"),
+        ("[ '30 2 * * *', '61 2 * * *' ]", "schedule[1]: minute: 61 is outside 0-59", "61"),
         ("[ '30 2 * * *', '30 2 * * *' ]", "schedule[1]: this schedule is in the list already", "30 2 * * *"),
         (
             "[ \((1...17).map { "'\($0) 2 * * *'" }.joined(separator: ", ")) ]",
