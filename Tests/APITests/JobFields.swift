@@ -123,7 +123,10 @@ import Tracking
             #"{"limits":{"memory":1}}"#,
             "limits: only a job of the file has it; write it under jobs: in the configuration"
         ),
-        (#"{"concurrency":{"key":"a","most":1}}"#, "concurrency.most: no such field"),
+        (
+            #"{"concurrency":{"key":"a","most":1}}"#,
+            "concurrency.most: no such field; did you mean \"concurrency.max\"?"
+        ),
         (#"{"whatever":{}}"#, "whatever: no such field"),
     ])
     func `that no draft has is refused by name, with the one that was meant`(json: String, text: String)

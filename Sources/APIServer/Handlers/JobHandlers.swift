@@ -116,7 +116,7 @@ extension DaemonHandler {
 
     /// Refuses a bot that is not described, where any is.
     private func checkBot(of draft: JobDraft) throws(APIError) {
-        let bots = control.activeConfiguration.configuration.bots.keys + ["belfry"]
+        let bots = Set(control.activeConfiguration.configuration.bots.keys).union(["belfry"])
         guard bots.count > 1, let bot = draft.fields["bot"]?.text, !bots.contains(bot) else { return }
         throw APIError(
             .noSuchBot, "no bot \"\(bot)\"",
