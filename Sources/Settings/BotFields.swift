@@ -23,7 +23,8 @@ enum BotFields {
         BotField(key: "sound", form: .text(), doc: "A sound of the freedesktop sound theme.") {
             $0.soundName = $1.text
         },
-        BotField(key: "icon", form: .icon, doc: "The icon of its notifications: a name or an absolute path.") {
+        BotField(key: "icon", form: .icon, doc: "The icon of its notifications: a name or an absolute path.")
+        {
             $0.icon = $1.text
         },
         BotField(

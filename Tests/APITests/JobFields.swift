@@ -257,10 +257,11 @@ import Tracking
         try JobFields.standard.apply(draft, to: &spec)
         #expect(spec.labels == ["host": "db1"] && spec.notifyAfter == .seconds(60))
         let policies = JobFields.standard.policies(of: spec)
-        #expect(policies["labels"] == .map(["host": .text("db1")]))
+        #expect(policies["labels"] == .object(["host": .string("db1")]))
         #expect(JobFields.standard.summary(policies).hasSuffix("reported after 1m, labels host=db1"))
         let given = try JobFieldOptions.parse(["--label", "host=db1", "--label", "team=a=b"])
-        #expect(given.values == .map(["labels": .map(["host": .text("db1"), "team": .text("a=b")])]))
+        #expect(
+            given.values == .object(["labels": .object(["host": .string("db1"), "team": .string("a=b")])]))
         try JobFields.standard.apply(JobFieldOptions.parse(["--label", ""]).values, to: &spec)
         #expect(spec.labels.isEmpty && JobFields.standard.policies(of: spec)["labels"] == nil)
         #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--label", "host"]) }

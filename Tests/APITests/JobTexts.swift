@@ -6,6 +6,7 @@ import Ledger
 import TestSupport
 import Testing
 import Timeline
+import Tracking
 
 @Suite struct `a job as text` {
     /// Runs `belfry job edit` with a script in place of an editor; `$1` is the file.
@@ -35,7 +36,7 @@ import Timeline
             #expect(changed.status == 0, "\(changed.errors)")
             #expect(changed.output.hasPrefix("Changed a (revision 2): next at "))
             let after = try await job(house, "a")
-            #expect(after.shell == "echo hi" && after.policies["nice"] == .number(5))
+            #expect(after.shell == "echo hi" && after.policies["nice"] == .int(5))
             // The schedule is as it was, and so is its grid.
             #expect(after.schedule == before.schedule && after.env == ["SECRET"])
             let left = try Folder.names(in: house.folder.path).filter { $0.hasPrefix("belfry-edit") }

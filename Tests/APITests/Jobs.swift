@@ -95,7 +95,7 @@ import Tracking
             #expect(twice.errors.contains("this schedule is in the list already"), "\(twice.errors)")
             var draft = JobDraft()
             draft.name = "a"
-            draft.fields["shell"] = .text("true")
+            draft.fields["shell"] = .string("true")
             for member in [WireSchedule(kind: "after", text: "15m"), WireSchedule(several: [])] {
                 draft.schedule = WireSchedule(several: [WireSchedule(kind: "every", text: "1h"), member])
                 let asked = draft

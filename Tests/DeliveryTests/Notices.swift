@@ -96,9 +96,9 @@ private func job(
     @Test func `shows how long it still takes, beside what it does`() {
         var fact = JobFact(run: 1, state: .running, progress: 0.5, phase: "copy", at: start)
         fact.outlook = "about 6 s left"
-        #expect(NoticeComposer.compose(job(.progress, fact)).body == "copy · about 6 s left")
+        #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · copy · about 6 s left")
         fact.phase = nil
-        #expect(NoticeComposer.compose(job(.progress, fact)).body == "about 6 s left")
+        #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · about 6 s left")
     }
 
     @Test(arguments: [(0.0, 0), (0.29, 29), (0.57, 57), (1.0, 100), (-1, 0), (7, 100)])

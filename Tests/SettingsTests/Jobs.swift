@@ -75,7 +75,7 @@ import Testing
         ("bots: { ops: { notifications: { urgency: loud } } }", "\"loud\" is not known here"),
         (
             "jobs: { a: { schedule: manual, shell: cat, notify: { icon: ./robot.png } } }",
-            "jobs.a.notify.icon: is neither an icon's name nor an absolute path"
+            "jobs.a.notify.icon: \"./robot.png\" is neither an icon's name nor an absolute path"
         ),
         (
             "jobs: { a: { schedule: manual, shell: cat, notify: { urgency: high } } }",
@@ -83,7 +83,7 @@ import Testing
         ),
         (
             "jobs: { a: { schedule: manual, shell: cat, notify: loudly } }",
-            "write notify: { urgency: normal }"
+            "write notify: { after: 10s }"
         ),
     ])
     func `names what is no icon and no urgency`(_ text: String, _ fault: String) {

@@ -1,5 +1,6 @@
 import Delivery
 import Host
+import Grouping
 import Ledger
 import TestSupport
 import Testing
@@ -79,6 +80,7 @@ import Timeline
     static let everyField: @Sendable (inout JobSpec) -> Void = { spec in
         spec.bot = "ops"
         spec.environment = ["A": "", "B C": "x: y # z", "Ü": "true"]
+        spec.secretFiles = ["TOKEN": "/run/secrets/a b"]
         spec.directory = "/srv/my data"
         spec.overlap = .queueOne
         spec.catchUp = CatchUpPolicy(mode: .all, within: .seconds(7200), burst: 7)
@@ -91,6 +93,8 @@ import Timeline
         spec.leftovers = LeftoverPolicy(wait: .zero, then: .fail)
         spec.priority = -5
         spec.concurrency = ConcurrencyKey(key: "disk, [a]: {b}", max: 2)
+        (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
+        (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
         spec.rules.user = "0"
         spec.rules.nice = -20
         spec.rules.umask = 0

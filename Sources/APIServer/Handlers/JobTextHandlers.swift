@@ -44,7 +44,7 @@ extension DaemonHandler {
     /// Reads jobs as files have them, in `zone` where they name none; it needs no secrets.
     private func reader(zone: String) -> ConfigurationReader {
         var reader = ConfigurationReader(
-            hostZone: zone, zone: control.zones, readSecret: { _ throws in throw APIError(.badConfig) })
+            hostZone: zone, zone: control.host.zones, readSecret: { _ throws in throw APIError(.badConfig) })
         reader.phraseZones = reading.phraseZones
         return reader
     }
@@ -57,6 +57,10 @@ extension ScheduleSpec {
         switch schedule {
         case .every(_, let anchor): self.anchor = anchor
         case .calendar(let grid, _): text = grid.rule.text
+        case .several(let list):
+            for (place, member) in list.members.enumerated() {
+                members?[place].nameFirstMoment(of: member)
+            }
         case .cron, .after, .at, .startup, .manual: break
         }
     }

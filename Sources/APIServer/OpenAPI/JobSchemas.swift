@@ -69,7 +69,7 @@ extension JobField {
         case .choice(let choices): words = choices
         case .words: type = "array"
         case .variables: type = "object"
-        case .text, .interval, .botName, .path, .mask, .input: break
+        case .text, .interval, .botName, .icon, .path, .mask, .input: break
         }
         return .object([
             // A draft holds a map, the policies its kind alone.

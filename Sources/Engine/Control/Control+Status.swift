@@ -122,9 +122,9 @@ extension Control {
                     kind: "noWarden", message: "no warden answers; runs wait\(why)",
                     hint: "start it with: systemctl start belfry-warden, or look at the log of belfryd"))
         }
-        let isAnyoneTold = status.channels.contains { $0.health.map { $0.state == .working } ?? true }
+        let isAnyoneNotified = status.channels.contains { $0.health.map { $0.state == .working } ?? true }
         let absent = status.channels.filter { $0.health?.isAbsent == true }.map(\.channel.name)
-        if !absent.isEmpty { problems.append(problem(ofAbsent: absent, isAnyoneTold: isAnyoneTold)) }
+        if !absent.isEmpty { problems.append(problem(ofAbsent: absent, isAnyoneNotified: isAnyoneNotified)) }
         for (channel, health) in status.channels {
             guard let health, health.state != .working, !health.isAbsent else { continue }
             let why = health.lastError.map { ": \($0)" } ?? ""
@@ -133,7 +133,7 @@ extension Control {
                     kind: "channel", message: "channel \"\(channel.name)\" is \(health.state.rawValue)\(why)",
                     hint: "try it with: belfry channel test \(channel.name)",
                     // Nobody is logged in, for example: the others still ring.
-                    isWarning: health.state == .away && isAnyoneTold))
+                    isWarning: health.state == .away && isAnyoneNotified))
         }
         if let dead = status.outbox[.dead], dead > 0 {
             problems.append(
@@ -146,9 +146,9 @@ extension Control {
     }
 
     /// A machine without a desktop: nothing is broken, but perhaps nobody hears of a failure.
-    private func problem(ofAbsent channels: [String], isAnyoneTold: Bool) -> EngineProblem {
+    private func problem(ofAbsent channels: [String], isAnyoneNotified: Bool) -> EngineProblem {
         let names = channels.map { "\"\($0)\"" }.joined(separator: ", ")
-        guard !isAnyoneTold else {
+        guard !isAnyoneNotified else {
             return EngineProblem(
                 kind: "noDesktop", message: "no desktop here; nothing is shown on channel \(names)",
                 hint: "on a machine that never has one, remove it from channels: and routes:", isWarning: true
@@ -158,7 +158,7 @@ extension Control {
             kind: "noDesktop",
             message: "no desktop here; failures are only listed in \"belfry runs\"",
             hint:
-                "add a webhook to \(configurationPath): channels: { hook: { kind: webhook, url: https://... } }",
+                "add a webhook to \(files.path): channels: { hook: { kind: webhook, url: https://... } }",
             isWarning: true)
     }
 

@@ -133,13 +133,14 @@ struct ItemTurn {
         }
         items[key] = item
         if isShown || (!isTick && (item.decider, item.views) != before) { written.insert(key) }
-        if waiting.timer != nil, item.timer == nil, !isShown || item.shown == nil,
+        // What waited to be shown of a thread was read before: it is news for nobody any more.
+        if case .thread = key, waiting.timer != nil, item.timer == nil, !isShown || item.shown == nil,
             let event = waiting.nextJudged(on: nil)
         {
-            forget(item, event)
+            forget(Matter(readBeforeShown: key, only: item.only), event, of: key)
         }
         if waiting.isEarly, !item.isEarly, !item.isAtWork, let event = waiting.nextJudged(on: nil) {
-            forget(Matter(overBeforeShown: key, only: item.only), event)
+            forget(Matter(overBeforeShown: key, only: item.only), event, of: key)
         }
     }
 
@@ -212,16 +213,10 @@ struct ItemTurn {
         }
     }
 
-    /// What waited to be shown of a thread was read before: it is news for nobody any more.
-    private mutating func forget(_ item: KeptItem, _ event: Int64) {
-        guard case .thread = item.key else { return }
-        forget(Matter(readBeforeShown: item.key, only: item.only), event)
-    }
-
     /// What waited to be shown is not, as the matter says.
-    private mutating func forget(_ matter: Matter, _ event: Int64) {
+    private mutating func forget(_ matter: Matter, _ event: Int64, of key: ItemKey) {
         verdicts += tools.dispatcher.dispatch(matter, by: rules, at: now).map {
-            VerdictRecord($0, of: event, at: now)
+            VerdictRecord($0, of: event, item: "\(key)", at: now)
         }
     }
 

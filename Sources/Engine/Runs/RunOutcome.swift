@@ -240,7 +240,7 @@ final class RunSpecs {
             let (schedule, rules) = try? job.spec.schedule.read(seed: job.name, zones: zones),
             let next = schedule.nextSlot(after: clock.now, in: rules)
         {
-            outlook.next = NextTry(at: next, offsetSeconds: rules.offsetSeconds(at: next))
+            outlook.next = NextTry(at: next, offsetSeconds: rules.first.offsetSeconds(at: next))
         }
         if spec.attempts > 1 { outlook.chance = RetryChance(spec: spec, nextSlot: outlook.next?.at) }
         return outlook

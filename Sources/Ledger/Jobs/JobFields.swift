@@ -168,7 +168,9 @@ package struct JobFields: Sendable {
             "notify.after", .duration(orZero: true), .at(\.notifyAfter),
             "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
             option: "notify-after",
-            shown: { $0[path: "notify.afterMs"].flatMap(Duration.init(json:)).map { "reported after \($0.text)" } }
+            shown: {
+                $0[path: "notify.afterMs"].flatMap(Duration.init(json:)).map { "reported after \($0.text)" }
+            }
         ),
         JobField(
             "labels", .variables(), .labels,
