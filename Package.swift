@@ -44,7 +44,7 @@ let stations: [Target] = [
     effect("Host", ["Timeline", "CLinux"]),
     effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
-    effect("API", ["Timeline", "Tracking"]),
+    effect("API", ["Timeline", "Tracking", "Ledger"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
     effect(
         "APIServer",

@@ -1,6 +1,6 @@
 import Delivery
-import Host
 import Grouping
+import Host
 import Ledger
 import TestSupport
 import Testing
