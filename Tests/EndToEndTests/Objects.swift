@@ -28,7 +28,8 @@ import Testing
         #expect(channel["state"].text == "away")
         #expect(status["problems"].list.contains { $0.keys == ["kind", "message", "hint", "severity"] })
         #expect(try await belfry.run("status").code == 0)
-        #expect(try await belfry.run("doctor").code == 1)
+        // A machine without a desktop is a warning.
+        #expect(try await belfry.run("doctor").code == 0)
         #expect(try await belfry.run("doctor", "--json").json().list.count >= status["problems"].list.count)
     }
 

@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: [
         ["nonsense"], ["status", "--nonsense"], ["runs", "--limit", "0"], ["runs", "--limit", "ten"],
-        ["run", "show", "x"], ["run", "show", "x#0"], ["notify"], ["notify", "x", "--expire", "soon"],
+        ["run", "show", "x#"], ["run", "show", "x#0"], ["notify"], ["notify", "x", "--expire", "soon"],
         ["job", "add"], ["exec"], ["events", "--since", "-1"], ["exec", "--notify", "no", "--", "x"],
         ["cron", "next", "0 25 * * *"], ["status", "--socket", "x", "--system"], ["runs", "--state", "odd"],
     ])

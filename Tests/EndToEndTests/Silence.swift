@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -34,23 +35,22 @@ import Testing
 
     @Test func `shows a run that lasts, through kill -9, and its result in the same place`() async throws {
         let folder = try TemporaryFolder()
-        let gate = try Gate(in: folder)
+        let end = folder.file("end")
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)
         let belfry = try await home(
             """
               climb:
                 schedule: manual
-                env: { GATE: \(gate.path) }
                 notify: { after: 1h }
-                shell: 'systemd-notify X_PROGRESS=2/5; read line < "$GATE"'
+                shell: 'while ! [ -e \(end) ]; do systemd-notify X_PROGRESS=2/5; sleep 0.2; done'
             """, bus: bus)
         try await belfry.run("run", "climb")
         try await belfry.restart()
         var call = try #require(try await server.next())
         let first = call
         while call.hints["value"] != "i:40" { call = try #require(try await server.next()) }
-        try gate.open()
+        try Data().write(to: URL(fileURLWithPath: end))
         while call.hints["value"] != nil { call = try #require(try await server.next()) }
         #expect(call.replacesID == first.id)
         #expect(call.hints["category"] == "s:x-belfry.job.completed" && call.hints["suppress-sound"] != nil)

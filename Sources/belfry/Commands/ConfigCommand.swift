@@ -87,8 +87,8 @@ struct ConfigSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Prints the JSON Schema of the configuration file.",
         discussion: """
-            Editors with a YAML language server complete and check the file by it. The first line of the manual
-            names the schema:
+            Editors with a YAML language server complete and check the file by it. The
+            first line of the manual names the schema:
 
               belfry config schema >~/.config/belfry/belfry.schema.json
             """)
