@@ -7,9 +7,10 @@ import Tracking
 @Suite struct `the notice of a storm` {
     private let noon = Moment(seconds: 43_200)
 
-    /// What is shown of jobs that fail two seconds apart, of which some recover then.
+    /// What is shown of jobs that fail two seconds apart, of which some recover then, or leave.
     private func notice(
-        _ count: Int, recovered: Int = 0, labels: [String: String] = [:], state: RunState = .failed
+        _ count: Int, recovered: Int = 0, left: Int = 0, labels: [String: String] = [:],
+        state: RunState = .failed
     ) throws -> Notice {
         var item = StormItem(number: 1)
         var shown: ItemSnapshot?
@@ -24,6 +25,9 @@ import Tracking
         }
         for number in 1...count where number <= recovered {
             note(item.end("job-\(number)", isWell: true, at: now))
+        }
+        for number in 1...count where number <= left {
+            note(item.end("job-\(number)", isWell: false, at: now))
         }
         return NoticeComposer.compose(try #require(shown))
     }
@@ -46,6 +50,13 @@ import Tracking
         #expect(all.title == "3 jobs recovered on host db1" && all.body == "job-1, job-2, job-3")
         #expect(all.ring && all.urgency == .normal && all.category == "x-belfry.job.recovered")
         #expect(try notice(3, state: .lost).title == "3 jobs were lost")
+    }
+
+    @Test func `names a single job in the singular`() throws {
+        let host = ["host": "db1"]
+        #expect(try notice(3, left: 2, labels: host).title == "1 job failed on host db1")
+        #expect(try notice(3, left: 2, state: .lost).title == "1 job was lost")
+        #expect(try notice(3, recovered: 2).title == "1 of 3 jobs still fails")
     }
 
     @Test func `takes the place of the jobs' own where items are edited in place, and nowhere else`() {

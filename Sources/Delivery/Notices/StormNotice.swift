@@ -3,12 +3,16 @@ import Grouping
 // Storms.
 
 extension StormReport {
-    /// `12 jobs failed on host db1`, `9 of 12 jobs still fail`, `12 jobs recovered`.
+    /// `12 jobs failed on host db1`, `9 of 12 jobs still fail`, `12 jobs recovered`; in the singular for one job.
     var title: String {
         let shared = labelName.flatMap { name in labelValue.map { " on \(name) \($0)" } } ?? ""
-        if failing == 0 { return "\(total) jobs recovered\(shared)" }
-        if failing < total { return "\(failing) of \(total) jobs still fail\(shared)" }
-        return "\(total) jobs \(isLost ? "were lost" : "failed")\(shared)"
+        let all = total == 1 ? "1 job" : "\(total) jobs"
+        if failing == 0 { return "\(all) recovered\(shared)" }
+        if failing < total {
+            return "\(failing) of \(total) jobs still \(failing == 1 ? "fails" : "fail")\(shared)"
+        }
+        let lost = total == 1 ? "was lost" : "were lost"
+        return "\(all) \(isLost ? lost : "failed")\(shared)"
     }
 
     /// The text of the failure, and the names of the jobs.

@@ -99,6 +99,9 @@ final class ItemCache: Turn {
     /// The newest event that was read; 0 before the first.
     var cursor: Int64 { state.withLock { $0.kept == nil ? 0 : $0.cursor } }
 
+    /// The jobs that fail alike, as the ledger holds them.
+    var stormJobs: Set<String> { state.withLock { $0.storms.jobs } }
+
     /// When the first item must be woken.
     var nextFlush: Moment? { state.withLock { $0.kept?.nextFlush } }
 
@@ -189,6 +192,8 @@ final class ItemCache: Turn {
             return TurnReads(events: .of(consumer: Self.consumer, limit: Self.batch), itemsToWake: .max)
         case .wake(let keys):
             return ItemTurn.reads(waking: keys, activeConfiguration.configuration, isAwake: isAwake)
+        case .leave:
+            return TurnReads()
         case .report(let states):
             let policy = ItemTurn.jobPolicy(activeConfiguration.configuration)
             guard policy.hears.contains(.progress), !states.isEmpty else { return nil }
@@ -223,6 +228,12 @@ final class ItemCache: Turn {
         case .wake(let keys):
             return try turn(by: input, on: Set(keys)) { turn in
                 for key in keys { turn.wake(key) }
+            }
+        case .leave(let jobs):
+            let storms = state.withLock(\.newestStorms)
+            let keys = Set(jobs.compactMap(storms.number).map(ItemKey.storm))
+            return try turn(by: input, on: keys) { turn in
+                for job in jobs { turn.leaveStorm(job) }
             }
         case .report(let states):
             return try turn(by: input, on: Set(states.map(\.itemKey))) { turn in
@@ -315,6 +326,8 @@ struct ItemErrand: Turn {
         case load
         /// Wakes these items: their moment has come.
         case wake([ItemKey])
+        /// Takes these jobs out of their storms: they were removed.
+        case leave([String])
         /// Shows where these runs are.
         case report([LiveState])
     }

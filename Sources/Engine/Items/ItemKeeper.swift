@@ -20,6 +20,8 @@ package actor ItemKeeper: Keeper {
     private var seenOnBoard: UInt64 = 0
     private var boardLookedAt: Duration?
     private var hasNewsOnBoard = false
+    /// Whether a job may have been removed since the storms were last compared with the jobs.
+    private var hasNewsOfJobs = true
     private var clock: any WallClock { loop.clock }
 
     package init(
@@ -47,11 +49,17 @@ package actor ItemKeeper: Keeper {
     }
 
     func wakers() -> [Waker] {
-        [Waker { [weak self, taps = board.taps()] _ in for await _ in taps { await self?.noteBoard() } }]
+        [
+            Waker { [weak self, taps = board.taps()] _ in for await _ in taps { await self?.noteBoard() } },
+            Waker { [weak self, commits = ledger.commits()] _ in
+                for await stations in commits where stations.contains(.jobs) { await self?.noteJobs() }
+            },
+        ]
     }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         if cache.isBlank { try await load() }
+        try await dropRemovedJobs()
         try await followBoard()
         let now = clock.now
         if cache.isDue(at: now) { try await run(.wake(cache.due(at: now))) }
@@ -60,6 +68,7 @@ package actor ItemKeeper: Keeper {
 
     /// Reads what happened before this daemon started, or while turns were refused.
     private func load() async throws(LedgerError) {
+        hasNewsOfJobs = true
         var last = try await run(.load)
         var reached: Int64 = 0
         while cache.cursor < last, cache.cursor > reached {
@@ -71,6 +80,34 @@ package actor ItemKeeper: Keeper {
     @discardableResult
     private func run(_ kind: ItemErrand.Kind) async throws(LedgerError) -> Int64 {
         try await ledger.commit(ItemErrand(kind: kind, cache: cache)).lastEvent
+    }
+
+    // MARK: Removed jobs
+
+    private func noteJobs() {
+        hasNewsOfJobs = true
+        loop.bell.ring()
+    }
+
+    /// Takes the jobs that no longer exist out of their storms: these would never end.
+    ///
+    /// A command that was never stored as a job has no revision, and stays.
+    private func dropRemovedJobs() async throws(LedgerError) {
+        guard hasNewsOfJobs else { return }
+        hasNewsOfJobs = false
+        do throws(LedgerError) {
+            let listed = cache.stormJobs
+            guard !listed.isEmpty else { return }
+            let stored = Set(try await ledger.jobs(named: listed).map(\.name))
+            var removed: [String] = []
+            for job in listed.subtracting(stored).sorted() where try await ledger.lastRevision(of: job) > 0 {
+                removed.append(job)
+            }
+            if !removed.isEmpty { try await run(.leave(removed)) }
+        } catch {
+            hasNewsOfJobs = true
+            throw error
+        }
     }
 
     // MARK: Progress

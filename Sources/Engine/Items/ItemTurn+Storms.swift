@@ -49,6 +49,13 @@ extension ItemTurn {
         updateStorm(number, by: event) { $0.end(job, isWell: isWell, at: now) }
     }
 
+    /// A job was removed: it neither fails nor recovers any more.
+    mutating func leaveStorm(_ job: String) {
+        let now = now
+        guard let number = storms.number(of: job) else { return }
+        updateStorm(number) { $0.end(job, isWell: false, at: now) }
+    }
+
     /// Wakes a storm whose moment has come.
     mutating func wakeStorm(_ number: Int) {
         let now = now

@@ -23,6 +23,9 @@ struct StormIndex {
     /// What the failures of a storm have in common.
     func cause(of number: Int) -> FailureCause? { storms[number]?.cause }
 
+    /// The jobs that are in a storm, or in what may become one.
+    var jobs: Set<String> { Set(byJob.keys) }
+
     /// The jobs of a storm, in the order of their first failures.
     func jobs(of number: Int) -> [String] { storms[number]?.members.map(\.job) ?? [] }
 

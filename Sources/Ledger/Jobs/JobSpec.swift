@@ -85,9 +85,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
 
     /// Whether both were written alike; when their schedules became active plays no part.
     package func isWritten(as other: JobSpec) -> Bool {
-        var (one, two) = (self, other)
-        (one.schedule.made, two.schedule.made) = (nil, nil)
-        return one == two
+        guard schedule.isWritten(as: other.schedule) else { return false }
+        var spec = self
+        spec.schedule = other.schedule
+        return spec == other
     }
 }
 

@@ -133,6 +133,39 @@ extension Tower {
         }
     }
 
+    @Test func `lose one that is removed, and recover without it`() async throws {
+        try await Tower.run(keepers: [.items, .slots], channels: channels, routes: routes) { tower in
+            for job in ["a", "b", "c"] { _ = try await tower.control.add(.manual(job)) }
+            try await tower.fail("a", "b", "c")
+            tower.clock.advance(by: .seconds(2))
+            try await tower.succeed("b", "c")
+            tower.clock.advance(by: .seconds(2))
+            try await tower.until { try await tower.storm()?.failing == 1 }
+            tower.clock.advance(by: .seconds(2))
+            try await tower.control.remove("a")
+            try await tower.until { try await tower.storm()?.failing == 0 }
+            #expect(try await tower.storm()?.jobs == ["b", "c"])
+        }
+    }
+
+    @Test func `lose one that was removed while no daemon ran, and keep one that is paused`() async throws {
+        let folder = try TemporaryFolder()
+        try await Tower.run(in: folder, keepers: [.items, .slots], channels: channels, routes: routes) {
+            tower in
+            for job in ["a", "b", "c"] { _ = try await tower.control.add(.manual(job)) }
+            try await tower.fail("a", "b", "c")
+            #expect(try await tower.storm()?.total == 3)
+        }
+        let ledger = try folder.ledger()
+        try await ledger.commit([
+            .removeJob(name: "a", revision: 1), .pauseJob(name: "b", Pause(since: at("10:00:10"))),
+        ])
+        await ledger.close()
+        try await Tower.run(in: folder, at: at("10:01:00"), channels: channels, routes: routes) { tower in
+            try await tower.until { try await tower.storm()?.jobs == ["b", "c"] }
+        }
+    }
+
     @Test func `put away stay away, and what fails after that is news`() async throws {
         try await Tower.run(channels: channels, routes: routes) { tower in
             try await tower.fail("a", "b", "c")

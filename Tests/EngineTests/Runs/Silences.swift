@@ -17,6 +17,8 @@ import Tracking
             let warden = try #require(await scene.keeper.wardenProcess)
             kill(warden, SIGSTOP)
             defer { kill(warden, SIGCONT) }
+            // The wait for the run before ended at another moment: its sleep is reported, too.
+            scene.clock.advance(by: .seconds(1))
             let first = try await scene.queue("true")
             try await scene.run(first) { $0.state == .starting }
             let deadline = scene.clock.now + AnswerWatch.patience
@@ -26,7 +28,7 @@ import Tracking
             #expect(await scene.keeper.isWardenSilent)
             #expect(await scene.keeper.wardenProcess == warden)
             let second = try await scene.queue("true")
-            while await scene.keeper.obstacle(of: second.id) != .wardenAway {}
+            while await scene.keeper.obstacle(of: second.id) != .wardenAway { try Task.checkCancellation() }
             #expect(try await scene.ledger.run(id: second.id)?.state == .queued)
             kill(warden, SIGCONT)
             #expect(try await scene.end(of: first).state == .completed)

@@ -23,6 +23,15 @@ import Timeline
 
     private func every(_ text: String) -> ScheduleSpec { ScheduleSpec(kind: .every, text: text, zone: "UTC") }
 
+    @Test func `is written alike whenever its members became active`() {
+        let written = several([cron("0 9 * * *"), every("20s")])
+        var stored = written
+        stored.schedule.note(made: at("10:00:00"), replacing: nil, activeSince: at("10:00:00"))
+        #expect(stored != written && stored.isWritten(as: written) && written.isWritten(as: stored))
+        #expect(!stored.isWritten(as: several([cron("0 9 * * *"), every("30s")])))
+        #expect(!stored.isWritten(as: written.with { $0.overlap = .skip }))
+    }
+
     @Test func `runs at the slots of all, and once where they coincide`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(several([cron("0 11,12 * * *"), every("40m"), cron("20 11 * * *")]))

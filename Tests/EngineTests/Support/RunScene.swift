@@ -141,7 +141,13 @@ struct RunScene {
     }
 
     /// Waits until the keeper has done all that follows the ends so far: it starts no other run before.
-    func settled() async throws { _ = try await end(of: queue("true")) }
+    ///
+    /// The run that it waits for has left the board as well: that follows its commit.
+    func settled() async throws {
+        let last = try await end(of: queue("true"))
+        for await _ in board.taps() where await board.state(of: last.id) == nil { return }
+        throw CancellationError()
+    }
 
     /// The events of a run, in order.
     func events(of run: RunRecord) async throws -> [NewEvent] {
