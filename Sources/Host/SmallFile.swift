@@ -58,6 +58,17 @@ package enum SmallFile {
         if isDurable { try syncFolder(of: path) }
     }
 
+    /// When the file at `path`, or the link that leads to it, was last changed or put there, in microseconds since 1970.
+    ///
+    /// The corresponding C functions are `stat` and `lstat`.
+    package static func changeTime(_ path: String) throws(HostError) -> Int64 {
+        var (file, link) = (stat(), stat())
+        guard unsafe stat(path, &file) == 0 else { throw .last("stat", path) }
+        guard unsafe lstat(path, &link) == 0 else { throw .last("lstat", path) }
+        return [file, link].map { Int64($0.st_ctim.tv_sec) * 1_000_000 + Int64($0.st_ctim.tv_nsec) / 1000 }
+            .max() ?? .max
+    }
+
     /// Makes a creation, renaming or removal of `path` outlive a power cut.
     package static func syncFolder(of path: String) throws(HostError) {
         let folder = try Descriptor.open(parent(of: path), O_RDONLY | O_DIRECTORY)

@@ -35,8 +35,11 @@ package enum RunWording {
         }
         // A success by the exit code needs no words.
         let isSaid = live.state == .completed || live.reason?.rawValue == live.state.rawValue
-        guard let why = detail ?? (isSaid ? nil : live.reason?.words) else { return words }
-        return "\(words): \(CleanText.line(why, limit: 300))"
+        let why = detail ?? (isSaid ? nil : live.reason?.words)
+        // What never began said nothing itself: the message is Belfry's explanation.
+        let more = live.startedAt == nil && [.failed, .lost].contains(live.state) ? live.message : nil
+        return ([words] + [why, more].compactMap { $0.map { CleanText.line($0, limit: 300) } })
+            .joined(separator: ": ")
     }
 
     /// Phase and message as one text.
@@ -121,9 +124,9 @@ package enum FinishWording {
 package enum DisplayDuration {
     /// At most two units, cut and not rounded: `42 s`, `3 min 12 s`, `1 h 5 min`, `2 d 3 h`.
     ///
-    /// Less than a second and negative ones are `0 s`.
+    /// Less than a second and negative ones are `<1 s`.
     package static func text(_ duration: Duration) -> String {
-        duration < .seconds(1) ? "0 s" : duration.words
+        duration < .seconds(1) ? "<1 s" : duration.words
     }
 }
 

@@ -107,7 +107,8 @@ enum EscapeStripper {
         return text
     }
 
-    private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {
+    /// Skips what follows an escape character and belongs to its sequence.
+    static func skipSequence(_ rest: inout ArraySlice<UInt8>) {
         switch rest.popFirst() {
         case UInt8(ascii: "["):
             // Parameters and intermediates, then one final byte.

@@ -31,13 +31,14 @@ package struct LastLines: Hashable, Sendable {
                 rest.firstIndex(of: 0x0A).map { rest[rest.index(after: $0)...] }
                 ?? rest.dropFirst(hidden.longest)
         }
-        lines = rest.split(separator: 0x0A).compactMap(Self.line)
+        lines = rest.split(separator: 0x0A).compactMap { Self.line($0, hiding: hidden) }
     }
 
-    private static func line(_ bytes: ArraySlice<UInt8>) -> Line? {
+    private static func line(_ bytes: ArraySlice<UInt8>, hiding hidden: HiddenTexts) -> Line? {
         // What a carriage return leaves on the screen.
         for part in bytes.split(separator: 0x0D).reversed() {
-            let text = CleanText.line(String(decoding: part, as: UTF8.self), limit: lineLimit)
+            let text = CleanText.line(
+                hidden.clean(String(decoding: part, as: UTF8.self)), limit: lineLimit)
             if !text.isEmpty { return Line(text: text, isIndented: part.first == 0x20 || part.first == 0x09) }
         }
         return nil
@@ -74,6 +75,7 @@ package struct HiddenTexts: Hashable, Sendable {
         var found: Set<[UInt8]> = []
         for text in texts {
             found.insert(Array(text.utf8))
+            found.insert(Array(Self.line(text).utf8))
             for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
                 // A line such as `}` of a file with several is no secret.
                 if line.count >= 2 * Self.shortest { found.insert(Array(line)) }
@@ -87,16 +89,17 @@ package struct HiddenTexts: Hashable, Sendable {
     /// The bytes of the longest.
     package var longest: Int { texts.first?.count ?? 0 }
 
-    /// The bytes with ``mark`` in place of each hidden text.
+    /// The bytes with ``mark`` in place of each hidden text, even one with control characters or terminal sequences
+    /// inside it: they would be removed later, and the text would be whole again.
     package func hide(in bytes: [UInt8]) -> [UInt8] {
         guard !isEmpty else { return bytes }
         var shown: [UInt8] = []
         shown.reserveCapacity(bytes.count)
         var rest = bytes[...]
         while let byte = rest.first {
-            if let text = texts.first(where: { $0[0] == byte && rest.starts(with: $0) }) {
+            if let after = texts.lazy.compactMap({ Self.rest(of: rest, after: $0) }).first {
                 shown += Self.mark.utf8
-                rest = rest.dropFirst(text.count)
+                rest = after
             } else {
                 shown.append(byte)
                 rest = rest.dropFirst()
@@ -104,6 +107,28 @@ package struct HiddenTexts: Hashable, Sendable {
         }
         return shown
     }
+
+    /// What follows `text` at the beginning of the bytes; nil: they do not begin with it.
+    private static func rest(of bytes: ArraySlice<UInt8>, after text: [UInt8]) -> ArraySlice<UInt8>? {
+        guard bytes.first == text[0] else { return nil }
+        var rest = bytes.dropFirst()
+        for wanted in text.dropFirst() {
+            while let byte = rest.first, byte != wanted {
+                guard byte < 0x20 || byte == 0x7F, byte != 0x0A else { return nil }
+                rest.removeFirst()
+                if byte == 0x1B { EscapeStripper.skipSequence(&rest) }
+            }
+            guard rest.popFirst() != nil else { return nil }
+        }
+        return rest
+    }
+
+    /// The text as one line without what ``CleanText`` removes, with ``mark`` in place of each hidden one.
+    ///
+    /// Hidden before and after: what is removed may have stood inside a hidden text.
+    package func clean(_ text: String) -> String { isEmpty ? text : hide(in: Self.line(hide(in: text))) }
+
+    private static func line(_ text: String) -> String { CleanText.line(text, limit: text.utf8.count + 1) }
 
     /// The text with ``mark`` in place of each hidden one.
     package func hide(in text: String) -> String {

@@ -67,6 +67,7 @@ struct DaemonParts {
 
     private static let files = RunFiles(
         readSecret: { try Secrets.read(.file($0)) },
+        changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
         readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes })
 
     private static func identity(_ paths: Paths, _ places: RunPlaces) -> DaemonIdentity {

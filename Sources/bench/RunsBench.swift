@@ -71,6 +71,7 @@ enum RunsBench {
             zones: { _ in nil },
             files: RunFiles(
                 readSecret: { try SmallFile.text($0) },
+                changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
                 readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes }), logger: quiet)
         var spec = JobSpec(
             name: "true", action: .command(["/bin/true"]),

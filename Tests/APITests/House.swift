@@ -128,6 +128,7 @@ private struct Keepers: Service {
             zones: zones,
             files: RunFiles(
                 readSecret: { try SmallFile.text($0) },
+                changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
                 readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes }), logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,

@@ -63,7 +63,7 @@ import Tracking
             #expect(shown.status == 3)
             #expect(shown.text.contains("steps#1"))
             #expect(
-                shown.text.contains("failed after 0 s: exit code 3") || shown.text.contains("exit code 3"))
+                shown.text.contains("failed after <1 s: exit code 3") || shown.text.contains("exit code 3"))
             #expect(shown.text.components("\u{1B}[?25l") == shown.text.components("\u{1B}[?25h"))
             #expect(shown.text.hasSuffix("\u{1B}[?25h"))
             #expect(shown.text.contains("\u{1B}[31m"))

@@ -57,10 +57,10 @@ import Tracking
     }
 
     @Test(arguments: [
-        (0.0, "0 s"), (59, "59 s"), (60, "1 min"), (192, "3 min 12 s"), (3599, "59 min 59 s"),
+        (0.0, "<1 s"), (59, "59 s"), (60, "1 min"), (192, "3 min 12 s"), (3599, "59 min 59 s"),
         (3900, "1 h 5 min"),
         (86400, "1 d"),
-        (183_600, "2 d 3 h"), (-5, "0 s"),
+        (183_600, "2 d 3 h"), (-5, "<1 s"),
     ])
     func `name at most two units`(seconds: Double, expected: String) {
         #expect(DisplayDuration.text(.seconds(seconds)) == expected)

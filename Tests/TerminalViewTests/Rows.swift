@@ -138,6 +138,16 @@ import Tracking
                 == "✗ backup#7  timed out after 4 min 12 s: took longer than its timeout")
     }
 
+    @Test func `shows why a run could not be started, and no words of one that was`() {
+        var ended = live("backup#8", .failed, message: "TOKEN can't be read from /tmp/x")
+        ended.reason = .spawnFailed
+        #expect(!text(FinishedLine.line(ended, traits: plainColors)).contains("TOKEN"))
+        ended.startedAt = nil
+        let why = "could not be started: TOKEN can't be read from /tmp/x"
+        #expect(text(FinishedLine.line(ended, traits: plainColors)) == "✗ backup#8  failed: \(why)")
+        #expect(RunWording.outcome(of: ended, detail: "could not be started") == "failed: \(why)")
+    }
+
     @Test func `is cut to one row, the name before the outcome`() {
         var ended = live(String(repeating: "long-", count: 12) + "#7", .failed, updatedAt: 252)
         ended.reason = .exitCode

@@ -184,4 +184,12 @@ private func lines(_ text: String) -> LastLines {
         #expect(
             LastLines(cut, hiding: HiddenTexts(["hunter2"])).lines.allSatisfy { !$0.text.contains("ter2") })
     }
+
+    @Test(arguments: ["\u{1B}[1m", "\0", "\r", "\u{8}", "\u{1B}]0;x\u{7}", "\u{200B}", "\u{85}", "\u{202E}"])
+    func `do not show what is hidden with something invisible inside it`(inside: String) {
+        let hidden = HiddenTexts(["SEKRET-hunter2"])
+        let printed = "error: SEKRET-\(inside)hunter2 bad"
+        #expect(LastLines(printed.utf8, hiding: hidden).text() == "error: *** bad")
+        #expect(hidden.clean(printed) == "error: *** bad")
+    }
 }

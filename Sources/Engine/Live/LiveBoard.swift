@@ -34,8 +34,8 @@ package actor LiveBoard: Keeper {
         func receive(_ report: ProgressReport, from source: ReportSource, at now: Moment) -> LiveChange {
             var report = report
             if hidden?.isEmpty != true {
-                report.phase = report.phase.flatMap { hidden?.hide(in: $0) }
-                report.message = report.message.flatMap { hidden?.hide(in: $0) }
+                report.phase = report.phase.flatMap { hidden?.clean($0) }
+                report.message = report.message.flatMap { hidden?.clean($0) }
             }
             return tracker.receive(report, from: source, at: now)
         }
@@ -130,7 +130,9 @@ package actor LiveBoard: Keeper {
     /// Returns its state when that changed: it spoke after a silence.
     package func scan(_ bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
         update(run) { line in
-            line.scanner.receive(bytes[...], at: now).map { line.receive($0, from: .text, at: now) }
+            // The scanner cuts lines in two at carriage returns.
+            let shown = line.hidden?.hide(in: bytes) ?? bytes
+            return line.scanner.receive(shown[...], at: now).map { line.receive($0, from: .text, at: now) }
         }
     }
 

@@ -1,4 +1,5 @@
 import Ledger
+import Logging
 import Timeline
 import Tracking
 
@@ -78,8 +79,13 @@ extension RunKeeper {
         await board.enter(
             task(of: run), attempt: run.attempt, state: run.state, saved: run.live,
             startedAt: run.attempt == 1 ? run.startedAt : nil, at: clock.now)
-        // They may have changed since its start; nobody else knows what they were.
-        let secrets = try? specs.secrets(of: spec)
+        // Nobody else knows what they were.
+        let secrets = specs.secrets(of: spec, givenAt: run.startedAt)
+        if secrets == nil {
+            logger.warning(
+                "no text of a run is shown: its secrets may have changed since it began",
+                metadata: ["run.id": "\(run.name)"])
+        }
         runs.active[run.id]?.secrets = secrets
         await board.hide(secrets?.hidden, of: run.id)
     }

@@ -3,7 +3,7 @@ package import Delivery
 import Grouping
 package import Ledger
 package import Performing
-import Timeline
+package import Timeline
 package import Tracking
 
 /// How a run ended: state and reason.
@@ -145,14 +145,18 @@ package typealias SecretReader = @Sendable (_ path: String) throws -> String
 /// How the keeper of runs reads files.
 package struct RunFiles: Sendable {
     let readSecret: SecretReader
+    /// When the file at a path was changed or put there last.
+    let changeTime: @Sendable (_ path: String) throws -> Moment
     let readOutput: @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
 
     /// `readOutput` returns the beginning of what an attempt printed, at most so many bytes.
     package init(
         readSecret: @escaping SecretReader,
+        changeTime: @escaping @Sendable (_ path: String) throws -> Moment,
         readOutput: @escaping @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
     ) {
         self.readSecret = readSecret
+        self.changeTime = changeTime
         self.readOutput = readOutput
     }
 }
@@ -163,6 +167,9 @@ struct RunSecrets {
     struct Unreadable: Error, CustomStringConvertible {
         let description: String
     }
+
+    /// How long before a run's start its files must have been left alone for their content to be what it was given.
+    static let leastAge = Duration.seconds(60)
 
     /// The values by the names of their variables.
     let values: [String: String]
@@ -228,6 +235,18 @@ final class RunSpecs {
     /// What the files of the spec hold now; none without a spec.
     func secrets(of spec: JobSpec?) throws(RunSecrets.Unreadable) -> RunSecrets {
         try RunSecrets(spec?.secretFiles ?? [:], read: files.readSecret)
+    }
+
+    /// What a run that began at `start` was given from the files of its spec; nil: they may have changed since.
+    func secrets(of spec: JobSpec?, givenAt start: Moment?) -> RunSecrets? {
+        guard let spec else { return nil }
+        for path in spec.secretFiles.values {
+            // They are read shortly before the attempt begins.
+            guard let start, let changed = try? files.changeTime(path),
+                changed < start - RunSecrets.leastAge
+            else { return nil }
+        }
+        return try? secrets(of: spec)
     }
 
     /// What is known of the run's job, its secrets left aside.

@@ -68,7 +68,9 @@ struct OutputPost {
             // A text to hide that the limit cuts in two is left out with what follows it.
             let isCut = end.outputBytes > output.count
             let bytes = isCut ? output.dropLast(hidden.longest) : output[...]
-            let text = trimmed(String(decoding: hidden.hide(in: Array(bytes)), as: UTF8.self).spoken)
+            let spoken = String(decoding: hidden.hide(in: Array(bytes)), as: UTF8.self).spoken
+            // What is not spoken may have stood inside a text to hide.
+            let text = trimmed(hidden.hide(in: spoken))
             guard !text.isEmpty else { return last.text() }
             return isCut
                 ? "\(text)\n… \(end.outputBytes - bytes.count) bytes more: belfry run logs \(run.name)" : text

@@ -76,7 +76,7 @@ enum RunText {
     static func took(_ run: WireRun, _ screen: Screen) -> String {
         guard let start = run.startedAt?.moment else { return "-" }
         let end = run.endedAt?.moment ?? screen.now
-        return end - start < .seconds(1) ? "<1 s" : DisplayDuration.text(end - start)
+        return DisplayDuration.text(end - start)
     }
 
     /// `about 6 s left`, `9 to 14 min left`; nil when nothing is known, or the run is not at work.

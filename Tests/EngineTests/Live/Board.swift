@@ -55,6 +55,20 @@ import Tracking
         await ledger.close()
     }
 
+    @Test(arguments: ["", "\u{1B}[0m", "\0", "\r", "\u{8}", "\u{202E}"])
+    func `shows no secret that a job reports, whatever stands inside it`(inside: String) async throws {
+        let ledger = try await ledger("a")
+        let board = board(ledger, ManualClock(now: at("10:00:00")))
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: at("10:00:00"))
+        await board.hide(HiddenTexts(["hunter2"]), of: "a")
+        let report = ProgressReport(
+            fraction: 0.1, phase: "as hun\(inside)ter2", message: "is hun\(inside)ter2")
+        _ = await board.receive(report, of: "a", at: at("10:00:01"))
+        let live = await board.state(of: "a")
+        #expect(live?.message == "is ***" && live?.phase == "as ***")
+        await ledger.close()
+    }
+
     @Test func `shows an end once its commit is confirmed, and takes no report after it was decided`()
         async throws
     {

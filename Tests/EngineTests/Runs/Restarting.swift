@@ -1,6 +1,7 @@
 import Delivery
 import Engine
 import Glibc
+import Host
 import Ledger
 import LedgerSQLite
 import Performing
@@ -31,6 +32,28 @@ import WardenProtocol
             #expect(try await scene.eventTypes(of: before) == [.runStarted, .runFailed])
             try await scene.settled()
             #expect(!scene.census.isBusy(before.job))
+        }
+    }
+
+    @Test func `shows no text once a file of its secrets has changed`() async throws {
+        let home = try WardenHome()
+        let token = home.folder.file("token")
+        try SmallFile.replace(token, with: Array("hunter2\n".utf8))
+        var seen: RunRecord?
+        try await RunScene.run(in: home) { scene in
+            try scene.makePipe("go")
+            var spec = JobSpec.manual("leak", "read line < ../go; echo \"error: $TOKEN\"; exit 3")
+            spec.secretFiles = ["TOKEN": token]
+            let queued = try await scene.queue(spec)
+            seen = try await scene.run(queued) { $0.state == .running }
+        }
+        try SmallFile.replace(token, with: Array("another\n".utf8))
+        let before = try #require(seen)
+        try await RunScene.run(in: home, incarnation: 2) { scene in
+            try scene.write("go")
+            let ended = try await scene.end(of: before)
+            #expect(ended.exitCode == 3 && ended.outputTail == nil)
+            #expect(try await scene.events(of: ended).last?.message?.contains("hunter2") != true)
         }
     }
 

@@ -53,6 +53,12 @@ import Tracking
         #expect(said(part, "token hunter2", hiding: HiddenTexts(["hunter2"])) == "token ***")
     }
 
+    @Test(arguments: OutputMessage.allCases, ["\u{1B}[1m", "\0", "\r", "\u{8}", "\u{202E}"])
+    func `holds no secret with a control character inside it`(part: OutputMessage, inside: String) {
+        let printed = "token hun\(inside)ter2 is bad"
+        #expect(said(part, printed, hiding: HiddenTexts(["hunter2"])) == "token *** is bad")
+    }
+
     @Test func `is bounded, and says how much more there is`() throws {
         let long = String(repeating: "line\n", count: 10)
         let text = try #require(said(.all, long, bytes: 1050))

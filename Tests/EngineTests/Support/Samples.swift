@@ -75,4 +75,5 @@ extension NewEvent {
 /// Files are read as the daemon reads them.
 let machineFiles = RunFiles(
     readSecret: { try SmallFile.text($0) },
+    changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
     readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes })
