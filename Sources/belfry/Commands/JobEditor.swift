@@ -63,7 +63,6 @@ struct JobEditor {
     ///
     /// Without one nobody would end the loop: what a script writes may be refused for ever.
     private func mayEditAgain(after refusal: APIError, at path: String) -> Bool {
-    ///
         guard isatty(STDIN_FILENO) == 1, StandardOutput.isTerminal else { return false }
         StandardError.print("belfry: \(refusal.sentence)")
         StandardError.print("Your text is kept in \(path).")
