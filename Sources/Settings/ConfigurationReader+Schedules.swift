@@ -245,6 +245,10 @@ extension ConfigurationReader {
     /// `schedule: [{ cron: ... }, { every: ... }]`: the job runs at the times of all of them.
     private func list(_ field: Field, of job: Field, seed: String, zone: String) -> ScheduleSpec? {
         guard let fields = field.list() else { return nil }
+        guard !fields.isEmpty else {
+            field.fault("the list is empty", hint: "write a schedule, or manual")
+            return nil
+        }
         let before = field.faults.problems.count
         var members: [(spec: ScheduleSpec, schedule: Schedule, field: Field)] = []
         for part in fields {

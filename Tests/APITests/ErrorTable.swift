@@ -30,6 +30,12 @@ import Testing
         #expect(rows.allSatisfy { $0.exitCode == exitCode })
     }
 
+    @Test func `quotes at most 60 characters of what a person wrote`() {
+        let (fits, long) = (String(repeating: "a", count: 60), String(repeating: "a", count: 5000))
+        #expect(APIError(EngineError.noSuchMessage(fits)).message == "no message \"\(fits)\"")
+        #expect(APIError(EngineError.noSuchMessage(long)).message == "no message \"\(fits.dropLast())…\"")
+    }
+
     @Test func `has a code for what an engine that stops refuses`() {
         #expect(APIError(EngineError.stopping).code == .stopping)
     }

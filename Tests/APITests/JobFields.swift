@@ -116,14 +116,6 @@ import Tracking
             "retry: no such field; it is called \"attempts\" and \"backoffMs\" and \"onLost\" here"
         ),
         (
-            #"{"umask":"077"}"#,
-            "umask: only a job of the file has it; write it under jobs: in the configuration"
-        ),
-        (
-            #"{"limits":{"memory":1}}"#,
-            "limits: only a job of the file has it; write it under jobs: in the configuration"
-        ),
-        (
             #"{"concurrency":{"key":"a","most":1}}"#,
             "concurrency.most: no such field; did you mean \"concurrency.max\"?"
         ),
@@ -221,6 +213,13 @@ import Tracking
         #expect(
             try read("--env", "A=1", "--env", "B=x=y", "--env", "A=2") == #"{"env":{"A":"2","B":"x=y"}}"#)
         #expect(try read("--env", "") == #"{"env":""}"#)
+        for file in ["{ file: /tmp/tok }", "{file:/tmp/tok}", "{  file:   /tmp/tok  }"] {
+            #expect(try read("--env", "T=" + file) == #"{"env":{"T":{"file":"/tmp/tok"}}}"#)
+        }
+        #expect(try read("--env", "T={ fil: /x }") == #"{"env":{"T":"{ fil: /x }"}}"#)
+        #expect(try read("--label", "t={ file: /x }") == #"{"labels":{"t":"{ file: /x }"}}"#)
+        #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--env", "T={ file: tok }"]) }
+        #expect(JobFieldOptions.helpMessage(columns: 200).contains("'TOKEN={ file: /run/token }'"))
         #expect(try read("--nice", "-5", "--umask", "027") == #"{"nice":-5,"umask":"027"}"#)
         #expect(try read("--stdin", "/etc/hosts") == #"{"stdin":{"file":"/etc/hosts"}}"#)
         #expect(try read("--user", "", "--stdin", "") == #"{"user":"","stdin":""}"#)

@@ -11,14 +11,20 @@ import Tracking
 @Suite struct `a job as text` {
     /// Runs `belfry job edit` with a script in place of an editor; `$1` is the file.
     private func edit(
-        _ house: House, _ job: String, by script: String, variable: String = "VISUAL"
+        _ house: House, _ job: String, by script: String, variable: String = "VISUAL",
+        onTerminal: Bool = false
     ) async throws -> House.Answer {
         let path = house.folder.file("editor")
         try SmallFile.replace(path, with: Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700)
-        return try await house.belfry(
-            ["job", "edit", job],
-            environment: ["VISUAL": "", "EDITOR": "", "TMPDIR": house.folder.path].merging(
-                [variable: "'\(path)'"]) { $1 })
+        let environment = ["VISUAL": "", "EDITOR": "", "TMPDIR": house.folder.path].merging(
+            [variable: "'\(path)'"]) { $1 }
+        guard onTerminal else {
+            return try await house.belfry(["job", "edit", job], environment: environment)
+        }
+        // Enter is typed once; then the terminal is at its end.
+        let command = "'\(try BuiltProgram.path("belfry"))' job edit \(job)"
+        return try await house.run(
+            "/bin/sh", ["-c", "echo | script -qec \"$1\" /dev/null", "sh", command], environment: environment)
     }
 
     private func job(_ house: House, _ name: String) async throws -> WireJob {
@@ -71,8 +77,9 @@ import Tracking
                     else
                         sed -i 's/0 3 /0 25 /' "$1"
                     fi
-                    """)
-            #expect(answer.status == 0, "\(answer.errors)")
+                    """, onTerminal: true)
+            #expect(answer.status == 0, "\(answer)")
+            #expect(answer.output.contains("Press Enter to edit again, Ctrl-C to stop."))
             #expect(try await job(house, "a").schedule.text == "0 5 * * *")
             let seen = try SmallFile.text(house.folder.file("seen")).split(separator: "\n")
             let reason = try #require(seen.first { $0.contains("25 is outside") })
@@ -92,6 +99,18 @@ import Tracking
                 answer.errors.split { " \n".contains($0) }.last { $0.contains("/belfry-edit-") })
             #expect(try SmallFile.text(String(path.dropLast())).contains("0 25 * * *"))
             #expect(try await job(house, "a").revision == 1)
+        }
+    }
+
+    @Test func `that an editor without a terminal breaks is refused once`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "a", "--", "true")
+            // Without an end it would go on for ever: the third call leaves the text as it is.
+            let answer = try await edit(
+                house, "a", by: "echo x >>calls; [ $(wc -l <calls) -gt 2 ] || echo '    nise: 5' >>\"$1\"")
+            #expect(answer.status == 2 && answer.errors.contains("unknown key \"nise\""), "\(answer)")
+            #expect(answer.errors.contains("Your text is kept in \(house.folder.path)/belfry-edit-"))
+            #expect(try SmallFile.text(house.folder.file("calls")) == "x")
         }
     }
 
@@ -128,7 +147,13 @@ import Tracking
 
     @Test func `is exported with the moment it counts from`() async throws {
         try await House.whileStanding { house in
-            #expect(try await house.belfry("job", "export").output == "jobs: {}\n")
+            let none = try await house.belfry("job", "export")
+            #expect(none.output == "jobs: {}\n" && none.errors.isEmpty)
+            let schedule = ScheduleSpec(kind: .manual, text: "", zone: "UTC")
+            let spec = JobSpec(name: "theirs", action: .shell("true"), schedule: schedule)
+            _ = try await house.control.slots.change([.put(spec, origin: .file, place: "belfry.yaml:7")])
+            let filed = try await house.belfry("job", "export")
+            #expect(filed.output == "jobs: {}\n" && filed.errors == "All jobs are in files already.\n")
             _ = try await house.belfry("job", "add", "a", "--every", "1h", "--env", "K=v", "--", "true")
             _ = try await house.belfry("job", "add", "b", "--cron", "0 3 * * *", "--shell", "date")
             let from = try #require(try await job(house, "a").schedule.from)

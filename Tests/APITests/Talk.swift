@@ -11,6 +11,14 @@ import Timeline
 @testable import APIServer
 
 @Suite struct `talk and delivery over the socket` {
+    @Test(arguments: [["messages", "show", ""], ["read", " "]])
+    func `a message without an id is refused by the command line`(words: [String]) async throws {
+        try await House.whileStanding { house in
+            let answer = try await house.belfry(words)
+            #expect(answer.status == 2 && answer.errors.contains("the id of a message is empty"), "\(answer)")
+        }
+    }
+
     @Test func `messages are sent, listed, searched and read`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry(

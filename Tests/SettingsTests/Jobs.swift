@@ -264,6 +264,11 @@ import Testing
         #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
     }
 
+    @Test func `shows one fault of a variable that names no file`() {
+        let shown = refusal("jobs:\n  a: { schedule: manual, shell: date, env: { A: { env: B } } }")
+        #expect(shown.split(separator: "\n").count == 3, "one fault only: \(shown)")
+    }
+
     @Test(arguments: [
         ("timeout: 10", "\"10\" is not a duration; add a unit: 10s, 10m or 10h"),
         ("timeout: 40000d", "\"40000d\" is longer than 100 years"),
@@ -282,6 +287,8 @@ import Testing
         ("command: [a, \"b\\0c\"]", "a text holds no zero byte"),
         ("env: [A=1]", "expected a map, found a list"),
         ("env: { A=B: 1 }", "\"A=B\" is no name of an environment variable"),
+        ("labels: { \"\": x }", "the name of a label is empty; write one as host"),
+        ("env: { A: { env: B } }", "a text or a file is expected; write { file: PATH }"),
         ("overlap: skp", "\"skp\" is not known here; did you mean \"skip\"?"),
         ("overlap: queueone", "did you mean \"queue-one\"?"),
         ("retry: { onLost: yes }", "\"yes\" is not known here; did you mean \"true\"?"),

@@ -136,7 +136,7 @@ import Timeline
     }
 
     @Test(arguments: [
-        ("[]", "a list of schedules has at least two; write the schedule without a list", ""),
+        ("[]", "the list is empty; write a schedule, or manual", ""),
         ("[ '30 2 * * *', [startup] ]", "schedule[1]: a list of schedules can't hold another list", ""),
         ("[ '30 2 * * *', { after: 15m } ]", "schedule[1]: after counts from the end of the last run", ""),
         ("[ manual, '30 2 * * *' ]", "schedule[0]: manual can't stand beside another schedule", "manual"),

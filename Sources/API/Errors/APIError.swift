@@ -99,6 +99,14 @@ package enum UsageSentence {
     }
 }
 
+/// What a person wrote, in quotes.
+package enum Quoted {
+    /// `text` in quotes, cut where it is longer than 60 characters: a sentence stays one.
+    package static func of(_ text: String) -> String {
+        text.count > 60 ? "\"\(text.prefix(59))…\"" : "\"\(text)\""
+    }
+}
+
 /// Counts with their nouns.
 package enum Plural {
     /// `1 job`, `2 jobs`: the noun with an s unless there is exactly one.

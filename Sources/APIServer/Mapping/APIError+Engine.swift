@@ -8,24 +8,24 @@ extension APIError {
     /// The API's error when the engine refused.
     package init(_ error: EngineError) {
         switch error {
-        case .noSuchJob(let name): self.init(.noSuchJob, "no job \"\(name)\"")
+        case .noSuchJob(let name): self.init(.noSuchJob, "no job \(Quoted.of(name))")
         case .noSuchZone(let name):
             let near = NearestName.ofZone(name, among: ZoneFiles().names)
             self.init(
-                .badValue, "no zone \"\(name)\"",
+                .badValue, "no zone \(Quoted.of(name))",
                 hint: near.map { "Did you mean \"\($0)\"?" } ?? "See: timedatectl list-timezones")
-        case .noSuchRun(let name): self.init(.noSuchRun, "no run \"\(name)\"")
-        case .noSuchMessage(let id): self.init(.noSuchMessage, "no message \"\(id)\"")
-        case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \"\(id)\"")
-        case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \"\(name)\"")
-        case .noSuchBot(let name): self.init(.noSuchBot, "no bot \"\(name)\"")
+        case .noSuchRun(let name): self.init(.noSuchRun, "no run \(Quoted.of(name))")
+        case .noSuchMessage(let id): self.init(.noSuchMessage, "no message \(Quoted.of(id))")
+        case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \(Quoted.of(id))")
+        case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \(Quoted.of(name))")
+        case .noSuchBot(let name): self.init(.noSuchBot, "no bot \(Quoted.of(name))")
         case .ambiguousID(let id, let candidates):
-            let text = "the short id \"\(id)\" matches several"
+            let text = "the short id \(Quoted.of(id)) matches several"
             self.init(.ambiguousID, text + ": " + candidates.joined(separator: "; "))
             drawing = ([text + "; write more of it:"] + candidates.map { "  " + $0 }).joined(separator: "\n")
         case .nothingToExplain(let name):
             self.init(
-                .noSuchSubject, "\"\(name)\" is no message, run, item or outbox entry",
+                .noSuchSubject, "\(Quoted.of(name)) is no message, run, item or outbox entry",
                 hint: "Name one as JOB#N, job:NAME or by an id of: belfry messages, belfry outbox")
         case .ownedByFile(let job, let place):
             self.init(
@@ -66,15 +66,18 @@ extension APIError {
         case .invalid(let text): self.init(.badValue, text)
         case .nameTaken(let name, let place?):
             self.init(
-                .jobExists, "there is a job \"\(name)\" already, at \(place)",
+                .jobExists, "there is a job \(Quoted.of(name)) already, at \(place)",
                 hint: "Change it there, then: belfry reload")
         case .nameTaken(let name, nil):
             self.init(
-                .jobExists, "there is a job \"\(name)\" already", hint: "Change it: belfry job edit \(name)")
+                .jobExists, "there is a job \(Quoted.of(name)) already",
+                hint: "Change it: belfry job edit \(name)")
         case .jobsName(let name):
-            self.init(.jobExists, "\"\(name)\" is the name of a job", hint: "Choose another with --name.")
+            self.init(
+                .jobExists, "\(Quoted.of(name)) is the name of a job", hint: "Choose another with --name.")
         case .changedMeanwhile(let name):
-            self.init(.changedMeanwhile, "somebody changed \"\(name)\" at the same time", hint: "Try again.")
+            self.init(
+                .changedMeanwhile, "somebody changed \(Quoted.of(name)) at the same time", hint: "Try again.")
         case .ledger(let error): self.init(error)
         // Spelt out: the short form is this initializer again.
         case .stopping: self.init(ErrorCode.stopping)

@@ -173,14 +173,6 @@ package struct JobFields: Sendable {
             }
         ),
         JobField(
-            "labels", .variables(), .labels,
-            "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
-            option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
-            shown: { policies in
-                guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
-                return "labels " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
-            }),
-        JobField(
             "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
             "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
             option: "urgency", isRemovable: true,
@@ -189,6 +181,14 @@ package struct JobFields: Sendable {
             "notify.icon", .icon, .at(\.icon),
             "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
             shown: { $0[path: "notify.icon"]?.text.map { "icon \($0)" } }),
+        JobField(
+            "labels", .variables(), .labels,
+            "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
+            option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
+            shown: { policies in
+                guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
+                return "labels " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
+            }),
     ]
 
     // MARK: What its processes are given

@@ -108,7 +108,7 @@ package enum JobForm: Hashable, Sendable {
             return value
         case (.variables(let orFiles), .members(let members)):
             for member in members where member.value != .null {
-                try Self.checkVariable(member.name)
+                if orFiles { try Self.checkVariable(member.name) }
                 if orFiles, case .members(let file) = member.value, file.count == 1,
                     let path = member.value["file"]?.text
                 {

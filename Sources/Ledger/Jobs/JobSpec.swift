@@ -138,7 +138,9 @@ package enum JobLabels {
         guard labels.count <= 16 else { return JobFault("a job has at most 16 labels") }
         for (name, value) in labels.sorted(by: { $0.key < $1.key }) {
             var fault: JobFault?
-            if name.utf8.count > 63 || !name.unicodeScalars.allSatisfy(isOfName) {
+            if name.isEmpty {
+                fault = JobFault("the name of a label is empty", hint: "write one as host")
+            } else if name.utf8.count > 63 || !name.unicodeScalars.allSatisfy(isOfName) {
                 fault = JobFault("\"\(name.prefix(64))\" is not a label's name", hint: "write one as host")
             } else if value.isEmpty || value.utf8.count > 100 {
                 fault = JobFault("the value of a label has 1 to 100 bytes")

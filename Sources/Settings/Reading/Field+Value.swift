@@ -1,6 +1,7 @@
 import Ledger
 import Timeline
 import Tracking
+import Yams
 
 extension Field {
     /// What stands here, as a value of `form`; nil after every fault in it was reported.
@@ -71,7 +72,7 @@ extension Field {
             guard let name = key.text(),
                 let content = orFiles && value.isMap ? value.secretFile() : value.plainText()
             else { continue }
-            do { try JobForm.checkVariable(name) } catch { key.fault(error) }
+            if orFiles { do { try JobForm.checkVariable(name) } catch { key.fault(error) } }
             variables.append(JSON.Member(name, content))
         }
         return .members(variables)
@@ -81,11 +82,11 @@ extension Field {
 
     /// The file that holds a variable's value.
     private func secretFile() -> JSON? {
-        guard let fields = record(keys: ["file"]) else { return nil }
-        guard let file = fields["file"] else {
-            fault("a text or a file is expected", hint: "write { file: /path }")
+        guard node.mapping?["file"] != nil else {
+            fault("a text or a file is expected", hint: "write { file: PATH }")
             return nil
         }
+        guard let file = record(keys: ["file"])?["file"] else { return nil }
         return file.value(.path).map { .members([JSON.Member("file", $0)]) }
     }
 

@@ -136,9 +136,9 @@ struct JobExportCommand: ParsableCommand {
 
     func run() throws {
         let client = try common.client()
-        let chosen =
-            names.isEmpty
-            ? try client.ask(Endpoints.jobs()).filter { $0.origin != "file" }.map(\.name) : names
+        let all = names.isEmpty ? try client.ask(Endpoints.jobs()) : []
+        let chosen = names.isEmpty ? all.filter { $0.origin != "file" }.map(\.name) : names
+        if chosen.isEmpty, !all.isEmpty { StandardError.print("All jobs are in files already.") }
         var query = JobTextQuery()
         query.anchored = true
         let texts = try chosen.map { try client.ask(Endpoints.jobText($0, query: query)) }

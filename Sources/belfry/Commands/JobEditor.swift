@@ -53,9 +53,21 @@ struct JobEditor {
                 guard error.code.row.kind == .badConfig || error.code.row.kind == .badRequest else {
                     throw error
                 }
+                guard mayEditAgain(after: error, at: path) else { throw error }
                 refusal = error
             }
         }
+    }
+
+    /// Waits for Enter on a terminal.
+    ///
+    /// Without one nobody would end the loop: what a script writes may be refused for ever.
+    private func mayEditAgain(after refusal: APIError, at path: String) -> Bool {
+        guard isatty(STDIN_FILENO) == 1, StandardOutput.isTerminal else { return false }
+        StandardError.print("belfry: \(refusal.sentence)")
+        StandardError.print("Your text is kept in \(path).")
+        StandardError.print("Press Enter to edit again, Ctrl-C to stop.")
+        return readLine() != nil
     }
 
     /// What stands above the text: how to leave, and why the text was refused, by the lines of the file.

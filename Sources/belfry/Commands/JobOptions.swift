@@ -79,10 +79,11 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         if case .flag = row.form {
             return Flag<Bool?>(name: name, inversion: .prefixedNo, help: ArgumentHelp(row.doc))
         }
-        if case .variables = row.form {
+        if case .variables(let orFiles) = row.form {
+            let example = orFiles ? " Example: 'TOKEN={ file: /run/token }'." : ""
             return Option<[JSON]>(
-                wrappedValue: [], name: name, help: ArgumentHelp("\(row.doc)", valueName: "k=v"),
-                transform: { try variable($0) })
+                wrappedValue: [], name: name, help: ArgumentHelp("\(row.doc)\(example)", valueName: "k=v"),
+                transform: { try variable($0, row.form) })
         }
         var (placeholder, completion) = ("text", CompletionKind?.none)
         var parsing = SingleValueParsingStrategy.next
@@ -121,17 +122,29 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
     }
 
     /// One `K=V`; nothing at all stands for no variables.
-    private static func variable(_ text: String) throws -> JSON {
+    private static func variable(_ text: String, _ form: JobForm) throws -> JSON {
         guard !text.isEmpty else { return .string("") }
         guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
             throw ValidationError("write NAME=VALUE")
         }
+        let value = String(text[sign...].dropFirst())
+        let file = form == .variables(orFiles: true) ? secretFile(value) : nil
+        let json = file.map { JSON.members([.init("file", .string($0))]) } ?? .string(value)
         do throws(JobFault) {
-            return try JobForm.variables().read(
-                json: .members([.init(String(text[..<sign]), .string(String(text[sign...].dropFirst())))]))
+            return try form.read(json: .members([.init(String(text[..<sign]), json)]))
         } catch {
-            throw ValidationError(error.message)
+            throw ValidationError(error.message + (error.hint.map { "; \($0)" } ?? ""))
         }
+    }
+
+    /// The path in `{ file: PATH }`; nil: the value is a text as it stands.
+    private static func secretFile(_ value: String) -> String? {
+        guard value.hasPrefix("{"), value.hasSuffix("}") else { return nil }
+        let inner = value.dropFirst().dropLast().drop { $0 == " " }
+        guard inner.hasPrefix("file:") else { return nil }
+        var path = inner.dropFirst("file:".count).drop { $0 == " " }
+        while path.last == " " { path.removeLast() }
+        return String(path)
     }
 
     /// All variables in one map.

@@ -145,6 +145,10 @@ struct MessageArgument: ParsableArguments {
             "The message's id; four digits or more of its start, or of the last eight, are enough.",
             valueName: "id"))
     var id: String
+
+    func validate() throws {
+        if id.allSatisfy(\.isWhitespace) { throw ValidationError("the id of a message is empty") }
+    }
 }
 
 struct ReadCommand: ParsableCommand {

@@ -74,7 +74,7 @@ enum Entry {
         guard !names.contains(word) else { return nil }
         let whole = "\(group) \(word)".dropFirst("belfry ".count)
         return APIError(
-            .badRequest, "no command \"\(whole)\"",
+            .badRequest, "no command \(Quoted.of(String(whole)))",
             hint: NearestName.hint(word, among: names) ?? "See: \(group) --help")
     }
 
