@@ -46,8 +46,10 @@ import Testing
         #expect(seen["code"].number == 0 && seen["canonical"] == .bool(true))
     }
 
-    @Test func `of one run is left by q as by Ctrl-C`() async throws {
-        let seen = try await play(#"[["wait","long#1"],["raw",true],["type","q"]]"#, "run long --follow")
+    @Test func `of one run reads no keys, and is left by Ctrl-C with how to come back`() async throws {
+        let seen = try await play(
+            #"[["wait","long#1"],["type","q\r"],["type","\u0003"]]"#, "run long --follow")
         #expect(seen["code"].number == 130 && seen["canonical"] == .bool(true))
+        #expect(seen["text"].text?.contains("long#1 is still active. Follow it: belfry watch long#1") == true)
     }
 }

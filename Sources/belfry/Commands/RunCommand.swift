@@ -98,7 +98,7 @@ struct RunStart: ParsableArguments {
             return
         }
         // The feed first: a run that ends at once must not end unseen.
-        let watcher = try LiveWatcher(client, common, progress)
+        let watcher = try LiveWatcher(client, common, progress, takesKeys: false)
         let run = try client.ask(Endpoints.runJob(job.name, body: request))
         let ended = try watcher.follow(run)
         throw ExitCode(OutcomeCode.of(ended))

@@ -45,8 +45,10 @@ struct StatusCommand: ParsableCommand {
         while true {
             do throws(APIError) {
                 let client = try common.client()
-                _ = try client.bytes(Endpoints.status())
-                return client
+                let status = try client.ask(Endpoints.status())
+                // The warden is started once the daemon answers.
+                if status.warden != nil || clock.sinceBoot >= end { return client }
+                usleep(50_000)
             } catch {
                 guard Self.mayPass(error), clock.sinceBoot < end else { throw error }
                 usleep(50_000)

@@ -28,7 +28,7 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         let client = try common.client()
-        let watcher = try LiveWatcher(client, common, progress)
+        let watcher = try LiveWatcher(client, common, progress, takesKeys: true)
         guard let run = target else {
             let isQuiet = common.json || progress == .json || progress == .quiet
             if !isQuiet, try client.ask(Endpoints.live()).isEmpty {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The keys of the terminal that a live view draws on: not echoed into its rows, and read one by one.
+/// The keys of the terminal that a live view draws on: not echoed into its rows, and read one by one where they are its.
 ///
 /// The terminal gets its settings back when the view is left, stopped or ended, also by ``exit`` and by a signal
 /// that dumps core; only KILL leaves it as it is (`stty sane` restores it). One a process.
@@ -10,9 +10,13 @@ final class LiveKeys {
     private(set) var descriptor: Int32?
     private static let fatal = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
 
+    /// Whether the keys are for this view; else they wait for whoever reads the terminal next.
+    private let isReading: Bool
+
     /// Takes the terminal over, as ``enter()`` does.
-    init() {
-        descriptor = isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil
+    init(isReading: Bool) {
+        self.isReading = isReading
+        descriptor = isReading && isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil
         atexit { restoreTerminal() }
         for signal in Self.fatal {
             Glibc.signal(signal) { number in
@@ -29,12 +33,12 @@ final class LiveKeys {
         for signal in Self.fatal { Glibc.signal(signal, SIG_DFL) }
     }
 
-    /// Turns echo and lines off, while this process is in the foreground; Ctrl-C and Ctrl-Z still send signals.
+    /// Turns echo off, and lines where keys are read, while this process is in the foreground; Ctrl-C and Ctrl-Z still send signals.
     func enter() {
         guard !isTaken.load(ordering: .relaxed), tcgetpgrp(STDOUT_FILENO) == getpgrp() else { return }
         guard unsafe tcgetattr(STDOUT_FILENO, settings) == 0 else { return }
         var quiet = unsafe settings.pointee
-        quiet.c_lflag &= ~tcflag_t(ECHO | ICANON)
+        quiet.c_lflag &= ~tcflag_t(isReading ? ECHO | ICANON : ECHO)
         unsafe withUnsafeMutableBytes(of: &quiet.c_cc) { keys in
             unsafe keys[Int(VMIN)] = 1
             unsafe keys[Int(VTIME)] = 0

@@ -8,6 +8,8 @@ import Tracking
 /// Shows live states in the way that was asked for: rows, lines, JSON, or not at all.
 final class LiveScreen {
     private let traits: TerminalTraits
+    /// Whether a person reads it.
+    var isForPeople: Bool { traits.progress == .live || traits.progress == .plain }
     private let zone: ZoneRules
     private var states: [String: LiveState] = [:]
     /// What was shown last of each run that has not ended.

@@ -21,8 +21,10 @@ final class LiveWatcher {
     private static let frame = Duration.milliseconds(100)
 
     /// Opens the feed, so that nothing that happens from now on is missed.
+    ///
+    /// Where it does not take keys, what is typed waits for the shell.
     init(
-        _ client: DaemonClient, _ common: CommonOptions, _ progress: TerminalTraits.Progress
+        _ client: DaemonClient, _ common: CommonOptions, _ progress: TerminalTraits.Progress, takesKeys: Bool
     ) throws {
         self.client = client
         let traits = TerminalTraits(
@@ -33,7 +35,7 @@ final class LiveWatcher {
         var query = EventsQuery()
         query.live = true
         feed = try EventFeed(of: client, query: query)
-        keys = traits.progress == .live ? LiveKeys() : nil
+        keys = traits.progress == .live ? LiveKeys(isReading: takesKeys) : nil
     }
 
     /// Shows one run until it has ended, and returns it as it ended.
@@ -43,7 +45,7 @@ final class LiveWatcher {
         defer { close() }
         guard var known = try refreshed(run) else { throw APIError(.noSuchRun) }
         while !known.state.isEnded {
-            let arrival = try next(left: 128 + SIGINT)
+            let arrival = try arrival(while: known)
             switch arrival {
             case .event(let event):
                 if try isAbout(run, event), let newer = try refreshed(known) { known = newer }
@@ -54,6 +56,20 @@ final class LiveWatcher {
         }
         if let live = known.live { try screen.show(live, endOf: known) }
         return known
+    }
+
+    /// What comes next; whoever leaves by Ctrl-C is shown how to come back.
+    private func arrival(while run: WireRun) throws -> EventFeed.Arrival {
+        do {
+            return try next(left: 128 + SIGINT)
+        } catch let exit as ExitCode where exit.rawValue == 128 + SIGINT {
+            if let name = run.name, screen.isForPeople {
+                StandardError.print(
+                    "\(name) is still active. Follow it: belfry watch \(name); end it: belfry run cancel \(name)"
+                )
+            }
+            throw exit
+        }
     }
 
     /// Shows every run; ends the process when the user asked for it.
