@@ -25,29 +25,29 @@ extension SQLiteLedger {
     }
 
     package func job(named name: String) async throws(LedgerError) -> JobRecord? {
-        try await readInPlace { database throws(StoreFailure) in try JobRows.job(named: name, in: database) }
+        try await read { database throws(StoreFailure) in try JobRows.job(named: name, in: database) }
     }
 
     package func spec(of job: String, revision: Int) async throws(LedgerError) -> JobSpec? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try JobRows.spec(of: job, revision: revision, in: database)
         }
     }
 
     package func lastRevision(of job: String) async throws(LedgerError) -> Int {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try JobRows.lastRevision(of: job, in: database)
         }
     }
 
     package func fact(named name: String) async throws(LedgerError) -> String? {
-        try await readInPlace { database throws(StoreFailure) in try JobRows.fact(named: name, in: database) }
+        try await read { database throws(StoreFailure) in try JobRows.fact(named: name, in: database) }
     }
 }
 
 extension SQLiteLedger {
     package func watermark() async throws(LedgerError) -> Watermark? {
-        try await readInPlace { database throws(StoreFailure) in try SlotRows.watermark(in: database) }
+        try await read { database throws(StoreFailure) in try SlotRows.watermark(in: database) }
     }
 
     package func spans(of job: String?, limit: Int) async throws(LedgerError) -> [SlotSpan] {
@@ -59,23 +59,23 @@ extension SQLiteLedger {
 
 extension SQLiteLedger {
     package func run(id: String) async throws(LedgerError) -> RunRecord? {
-        try await readInPlace { database throws(StoreFailure) in try RunRows.run(id: id, in: database) }
+        try await read { database throws(StoreFailure) in try RunRows.run(id: id, in: database) }
     }
 
     package func run(job: String, ordinal: Int) async throws(LedgerError) -> RunRecord? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try RunRows.run(job: job, ordinal: ordinal, in: database)
         }
     }
 
     package func run(job: String, cause: String) async throws(LedgerError) -> RunRecord? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try RunRows.run(job: job, cause: cause, in: database)
         }
     }
 
     package func run(cause: String) async throws(LedgerError) -> RunRecord? {
-        try await readInPlace { database throws(StoreFailure) in try RunRows.run(cause: cause, in: database) }
+        try await read { database throws(StoreFailure) in try RunRows.run(cause: cause, in: database) }
     }
 
     package func activeRuns() async throws(LedgerError) -> [RunRecord] {
@@ -83,7 +83,7 @@ extension SQLiteLedger {
     }
 
     package func runs(ids: some Sequence<String> & Sendable) async throws(LedgerError) -> [RunRecord] {
-        try await readInPlace { database throws(StoreFailure) in try RunRows.runs(ids: ids, in: database) }
+        try await read { database throws(StoreFailure) in try RunRows.runs(ids: ids, in: database) }
     }
 
     package func runs(_ filter: RunFilter) async throws(LedgerError) -> [RunRecord] {
@@ -103,13 +103,13 @@ extension SQLiteLedger {
     }
 
     package func attempts(of run: String) async throws(LedgerError) -> [AttemptRecord] {
-        try await readInPlace { database throws(StoreFailure) in try RunRows.attempts(of: run, in: database) }
+        try await read { database throws(StoreFailure) in try RunRows.attempts(of: run, in: database) }
     }
 }
 
 extension SQLiteLedger {
     package func message(id: String) async throws(LedgerError) -> MessageRecord? {
-        try await readInPlace { database throws(StoreFailure) in try TalkRows.message(id: id, in: database) }
+        try await read { database throws(StoreFailure) in try TalkRows.message(id: id, in: database) }
     }
 
     package func messages(
@@ -125,7 +125,7 @@ extension SQLiteLedger {
     }
 
     package func item(_ key: ItemKey) async throws(LedgerError) -> ItemRecord? {
-        try await readInPlace { database throws(StoreFailure) in try TalkRows.item(key, in: database) }
+        try await read { database throws(StoreFailure) in try TalkRows.item(key, in: database) }
     }
 
     package func items(limit: Int) async throws(LedgerError) -> [ItemRecord] {
@@ -141,11 +141,11 @@ extension SQLiteLedger {
 
 extension SQLiteLedger {
     package func outbox(id: String) async throws(LedgerError) -> OutboxRecord? {
-        try await readInPlace { database throws(StoreFailure) in try OutboxRows.entry(id: id, in: database) }
+        try await read { database throws(StoreFailure) in try OutboxRows.entry(id: id, in: database) }
     }
 
     package func outbox(cause: String) async throws(LedgerError) -> OutboxRecord? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try OutboxRows.entry(cause: cause, in: database)
         }
     }
@@ -157,7 +157,7 @@ extension SQLiteLedger {
     }
 
     package func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord] {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try OutboxRows.pending(channel: channel, limit: limit, in: database)
         }
     }
@@ -165,7 +165,7 @@ extension SQLiteLedger {
     package func outboxLine(
         of channel: String, limit: Int
     ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?) {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             (
                 try OutboxRows.pending(channel: channel, limit: limit, in: database),
                 try OutboxRows.heldUntil(channel: channel, in: database)
@@ -198,25 +198,25 @@ extension SQLiteLedger {
     }
 
     package func surface(channel: String, item: String) async throws(LedgerError) -> SurfaceRecord? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try SurfaceRows.surface(channel: channel, item: item, in: database)
         }
     }
 
     package func surface(channel: String, remote: RemoteID) async throws(LedgerError) -> SurfaceRecord? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try SurfaceRows.surface(channel: channel, remote: remote, in: database)
         }
     }
 
     package func receipts(of outbox: String) async throws(LedgerError) -> [ReceiptRecord] {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try OutboxRows.receipts(of: outbox, in: database)
         }
     }
 
     package func channel(named name: String) async throws(LedgerError) -> ChannelRecord? {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try OutboxRows.channel(named: name, in: database)
         }
     }
@@ -230,11 +230,11 @@ extension SQLiteLedger {
     }
 
     package func lastEvent() async throws(LedgerError) -> Int64 {
-        try await readInPlace { database throws(StoreFailure) in try EventRows.last(in: database) }
+        try await read { database throws(StoreFailure) in try EventRows.last(in: database) }
     }
 
     package func cursor(of consumer: String) async throws(LedgerError) -> Int64 {
-        try await readInPlace { database throws(StoreFailure) in
+        try await read { database throws(StoreFailure) in
             try EventRows.cursor(of: consumer, in: database)
         }
     }

@@ -79,7 +79,8 @@ import Tracking
             let shown = try await Self.onTerminal(
                 house, ["run", "long", "--follow"], when: "long#1", { _ = kill($0, SIGINT) })
             #expect(shown.status == 130)
-            #expect(shown.text.hasSuffix("\u{1B}[?25h"))
+            let rest = shown.text.split(separator: "\u{1B}[?25h").last ?? ""
+            #expect(rest.hasPrefix("long#1 is still active. ") && !rest.contains("\u{1B}"), "\(rest)")
             let run: String = try await house.belfry("run", "show", "long#1", "--json").output
             // The row is there before the process is: the run may still be starting.
             let state = try WireCoding.decode(WireRun.self, from: run.utf8).state

@@ -53,9 +53,8 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
         }
         note(failure)
         if case .syncFailed = failure { giveUp(failure) }
-        // Those who act on the rows have the longer way before them.
-        if !batch.touched.isEmpty { feed.publish(batch.touched) }
         batch.answer()
+        if !batch.touched.isEmpty { feed.publish(batch.touched) }
         guard failure == nil else { return }
         do throws(LedgerError) {
             try store.maintain(isIdle: queue.isIdle, isShort: health.condition == .short)
