@@ -59,6 +59,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             json.dumps({"method": self.command, "path": self.path, "headers": headers, "body": body.decode()})
         )
         then = answer.get("then", "end")
+        try:
+            self.send(answer, then)
+        finally:
+            # Also one that left before it had read all that was sent.
+            if then == "hang":
+                self.server.note("left")
+
+    def send(self, answer, then):
         if then == "drop":
             self.close_connection = True
             return
@@ -83,7 +91,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
             if then == "hang":
                 self.connection.recv(1)
-                self.server.note("left")
             self.close_connection = True
 
     do_GET = do_POST = answer

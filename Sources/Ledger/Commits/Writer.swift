@@ -53,8 +53,9 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
         }
         note(failure)
         if case .syncFailed = failure { giveUp(failure) }
-        batch.answer()
+        // First: whoever listens from the answer on hears of later commits alone.
         if !batch.touched.isEmpty { feed.publish(batch.touched) }
+        batch.answer()
         guard failure == nil else { return }
         do throws(LedgerError) {
             try store.maintain(isIdle: queue.isIdle, isShort: health.condition == .short)
