@@ -19,13 +19,13 @@ extension WardenHome {
 
     /// Lets the job go on that reads from the pipe; waits until it does.
     func release(_ name: String) throws {
-        try #require(try Shell.run("timeout 30 sh -c 'echo go > \(name)'", in: folder.path) == 0)
+        try #require(try Shell.run("timeout 300 sh -c 'echo go > \(name)'", in: folder.path) == 0)
     }
 
     /// Waits until jobs have written that many lines.
     func waitForLines(_ count: Int, in name: String) throws {
         let text =
-            "timeout 30 sh -c 'until [ $(wc -l < \(name)) -ge \(count) ]; do sleep 0.01; done' 2>/dev/null"
+            "timeout 300 sh -c 'until [ $(wc -l < \(name)) -ge \(count) ]; do sleep 0.01; done' 2>/dev/null"
         try #require(try Shell.run(text, in: folder.path) == 0)
     }
 }
