@@ -184,11 +184,14 @@ extension SlotScene {
     /// The newest run of a job, once it is queued: one whose moment has come with its slot starts after the slot was
     /// decided.
     @discardableResult fileprivate func isQueued(_ job: String) async throws -> RunRecord {
-        while true {
-            let run = try await newest(job)
-            if run.state == .queued { return run }
-            try await Task.sleep(for: .milliseconds(1))
+        let commits = ledger.commits()
+        var run = try await newest(job)
+        var touched = commits.makeAsyncIterator()
+        while run.state != .queued {
+            guard await touched.next() != nil else { throw LedgerError.closed }
+            run = try await newest(job)
         }
+        return run
     }
 }
 
