@@ -217,6 +217,12 @@ extension MemoryLedger {
 
     func pendingOutbox(channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord] {
         try await read { $0.pendingOutbox(channel: channel, limit: limit) }
+    func outbox(
+        item: String, channel: String, limit: Int
+    ) async throws(LedgerError) -> [OutboxRecord] {
+        try await read { $0.outbox(item: item, channel: channel, limit: limit) }
+    }
+
     }
 
     func outboxLine(
