@@ -97,6 +97,17 @@ private func job(
         var fact = JobFact(run: 1, state: .running, progress: 0.5, phase: "copy", at: start)
         fact.outlook = "about 6 s left"
         #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · copy · about 6 s left")
+    @Test func `shows how long a run has lasted that says nothing of itself`() {
+        var fact = JobFact(run: 1, state: .running, at: start)
+        #expect(NoticeComposer.compose(job(.started, fact)).body == "started")
+        fact.lasted = .seconds(8)
+        #expect(NoticeComposer.compose(job(.started, fact)).body == "running for 8 s")
+        fact.outlook = "usually 4 min"
+        #expect(NoticeComposer.compose(job(.started, fact)).body == "running for 8 s · usually 4 min")
+        fact.phase = "copy"
+        #expect(NoticeComposer.compose(job(.progress, fact)).body == "copy · usually 4 min")
+    }
+
         fact.phase = nil
         #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · about 6 s left")
     }

@@ -126,7 +126,8 @@ extension NoticeComposer {
         }
     }
 
-    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs.
+    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs, and for how long it
+    /// had when that was shown: `running for 8 s`.
     private static func position(_ report: JobReport) -> String {
         let said = [report.fact.phase, report.fact.text].compactMap(\.self).filter { !$0.isEmpty }
             .joined(separator: ": ")
@@ -134,6 +135,7 @@ extension NoticeComposer {
         let text = parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")
         guard text.isEmpty, report.news != .blocked else { return text }
         return report.news == .started ? "started" : "running"
+        if let lasted = report.fact.lasted, lasted >= .seconds(1) { return "running for \(lasted.words)" }
     }
 
     /// Whole percent, rounded down, so that 100 is said at the end only; 0.29 is 29 all the same.
