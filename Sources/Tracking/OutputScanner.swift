@@ -18,6 +18,21 @@ public struct OutputScanner: Sendable {
     /// A scanner that has seen nothing.
     public init() {}
 
+    /// A scanner that goes on with what an earlier one believed of the same output; nil: that was nothing.
+    public init(resuming belief: Belief?) { believed = belief.map(Candidate.init) }
+
+    /// What it believes; nil: nothing yet, or nothing any more.
+    public var belief: Belief? {
+        hasGivenUp
+            ? nil
+            : believed.map {
+                Belief(
+                    template: String(decoding: $0.template, as: UTF8.self), last: $0.last,
+                    isPercent: $0.isPercent
+                )
+            }
+    }
+
     /// When to call ``receive(_:at:)`` again, even with no bytes, for a record held back; `nil` for none.
     public var heldUntil: Moment? { limiter.heldUntil }
 
@@ -87,6 +102,16 @@ public struct OutputScanner: Sendable {
 }
 
 extension OutputScanner {
+    /// The numbers that were found to be progress, as they are kept for the next daemon.
+    public struct Belief: Hashable, Sendable, Codable {
+        /// What stays the same from one record to the next.
+        var template: String
+        /// The newest value, as printed.
+        var last: Double
+        /// Whether a JSON member is a percentage.
+        var isPercent: Bool
+    }
+
     /// A template, and how far its values can be believed.
     private struct Candidate {
         static let risesToBelieve = 3
@@ -99,6 +124,10 @@ extension OutputScanner {
         var rises = 1
         /// Whether `progress` in JSON was seen above 1, and so is a percentage.
         var isPercent: Bool
+
+        init(_ belief: Belief) {
+            (template, last, isPercent) = (Array(belief.template.utf8), belief.last, belief.isPercent)
+        }
 
         init(_ match: ProgressMatch) {
             template = match.template

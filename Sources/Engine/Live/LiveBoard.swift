@@ -44,6 +44,13 @@ package actor LiveBoard: Keeper {
         var nextRefresh: Moment? {
             if last != nil { return nil }
             var next = tracker.nextLook
+        /// Applies what is found in these bytes of its output, and in what was held back of those before.
+        func scan(_ bytes: [UInt8], at now: Moment) -> [LiveChange] {
+            let reports = scanner.receive(bytes[...], at: now)
+            if !reports.isEmpty { tracker.keep(scanner.belief) }
+            return reports.map { receive($0, from: .text, at: now) }
+        }
+
             for held in [scanner.heldUntil, reader.heldUntil] {
                 if let held { next = next.map { min($0, held) } ?? held }
             }
@@ -102,6 +109,7 @@ package actor LiveBoard: Keeper {
         noteStart(of: line)
         watchers.publish(())
     }
+        line.scanner = OutputScanner(resuming: tracker.live.belief)
 
     /// Nothing of this is shown of what the run reports from now on; nil: no text of it is.
     package func hide(_ texts: HiddenTexts?, of run: String) { lines[run]?.hidden = texts }
@@ -148,7 +156,7 @@ package actor LiveBoard: Keeper {
         lines.keys.compactMap { run in
             update(run) { line in
                 line.reader.receive([], at: now).map { line.receive($0, from: .native, at: now) }
-                    + line.scanner.receive([], at: now).map { line.receive($0, from: .text, at: now) }
+                    + line.scan([], at: now)
                     + [line.tracker.look(at: now)]
             }
         }
