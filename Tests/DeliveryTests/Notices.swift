@@ -72,6 +72,10 @@ private func job(
 
     @Test func `shows a letter where nobody chose an icon`() {
         #expect(NoticeComposer.compose(thread(["a"], count: 1)).icon == "mail-unread")
+        var critical = thread(["a"], count: 1)
+        critical.urgency = .critical
+        #expect(NoticeComposer.compose(critical).icon == "dialog-warning")
+        #expect(NoticeComposer.compose(critical, manner: BotManner(icon: "robot")).icon == "robot")
     }
 
     @Test func `is silent, and without a sound, when its version does not ring`() {
@@ -93,10 +97,6 @@ private func job(
         #expect(!notice.ring)
     }
 
-    @Test func `shows how long it still takes, beside what it does`() {
-        var fact = JobFact(run: 1, state: .running, progress: 0.5, phase: "copy", at: start)
-        fact.outlook = "about 6 s left"
-        #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · copy · about 6 s left")
     @Test func `shows how long a run has lasted that says nothing of itself`() {
         var fact = JobFact(run: 1, state: .running, at: start)
         #expect(NoticeComposer.compose(job(.started, fact)).body == "started")
@@ -108,6 +108,10 @@ private func job(
         #expect(NoticeComposer.compose(job(.progress, fact)).body == "copy · usually 4 min")
     }
 
+    @Test func `shows how long it still takes, beside what it does`() {
+        var fact = JobFact(run: 1, state: .running, progress: 0.5, phase: "copy", at: start)
+        fact.outlook = "about 6 s left"
+        #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · copy · about 6 s left")
         fact.phase = nil
         #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · about 6 s left")
     }

@@ -14,7 +14,8 @@ package enum NoticeComposer {
             reason: item.reason)
         switch item.content {
         case .messages(let count, let last):
-            notice.icon = manner.icon ?? IconName.message
+            let usual = item.urgency == .critical ? IconName.criticalMessage : IconName.message
+            notice.icon = manner.icon ?? usual
             speak(of: last, count: count, to: &notice)
         case .job(let report):
             notice.icon = jobIcon ?? IconName.of(report.news)
@@ -134,8 +135,8 @@ extension NoticeComposer {
         let parts = [report.news == .blocked ? nil : percent(report).map { "\($0)%" }, said]
         let text = parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")
         guard text.isEmpty, report.news != .blocked else { return text }
-        return report.news == .started ? "started" : "running"
         if let lasted = report.fact.lasted, lasted >= .seconds(1) { return "running for \(lasted.words)" }
+        return report.news == .started ? "started" : "running"
     }
 
     /// Whole percent, rounded down, so that 100 is said at the end only; 0.29 is 29 all the same.
