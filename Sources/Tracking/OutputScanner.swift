@@ -2,7 +2,7 @@ public import Timeline
 
 /// Looks for progress in what a job prints, and is hard to convince.
 ///
-/// Believes `N%`, `n/N` and the JSON members `percent_done`, `percentage` and `progress`, but only once
+/// Believes `N%`, `n/N`, `n of N` and the JSON members `percent_done`, `percentage` and `progress`, but only once
 /// the same template has risen three times; a template that is believed and then falls twice ends the
 /// search for the whole run. Most numbers in a log are not progress.
 public struct OutputScanner: Sendable {
@@ -124,6 +124,9 @@ extension OutputScanner {
         var rises = 1
         /// Whether `progress` in JSON was seen above 1, and so is a percentage.
         var isPercent: Bool
+        /// What the last record did, and whether the one before it did the same: tools that build take turns.
+        private var activity: String?
+        private var isSteady = false
 
         init(_ belief: Belief) {
             (template, last, isPercent) = (Array(belief.template.utf8), belief.last, belief.isPercent)
@@ -133,9 +136,11 @@ extension OutputScanner {
             template = match.template
             last = match.value
             isPercent = match.value > 1
+            activity = match.activity
         }
 
         mutating func count(_ match: ProgressMatch) {
+            note(match.activity)
             if match.value > last {
                 rises += 1
             } else if match.value < last {
@@ -145,8 +150,11 @@ extension OutputScanner {
             isPercent = isPercent || match.value > 1
         }
 
+        private mutating func note(_ next: String?) { (isSteady, activity) = (next == activity, next) }
+
         /// Whether `match` is no fall, and means the same as the values before it.
         mutating func follows(_ match: ProgressMatch) -> Bool {
+            note(match.activity)
             guard match.value >= last, match.scale != .either || isPercent || match.value <= 1 else {
                 return false
             }
@@ -162,7 +170,7 @@ extension OutputScanner {
             case .fraction: report.fraction = match.value
             case .either: report.fraction = isPercent ? match.value / 100 : match.value
             }
-            report.phase = match.title
+            report.phase = match.title ?? (isSteady ? match.activity : nil)
             return report
         }
     }

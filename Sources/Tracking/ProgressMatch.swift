@@ -18,8 +18,10 @@ struct ProgressMatch: Hashable {
     var scale: Scale
     /// The amounts of `n/N`.
     var amounts: ProgressReport?
-    /// The words beside the number, when they are a title: `Receiving objects`.
+    /// The words in front of the number, when they are a title: `Receiving objects`.
     var title: String?
+    /// The word behind a number in brackets, when it names what is done to one file of many: `Building`.
+    var activity: String?
     /// What stays the same from one record to the next.
     var template: [UInt8]
 
@@ -84,7 +86,8 @@ struct ProgressMatch: Hashable {
         self.value = value
         self.scale = scale
         let words = text[..<place.lowerBound]
-        title = ProgressTitle.before(words) ?? ProgressTitle.after(words, text[place.upperBound...])
+        title = ProgressTitle.before(words)
+        activity = ProgressTitle.after(words, text[place.upperBound...])
         template = Self.template(words) + [scale == .percent ? UInt8(ascii: "%") : UInt8(ascii: "/")]
     }
 

@@ -92,7 +92,7 @@ import Tracking
         ("a bot's fraction", [#"{"progress":0.1}"#, #"{"progress":0.2}"#, #"{"progress":1}"#], 1, nil),
         (
             "cmake",
-            ["[ 12%] Building C a.o", "[ 25%] Building C b.o", "[ 37%] Linking C x"], 0.37, "Linking"
+            ["[ 12%] Building C a.o", "[ 25%] Building C b.o", "[ 37%] Building C c.o"], 0.37, "Building"
         ),
         (
             "swift build", ["[3/90] Compiling A", "[4/90] Compiling B", "[9/90] Compiling C"], 0.1,
@@ -165,6 +165,12 @@ import Tracking
         let reports = scan(first + second)
         #expect(reports.map(\.phase) == ["Receiving objects", "Resolving deltas", "Resolving deltas"])
         #expect(reports.map(\.fraction) == [0.9, 0.3, 0.4])
+    }
+
+    @Test func `changes the phase of a build only when two records in a row do the same`() {
+        let words = ["Building", "Building", "Building", "Linking", "Building", "Linking", "Linking"]
+        let reports = scan(words.enumerated().map { "[ \($0.offset + 10)%] \($0.element) C x" })
+        #expect(reports.map(\.phase) == ["Building", nil, nil, nil, "Linking"])
     }
 
     @Test func `sticks to the first bar while two take turns`() {
