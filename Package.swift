@@ -29,7 +29,7 @@ let stations: [Target] = [
         "LedgerSQLite",
         ["Timeline", "Tracking", "Grouping", "Delivery", "Ledger", .grdb, .sqlite]),
     effect("WardenProtocol", ["Timeline", "Performing", "Host"]),
-    effect("Warden", ["Timeline", "Performing", "Host", "WardenProtocol", "CLinux"]),
+    effect("Warden", ["Timeline", "Tracking", "Performing", "Host", "WardenProtocol", "CLinux"]),
     effect(
         "Engine",
         [

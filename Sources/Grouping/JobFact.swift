@@ -21,6 +21,8 @@ public struct JobFact: Hashable, Codable, Sendable {
     public var text: String?
     /// How long it still takes, or usually takes, in words; absent when nothing is known, and once it has ended.
     public var outlook: String?
+    /// How long it had lasted when it was shown, while it runs.
+    public var lasted: Duration?
     /// How long it took, once it has ended; of one with several attempts the last.
     public var took: Duration?
     /// The limit that it reached.

@@ -268,7 +268,9 @@ extension JobItem {
     ) -> [ItemAction] {
         (early, lasting) = (nil, work.report.fact.run)
         isDismissed = false
-        return show(work.report, .progressed, at: now, policy)
+        var report = work.report
+        report.fact.lasted = max(.zero, now - work.since)
+        return show(report, .progressed, at: now, policy)
     }
 
     /// Leaves the screen to the item of a storm that lists its failure; what it shows otherwise stays.

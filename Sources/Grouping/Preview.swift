@@ -2,7 +2,8 @@ import Tracking
 
 /// What is shown of a text: one clean line, or a few.
 public enum Preview {
-    /// `text` on one line, at most `limit` characters long, cut between two of them.
+    /// `text` on one line, at most `limit` characters long, cut at the end of a word where one is near, else between two
+    /// characters.
     ///
     /// Runs of white space become one space; terminal sequences, control characters and the marks that turn
     /// the direction of the text after them go. A cut line ends in `…`, which counts. A character may be
@@ -17,8 +18,7 @@ public enum Preview {
         let end = line.index(line.startIndex, offsetBy: limit, limitedBy: line.endIndex)
         if isWhole, (end ?? line.endIndex) == line.endIndex { return line }
         // The last character of a line that was broken off may be half of one: it goes as well.
-        let kept = (isWhole ? line[...] : line.dropLast()).prefix(limit - 1)
-        return kept + "…"
+        return words(of: isWhole ? line : String(line.dropLast()), to: limit - 1) + "…"
     }
 
     /// Whether the text is one line of visible ASCII already, its words one space apart.

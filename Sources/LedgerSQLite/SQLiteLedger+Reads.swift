@@ -150,6 +150,14 @@ extension SQLiteLedger {
         }
     }
 
+    package func outbox(
+        item: String, channel: String, limit: Int
+    ) async throws(LedgerError) -> [OutboxRecord] {
+        try await read { database throws(StoreFailure) in
+            try OutboxRows.entries(item: item, channel: channel, limit: limit, in: database)
+        }
+    }
+
     package func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord] {
         try await read { database throws(StoreFailure) in
             try OutboxRows.entries(states: states, limit: limit, in: database)

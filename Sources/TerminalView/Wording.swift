@@ -35,9 +35,12 @@ package enum RunWording {
         }
         // A success by the exit code needs no words.
         let isSaid = live.state == .completed || live.reason?.rawValue == live.state.rawValue
-        let why = detail ?? (isSaid ? nil : live.reason?.words)
         // What never began said nothing itself: the message is Belfry's explanation.
-        let more = live.startedAt == nil && [.failed, .lost].contains(live.state) ? live.message : nil
+        let isExplained = live.startedAt == nil && [.failed, .lost].contains(live.state)
+        let more = isExplained ? live.message.map(MissingProgram.headline) : nil
+        let reason = detail ?? (isSaid ? nil : live.reason?.words)
+        // A message that names the missing program says it all.
+        let why = more != nil && (live.reason == .notFound || more == reason) ? nil : reason
         return ([words] + [why, more].compactMap { $0.map { CleanText.line($0, limit: 300) } })
             .joined(separator: ": ")
     }

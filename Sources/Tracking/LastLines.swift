@@ -29,7 +29,7 @@ package struct LastLines: Hashable, Sendable {
             // A text to hide may be cut in two as well.
             rest =
                 rest.firstIndex(of: 0x0A).map { rest[rest.index(after: $0)...] }
-                ?? rest.dropFirst(hidden.longest)
+                ?? hidden.hide(in: Array(hidden.dropCutBeginning(bytes)))[...]
         }
         lines = rest.split(separator: 0x0A).compactMap { Self.line($0, hiding: hidden) }
     }
@@ -64,6 +64,8 @@ package struct LastLines: Hashable, Sendable {
 package struct HiddenTexts: Hashable, Sendable {
     /// What is shown in place of each.
     package static let mark = "***"
+    /// The line that is shown where nobody knows what to hide.
+    package static let reason = "its texts are withheld: its secrets may have changed since it began"
     /// Shorter ones are not hidden: they would hide parts of most words.
     package static let shortest = 4
 
@@ -91,37 +93,84 @@ package struct HiddenTexts: Hashable, Sendable {
 
     /// The bytes with ``mark`` in place of each hidden text, even one with control characters or terminal sequences
     /// inside it: they would be removed later, and the text would be whole again.
-    package func hide(in bytes: [UInt8]) -> [UInt8] {
-        guard !isEmpty else { return bytes }
+    package func hide(in bytes: [UInt8]) -> [UInt8] { hide(in: bytes[...], isWhole: true).shown }
+
+    /// The same of the beginning of bytes, as far as what is yet to come changes nothing of it; and the rest, which may be
+    /// the beginning of a hidden text.
+    fileprivate func hide(
+        in bytes: ArraySlice<UInt8>, isWhole: Bool
+    ) -> (shown: [UInt8], rest: ArraySlice<UInt8>) {
+        guard !isEmpty else { return (Array(bytes), []) }
         var shown: [UInt8] = []
         shown.reserveCapacity(bytes.count)
-        var rest = bytes[...]
+        var rest = bytes
         while let byte = rest.first {
-            if let after = texts.lazy.compactMap({ Self.rest(of: rest, after: $0) }).first {
+            switch match(rest, isWhole: isWhole) {
+            case .whole(let after):
                 shown += Self.mark.utf8
                 rest = after
-            } else {
+            case .begun: return (shown, rest)
+            case .none:
                 shown.append(byte)
                 rest = rest.dropFirst()
             }
         }
-        return shown
+        return (shown, [])
     }
 
-    /// What follows `text` at the beginning of the bytes; nil: they do not begin with it.
-    private static func rest(of bytes: ArraySlice<UInt8>, after text: [UInt8]) -> ArraySlice<UInt8>? {
-        guard bytes.first == text[0] else { return nil }
+    private enum Match {
+        case none
+        /// All of a hidden text stands there; this follows.
+        case whole(ArraySlice<UInt8>)
+        /// The bytes end inside what may be one.
+        case begun
+    }
+
+    /// Whether the bytes begin with a hidden text, the longest first.
+    private func match(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> Match {
+        for text in texts {
+            switch Self.match(bytes, text) {
+            case .none: continue
+            case .begun where isWhole: continue
+            case let found: return found
+            }
+        }
+        return .none
+    }
+
+    private static func match(_ bytes: ArraySlice<UInt8>, _ text: [UInt8]) -> Match {
+        guard bytes.first == text[0] else { return .none }
         var rest = bytes.dropFirst()
         for wanted in text.dropFirst() {
             while let byte = rest.first, byte != wanted {
-                guard byte < 0x20 || byte == 0x7F, byte != 0x0A else { return nil }
+                guard byte < 0x20 || byte == 0x7F, byte != 0x0A else { return .none }
                 rest.removeFirst()
                 if byte == 0x1B { EscapeStripper.skipSequence(&rest) }
             }
-            guard rest.popFirst() != nil else { return nil }
+            guard rest.popFirst() != nil else { return .begun }
+        }
+        return .whole(rest)
+    }
+
+    /// The bytes without a beginning that may be the end of a hidden text; what is removed later does not count.
+    package func dropCutBeginning(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        var rest = bytes[...]
+        // A terminal sequence may have been cut as well.
+        var left = isEmpty ? 0 : longest + Self.longestSequence
+        while left > 0, let byte = rest.popFirst() {
+            if byte == 0x1B {
+                EscapeStripper.skipSequence(&rest)
+            } else if byte >= 0x20, byte != 0x7F {
+                left -= 1
+            }
         }
         return rest
     }
+
+    private static let longestSequence = 64
+
+    /// The bytes without an end that may be the beginning of a hidden text, with ``mark`` in place of each.
+    package func hideCut(in bytes: [UInt8]) -> [UInt8] { hide(in: bytes[...], isWhole: false).shown }
 
     /// The text as one line without what ``CleanText`` removes, with ``mark`` in place of each hidden one.
     ///
@@ -133,5 +182,37 @@ package struct HiddenTexts: Hashable, Sendable {
     /// The text with ``mark`` in place of each hidden one.
     package func hide(in text: String) -> String {
         isEmpty ? text : String(decoding: hide(in: Array(text.utf8)), as: UTF8.self)
+    }
+}
+
+/// Hides texts in bytes that come in pieces, wherever these are cut.
+///
+/// What may be the beginning of a hidden text is held back until more comes.
+package struct HidingStream: Sendable {
+    /// More than this is taken for a hidden text: nothing else is so long in its control characters.
+    private static let mostHeld = 8192
+
+    private let hidden: HiddenTexts
+    private var held: [UInt8] = []
+
+    /// A stream of which nothing has come yet.
+    package init(_ hidden: HiddenTexts = HiddenTexts()) { self.hidden = hidden }
+
+    /// The next bytes to show.
+    package mutating func hide(_ piece: [UInt8]) -> [UInt8] {
+        guard !hidden.isEmpty else { return piece }
+        var (shown, rest) = hidden.hide(in: (held + piece)[...], isWhole: false)
+        if rest.count > Self.mostHeld {
+            shown += HiddenTexts.mark.utf8
+            rest = []
+        }
+        held = Array(rest)
+        return shown
+    }
+
+    /// What is still held back: the stream ends here.
+    package mutating func finish() -> [UInt8] {
+        defer { held = [] }
+        return hidden.hide(in: held)
     }
 }

@@ -11,6 +11,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     public var attempt: Int
     /// Orders the states of one attempt; see ``LiveOrder``.
     public var seq: Int64
+    /// In which numbers of its output ``progress`` was found; absent when it was not found there.
+    public internal(set) var belief: OutputScanner.Belief?
     /// Where the run is in its life.
     public var state: RunState
     /// Why it is there, where there is more to say than the state does.

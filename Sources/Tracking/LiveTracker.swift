@@ -149,6 +149,19 @@ public struct LiveTracker: Sendable {
         return change
     }
 
+    /// Keeps what the scanner of its output believes, for a daemon that goes on where this one was killed.
+    ///
+    /// Nobody sees it: it is written with the next change.
+    package mutating func keep(_ belief: OutputScanner.Belief?) { live.belief = belief }
+
+    /// Shows this text in place of what the job said of itself; it has not said anything by that.
+    package mutating func replaceTexts(by text: String) -> LiveChange {
+        (live.phase, live.message) = (nil, text)
+        let heard = live.updatedAt
+        let change = changed(.tick, at: heard)
+        return change
+    }
+
     /// Notes that time passed: a running job that is silent for too long becomes stalled, and one that
     /// reports no progress and is not done when it should have been gets a later finish time or none.
     ///

@@ -2,7 +2,7 @@ public import Timeline
 
 /// Looks for progress in what a job prints, and is hard to convince.
 ///
-/// Believes `N%`, `n/N` and the JSON members `percent_done`, `percentage` and `progress`, but only once
+/// Believes `N%`, `n/N`, `n of N` and the JSON members `percent_done`, `percentage` and `progress`, but only once
 /// the same template has risen three times; a template that is believed and then falls twice ends the
 /// search for the whole run. Most numbers in a log are not progress.
 public struct OutputScanner: Sendable {
@@ -17,6 +17,21 @@ public struct OutputScanner: Sendable {
 
     /// A scanner that has seen nothing.
     public init() {}
+
+    /// A scanner that goes on with what an earlier one believed of the same output; nil: that was nothing.
+    public init(resuming belief: Belief?) { believed = belief.map(Candidate.init) }
+
+    /// What it believes; nil: nothing yet, or nothing any more.
+    public var belief: Belief? {
+        hasGivenUp
+            ? nil
+            : believed.map {
+                Belief(
+                    template: String(decoding: $0.template, as: UTF8.self), last: $0.last,
+                    isPercent: $0.isPercent
+                )
+            }
+    }
 
     /// When to call ``receive(_:at:)`` again, even with no bytes, for a record held back; `nil` for none.
     public var heldUntil: Moment? { limiter.heldUntil }
@@ -87,6 +102,16 @@ public struct OutputScanner: Sendable {
 }
 
 extension OutputScanner {
+    /// The numbers that were found to be progress, as they are kept for the next daemon.
+    public struct Belief: Hashable, Sendable, Codable {
+        /// What stays the same from one record to the next.
+        var template: String
+        /// The newest value, as printed.
+        var last: Double
+        /// Whether a JSON member is a percentage.
+        var isPercent: Bool
+    }
+
     /// A template, and how far its values can be believed.
     private struct Candidate {
         static let risesToBelieve = 3
@@ -99,14 +124,23 @@ extension OutputScanner {
         var rises = 1
         /// Whether `progress` in JSON was seen above 1, and so is a percentage.
         var isPercent: Bool
+        /// What the last record did, and whether the one before it did the same: tools that build take turns.
+        private var activity: String?
+        private var isSteady = false
+
+        init(_ belief: Belief) {
+            (template, last, isPercent) = (Array(belief.template.utf8), belief.last, belief.isPercent)
+        }
 
         init(_ match: ProgressMatch) {
             template = match.template
             last = match.value
             isPercent = match.value > 1
+            activity = match.activity
         }
 
         mutating func count(_ match: ProgressMatch) {
+            note(match.activity)
             if match.value > last {
                 rises += 1
             } else if match.value < last {
@@ -116,8 +150,11 @@ extension OutputScanner {
             isPercent = isPercent || match.value > 1
         }
 
+        private mutating func note(_ next: String?) { (isSteady, activity) = (next == activity, next) }
+
         /// Whether `match` is no fall, and means the same as the values before it.
         mutating func follows(_ match: ProgressMatch) -> Bool {
+            note(match.activity)
             guard match.value >= last, match.scale != .either || isPercent || match.value <= 1 else {
                 return false
             }
@@ -133,7 +170,7 @@ extension OutputScanner {
             case .fraction: report.fraction = match.value
             case .either: report.fraction = isPercent ? match.value / 100 : match.value
             }
-            report.phase = match.title
+            report.phase = match.title ?? (isSteady ? match.activity : nil)
             return report
         }
     }

@@ -4,7 +4,7 @@ struct ProgressMatch: Hashable {
     enum Scale: Hashable {
         /// `N%`.
         case percent
-        /// `n/N`; of such records the total is kept.
+        /// `n/N` or `n of N`; of such records the total is kept.
         case amounts
         /// A JSON member whose name marks it as a fraction.
         case fraction
@@ -20,10 +20,12 @@ struct ProgressMatch: Hashable {
     var amounts: ProgressReport?
     /// The words in front of the number, when they are a title: `Receiving objects`.
     var title: String?
+    /// The word behind a number in brackets, when it names what is done to one file of many: `Building`.
+    var activity: String?
     /// What stays the same from one record to the next.
     var template: [UInt8]
 
-    /// Finds the first of: a JSON member, `N%`, `n/N`.
+    /// Finds the first of: a JSON member, `N%`, `n/N` or `n of N`.
     ///
     /// Records of a tool that still counts its work
     /// (rsync's `ir-chk`) have none.
@@ -65,7 +67,8 @@ struct ProgressMatch: Hashable {
             if byte(text, index) == UInt8(ascii: "%") {
                 guard let percent = ReportNumber.decimal(text[number]), percent <= 100 else { continue }
                 if contains(text, "ir-chk") { return nil }
-                self.init(value: percent, scale: .percent, before: number.lowerBound, in: text)
+                let place = number.lowerBound..<(index + 1)
+                self.init(value: percent, scale: .percent, at: place, in: text)
                 return
             }
             if ratio == nil, let found = Self.amounts(in: text, from: number) {
@@ -74,33 +77,63 @@ struct ProgressMatch: Hashable {
             }
         }
         guard let ratio, let progress = ratio.report.progress else { return nil }
-        self.init(value: progress * 100, scale: .amounts, before: ratio.range.lowerBound, in: text)
+        guard !Self.isCountOfTries(text[..<ratio.range.lowerBound]) else { return nil }
+        self.init(value: progress * 100, scale: .amounts, at: ratio.range, in: text)
         amounts = ratio.report
     }
 
-    private init(value: Double, scale: Scale, before end: Int, in text: [UInt8]) {
+    private init(value: Double, scale: Scale, at place: Range<Int>, in text: [UInt8]) {
         self.value = value
         self.scale = scale
-        let words = text[..<end]
-        title = Self.title(words)
+        let words = text[..<place.lowerBound]
+        title = ProgressTitle.before(words)
+        activity = ProgressTitle.after(words, text[place.upperBound...])
         template = Self.template(words) + [scale == .percent ? UInt8(ascii: "%") : UInt8(ascii: "/")]
     }
 
-    /// `n/N` that stands alone: not a date, a path or a rate.
+    /// `n/N` or `n of N` that stands alone: not a date, a path or a rate.
     private static func amounts(
         in text: [UInt8], from first: Range<Int>
     ) -> (end: Int, report: ProgressReport)? {
-        guard byte(text, first.upperBound) == UInt8(ascii: "/"),
-            let next = byte(text, first.upperBound + 1), isDigit(next)
+        let isFraction = byte(text, first.upperBound) == UInt8(ascii: "/")
+        guard let start = isFraction ? first.upperBound + 1 : endOfOf(text, first.upperBound),
+            let next = byte(text, start), isDigit(next)
         else { return nil }
-        let second = numberRange(in: text, from: first.upperBound + 1)
-        if let after = byte(text, second.upperBound), isLetter(after) || after == UInt8(ascii: "/") {
-            return nil
-        }
+        let second = numberRange(in: text, from: start)
+        let rest = text[second.upperBound...]
+        guard isFraction ? endsFraction(rest) : endsAmount(rest) else { return nil }
         guard let done = ReportNumber.decimal(text[first]), let total = ReportNumber.decimal(text[second]),
             total >= 2, let report = ReportNumber.amounts(done, of: total)
         else { return nil }
         return (second.upperBound, report)
+    }
+
+    /// Whether `n/N` may end before `rest`: it is no longer path or unit, and no day before a time of day.
+    private static func endsFraction(_ rest: ArraySlice<UInt8>) -> Bool {
+        guard let after = rest.first else { return true }
+        if isLetter(after) || after == UInt8(ascii: "/") { return false }
+        let time = rest.dropFirst().prefix(6)
+        let digits = time.prefix { isDigit($0) }.count
+        return
+            !(after == 0x20 && (1...2).contains(digits) && time.dropFirst(digits).first == UInt8(ascii: ":"))
+    }
+
+    /// Whether `n of N` may end before `rest`: not in the middle of a date, a version or a percentage, nor before what
+    /// went wrong.
+    private static func endsAmount(_ rest: ArraySlice<UInt8>) -> Bool {
+        guard let after = rest.first else { return true }
+        guard " ,;:.)]".utf8.contains(after) else { return false }
+        if after == UInt8(ascii: "."), let next = rest.dropFirst().first, next != 0x20 { return false }
+        let words = lowercased(rest)
+        return !["fail", "error", "skip", "missing", "lost", "retr", "attempt", "wrong"].contains {
+            words.contains($0)
+        }
+    }
+
+    /// Whether the words before a count say that it counts tries, which come no nearer to an end.
+    private static func isCountOfTries(_ words: ArraySlice<UInt8>) -> Bool {
+        let last = lowercased(words).split { !$0.isLetter }.last
+        return ["attempt", "attempts", "try", "tries", "retry", "retries", "retrying"].contains(last)
     }
 
     /// The last word before the number and the marks after it: what a tool repeats while file names,
@@ -121,18 +154,6 @@ struct ProgressMatch: Hashable {
         }
         return template
     }
-
-    /// The words before the number when they are nothing but words, ended by a colon or nothing.
-    private static func title(_ words: ArraySlice<UInt8>) -> String? {
-        let text = String(decoding: words, as: UTF8.self)
-        var trimmed = text[...]
-        while trimmed.last == " " || trimmed.last == ":" { trimmed.removeLast() }
-        while trimmed.first == " " { trimmed.removeFirst() }
-        guard trimmed.contains(where: \.isLetter), trimmed.utf8.count <= 64,
-            trimmed.allSatisfy({ $0.isLetter || $0 == " " || $0 == ":" || $0 == "-" })
-        else { return nil }
-        return String(trimmed)
-    }
 }
 
 private func byte(_ text: [UInt8], _ index: Int) -> UInt8? { index < text.count ? text[index] : nil }
@@ -143,6 +164,19 @@ private func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x2
 
 /// What bars are drawn with, besides blocks.
 private func isBar(_ byte: UInt8) -> Bool { "=#>-.*_~".utf8.contains(byte) }
+
+private func lowercased(_ text: ArraySlice<UInt8>) -> String {
+    String(decoding: text, as: UTF8.self).lowercased()
+}
+
+/// Where the number after ` of ` or ` out of ` begins, if that stands at `index`.
+private func endOfOf(_ text: [UInt8], _ index: Int) -> Int? {
+    for word: StaticString in [" of ", " out of "] {
+        let word = Array(word.description.utf8)
+        if text[min(index, text.count)...].starts(with: word) { return index + word.count }
+    }
+    return nil
+}
 
 /// The digits from `start`, with one point inside if digits follow it.
 private func numberRange(in text: [UInt8], from start: Int) -> Range<Int> {

@@ -3,6 +3,7 @@ import Glibc
 import Host
 import Performing
 import Timeline
+import Tracking
 import WardenProtocol
 
 /// Turns an order into a process with its pipes.
@@ -395,7 +396,7 @@ enum ProgramSearch {
                 if error.refusal == .notExecutable { closed = closed ?? error }
             }
         }
-        throw closed ?? StartRefused(.notFound, "no program \"\(word)\" in \(path)")
+        throw closed ?? StartRefused(.notFound, MissingProgram(word, in: path).sentence)
     }
 
     /// Makes sure that `file` can be run, as far as can be seen from outside.

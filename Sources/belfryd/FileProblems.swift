@@ -88,7 +88,8 @@ extension MachineLook {
             isUser: { name in
                 do throws(HostError) { return try Account.find(name) != nil } catch { return true }
             }, isFolder: { [.folder, .hidden].contains(PathContent(at: $0)) },
-            isFile: { ![.folder, .nothing].contains(PathContent(at: $0)) })
+            isFile: { ![.folder, .nothing].contains(PathContent(at: $0)) },
+            wardenStart: { ServiceUnit.own.map { "\($0.control) start belfry-warden" } })
     }
 
     /// Where programs are looked for on behalf of another user.

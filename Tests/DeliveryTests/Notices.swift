@@ -72,6 +72,10 @@ private func job(
 
     @Test func `shows a letter where nobody chose an icon`() {
         #expect(NoticeComposer.compose(thread(["a"], count: 1)).icon == "mail-unread")
+        var critical = thread(["a"], count: 1)
+        critical.urgency = .critical
+        #expect(NoticeComposer.compose(critical).icon == "dialog-warning")
+        #expect(NoticeComposer.compose(critical, manner: BotManner(icon: "robot")).icon == "robot")
     }
 
     @Test func `is silent, and without a sound, when its version does not ring`() {
@@ -91,6 +95,17 @@ private func job(
         #expect(notice.value == 99)
         #expect(notice.isTransient)
         #expect(!notice.ring)
+    }
+
+    @Test func `shows how long a run has lasted that says nothing of itself`() {
+        var fact = JobFact(run: 1, state: .running, at: start)
+        #expect(NoticeComposer.compose(job(.started, fact)).body == "started")
+        fact.lasted = .seconds(8)
+        #expect(NoticeComposer.compose(job(.started, fact)).body == "running for 8 s")
+        fact.outlook = "usually 4 min"
+        #expect(NoticeComposer.compose(job(.started, fact)).body == "running for 8 s · usually 4 min")
+        fact.phase = "copy"
+        #expect(NoticeComposer.compose(job(.progress, fact)).body == "copy · usually 4 min")
     }
 
     @Test func `shows how long it still takes, beside what it does`() {

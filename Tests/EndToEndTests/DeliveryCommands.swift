@@ -38,6 +38,9 @@ import Testing
             #expect(verdict["stage"].text == "route" && verdict["reason"].text == "first", "\(id)")
             #expect(verdict["type"].text == "message.posted" && verdict["at"].text != nil, "\(id)")
         }
+        // The receipt follows the answer; the next delivery comes after it.
+        try await belfry.run("notify", "another", "--bot", "b", "--urgency", "critical")
+        _ = try await hook.webhook()
         let shown = try await belfry.run("why", message)
         #expect(shown.lines.last?.contains("sent: the first unread message") == true)
         #expect(try await belfry.run("why", message, "--not").lines == ["Nothing was held back."])

@@ -15,6 +15,7 @@ import Testing
                 schedule: { cron: "0 3 * * *", zone: UTC }
                 shell: '\(Self.script) printf "\\033[31mno tape in the drive\\033[0m\\n" >&2; exit 3'
               ghost: { schedule: manual, command: [/usr/bin/nonexistent] }
+              nowhere: { schedule: manual, command: [foo] }
               boom: { schedule: manual, shell: "echo step 1; kill -SEGV $$" }
               good: { schedule: manual, shell: "echo fine" }
             """, bus: bus, hook: hook)
@@ -40,6 +41,17 @@ import Testing
 
         try await belfry.run("run", "ghost", "--follow")
         #expect(try await notice("ghost failed", on: server).body == "/usr/bin/nonexistent does not exist")
+        let nowhere = try await belfry.run("run", "nowhere", "--follow")
+        #expect(nowhere.code == 127 && nowhere.lines.last?.hasSuffix(#"failed: no program "foo""#) == true)
+        #expect(try await notice("nowhere failed", on: server).body == #"no program "foo""#)
+        for listing in [["runs", "nowhere"], ["job", "list"], ["job", "history", "nowhere"]] {
+            let lines = try await belfry.run("belfry", listing).lines.filter {
+                $0.contains(#"failed: no program "foo""#)
+            }
+            #expect(lines.count == 1 && !lines[0].contains("/bin"), "\(listing)")
+        }
+        let shownWhere = try await belfry.run("run", "show", "nowhere")
+        #expect(shownWhere.lines.contains { $0.hasPrefix(#"why       no program "foo" in /"#) })
         #expect(try await belfry.run("run", "boom", "--follow").text.contains("SIGSEGV"))
         #expect(try await notice("boom crashed", on: server).body.hasPrefix("step 1\nSIGSEGV"))
         try await belfry.run("run", "good", "--follow")

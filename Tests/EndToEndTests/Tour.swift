@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Timeline
 
 /// The blocks under "Tour" in the README, pasted as a reader would.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `the tour of the readme` {
@@ -19,7 +20,15 @@ import Testing
 
         """
 
-    @Test func `works as it is pasted, and leaves nothing behind`() async throws {
+    /// Seconds of the day at which it is pasted: just before an hour in which many jobs of other people run, at any one,
+    /// and just before another day and month; nil: now.
+    private static let times: [Int64?] =
+        FakeClock.library == nil ? [nil] : [10_798, Int64.random(in: 0..<86_400), 86_398]
+
+    @Test(arguments: times)
+    func `works as it is pasted at any time of the day, and leaves nothing behind`(second: Int64?)
+        async throws
+    {
         let belfry = try Belfry(bus: try await PrivateBus.start())
         let port = try await HookServer().url().split(separator: ":").last?.filter(\.isNumber) ?? ""
         let programs = URL(fileURLWithPath: try BuiltProgram.path("belfry")).deletingLastPathComponent()
@@ -34,6 +43,11 @@ import Testing
             .enumerated().map { "echo \"--- \($0)\"\n\($1)" }.joined()
         try belfry.write(Self.patience + script, to: "tour.sh")
         belfry.set("TERM", "xterm")
+        if let second {
+            let midnight = try Moment(iso8601: "2026-11-30T00:00:00Z")
+            let clock = try FakeClock(midnight + .seconds(second), in: belfry.folder)
+            for (name, value) in clock.environment { belfry.set(name, value) }
+        }
         let answer = try await belfry.shell("exec bash tour.sh")
         let parts = answer.text.components(separatedBy: "--- ").dropFirst().map { $0.dropFirst(2) }
         try #require(parts.count == 8, "\(answer)")

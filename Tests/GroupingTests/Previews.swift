@@ -27,6 +27,18 @@ import Testing
         #expect(Preview.cut(hundred + "y") == String(repeating: "x", count: 99) + "…")
     }
 
+    @Test(arguments: [
+        ("the quick brown fox", 19, "the quick brown fox"), ("the quick brown fox", 18, "the quick brown…"),
+        ("the quick brown fox", 16, "the quick brown…"), ("the quick brown fox", 15, "the quick…"),
+        ("two\nlines  of words", 13, "two lines of…"), ("a, b, c, and more", 9, "a, b, c,…"),
+        ("/a/path/that/has/no/gap", 10, "/a/path/t…"), ("a /path/that/has/no/gap", 10, "a /path/t…"),
+    ])
+    func `is cut at the end of a word, and inside one that is too long`(
+        _ text: String, _ limit: Int, _ line: String
+    ) {
+        #expect(Preview.cut(text, to: limit) == line)
+    }
+
     @Test func `cuts between characters, never inside one`() {
         let family = "👨‍👩‍👧‍👦"
         let flags = String(repeating: "🇩🇪", count: 5)

@@ -61,6 +61,22 @@ private func draw(_ item: ItemSnapshot) -> String {
         try expect(in: "s-----5", out: "----(s)-(5)")
     }
 
+    @Test func `says how long a run had lasted when it was shown`() throws {
+        var policy = JobPolicy(hears: Set(JobNews.allCases))
+        policy.workAfter = .seconds(5)
+        var item = JobItem(job: "backup", bot: "ops")
+        let start = Moment(seconds: 1_700_000_000)
+        _ = item.receive(JobFact(run: 1, state: .starting, at: start), at: start, policy: policy)
+        let later = start + .seconds(8)
+        guard case .flush(let shown)? = item.wake(at: later, policy: policy).first,
+            case .job(let report) = shown.content
+        else {
+            Issue.record("nothing is shown")
+            return
+        }
+        #expect(report.fact.lasted == .seconds(8))
+    }
+
     @Test func `replaces progress that was shown with the result, in silence`() throws {
         try expect(in: "s1----c", out: "----(1)-(ok)")
         try expect(in: "s1----k", out: "----(1)-(k)")

@@ -129,6 +129,15 @@ import Tracking
         }
         #expect(line(.completed, .exitCode) == "✓ backup#7  completed in 4 min 12 s")
         #expect(line(.failed, .notFound) == "✗ backup#7  failed after 4 min 12 s: command not found")
+        var missing = live("backup#7", .failed, updatedAt: 252)
+        (missing.startedAt, missing.reason) = (nil, .notFound)
+        missing.message = MissingProgram("foo", in: "/usr/bin:/bin").sentence
+        for (reason, detail) in [(RunReason.notFound, nil), (nil, "no program \"foo\"")] {
+            missing.reason = reason
+            #expect(
+                text(FinishedLine.line(missing, detail: detail, traits: plainColors))
+                    == "✗ backup#7  failed: no program \"foo\"")
+        }
         #expect(
             line(.failed, .exitCode, detail: "exit code 3")
                 == "✗ backup#7  failed after 4 min 12 s: exit code 3")

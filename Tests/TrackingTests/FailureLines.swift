@@ -192,4 +192,50 @@ private func lines(_ text: String) -> LastLines {
         #expect(LastLines(printed.utf8, hiding: hidden).text() == "error: *** bad")
         #expect(hidden.clean(printed) == "error: *** bad")
     }
+
+    @Test(arguments: ["", "\u{1B}[1m", "\0", "\r", "\u{8}\u{8}", "\u{1B}]0;x\u{7}", "\r\u{1B}[2K"])
+    func `do not show what is hidden where the tail begins inside it`(inside: String) {
+        let secret = Array("SEKRET-\(inside)hunter2".utf8)
+        for cut in 1..<secret.count {
+            let rest = secret[cut...] + Array(repeating: UInt8(ascii: "x"), count: LastLines.byteLimit)
+            let lines = LastLines(rest.prefix(LastLines.byteLimit), hiding: HiddenTexts(["SEKRET-hunter2"]))
+            #expect(lines.lines.allSatisfy { $0.text.allSatisfy { $0 == "x" || $0 == "…" } }, "\(cut)")
+        }
+    }
+}
+
+@Suite struct `what a job prints in pieces` {
+    private static let hidden = HiddenTexts(["SEKRET-hunter2", "SEKRET", "ab\ncd"])
+
+    private func shown(_ pieces: [[UInt8]]) -> String {
+        var stream = HidingStream(Self.hidden)
+        let bytes = pieces.flatMap { stream.hide($0) } + stream.finish()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: ["", "\u{1B}[1m", "\0", "\r", "\u{8}", "\u{1B}]0;x\u{7}", "\u{1B}(B", "\r\0\u{1B}[2K"])
+    func `shows no secret, wherever it is cut`(inside: String) {
+        for text in [
+            "is SEKRET-hun\(inside)ter2!\n", "is SE\(inside)KRET!\n", "is a\(inside)b\nc\(inside)d!\n",
+        ] {
+            let bytes = Array(text.utf8)
+            for first in 0...bytes.count {
+                for second in first...bytes.count {
+                    let pieces = [bytes[..<first], bytes[first..<second], bytes[second...]].map { Array($0) }
+                    #expect(shown(pieces) == "is ***!\n", "\(first) \(second)")
+                }
+            }
+        }
+    }
+
+    @Test func `is passed on at once where it can be no secret, and never held for long`() {
+        var stream = HidingStream(Self.hidden)
+        #expect(stream.hide(Array("10%\n".utf8)) == Array("10%\n".utf8))
+        #expect(stream.hide(Array("20% SEK".utf8)) == Array("20% ".utf8))
+        #expect(stream.hide(Array("T\n".utf8)) == Array("SEKT\n".utf8))
+        #expect(stream.hide(Array("SEK".utf8)).isEmpty)
+        #expect(stream.hide(Array(repeating: 0, count: 9000)) == Array("***".utf8))
+        #expect(stream.finish().isEmpty)
+        #expect(stream.hide(Array("SEKRE".utf8)).isEmpty && stream.finish() == Array("SEKRE".utf8))
+    }
 }

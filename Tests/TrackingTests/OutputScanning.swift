@@ -58,7 +58,7 @@ import Tracking
             [
                 "    Building [>        ] 1/4: x(bin)", "    Building [===>     ] 2/4: y",
                 "    Building [=====>   ] 3/4: x(bin), z",
-            ], 0.75, nil
+            ], 0.75, "Building"
         ),
         ("pytest", [".. [ 33%]", "... [ 66%]", "...... [100%]"], 1, nil),
         (
@@ -90,6 +90,25 @@ import Tracking
         ),
         ("a bot's percent", [#"{"progress":1}"#, #"{"progress":2}"#, #"{"progress":3}"#], 0.03, nil),
         ("a bot's fraction", [#"{"progress":0.1}"#, #"{"progress":0.2}"#, #"{"progress":1}"#], 1, nil),
+        (
+            "cmake",
+            ["[ 12%] Building C a.o", "[ 25%] Building C b.o", "[ 37%] Building C c.o"], 0.37, "Building"
+        ),
+        (
+            "swift build", ["[3/90] Compiling A", "[4/90] Compiling B", "[9/90] Compiling C"], 0.1,
+            "Compiling"
+        ),
+        ("docker build", ["Step 1/7 : FROM a", "Step 2/7 : RUN b", "Step 3/7 : RUN c"], 3.0 / 7, nil),
+        ("of", ["1 of 12", "2 of 12", "3 of 12"], 0.25, nil),
+        (
+            "of, in words", ["packing file 4 of 12", "packing file 5 of 12", "packing file 6 of 12"], 0.5,
+            "packing"
+        ),
+        ("out of", ["copied: 1 out of 4.", "copied: 2 out of 4.", "copied: 3 out of 4."], 0.75, "copied"),
+        ("of, in brackets", ["(2 of 8) a", "(4 of 8) b", "(6 of 8) c"], 0.75, nil),
+        ("of amounts", ["1.5 of 6.0 GB", "3.0 of 6.0 GB", "4.5 of 6.0 GB"], 0.75, nil),
+        ("counted", ["1/12 files", "2/12 files", "3/12 files"], 0.25, nil),
+        ("a word and a percentage", ["packing 25%", "packing 50%", "packing 75%"], 0.75, "packing"),
         ("a script", ["Uploading 3/10", "Uploading 4/10", "Uploading 5/10"], 0.5, "Uploading"),
     ]
 
@@ -109,6 +128,17 @@ import Tracking
         ["GET /a/1/20", "GET /a/2/20", "GET /a/3/20"],
         ["v1.5%", "v1.6%", "v1.7%"],
         ["101%", "102%", "103%"],
+        ["12 files", "13 files", "14 files"],
+        ["1/12 10:00 ok", "2/12 10:00 ok", "3/12 10:00 ok"],
+        ["1 of 12-03-2026", "2 of 12-03-2026", "3 of 12-03-2026"],
+        ["1 of 1.2.3", "1 of 2.2.3", "1 of 3.2.3"],
+        ["attempt 1 of 3", "attempt 2 of 3", "attempt 3 of 3"],
+        ["Retry 1/3", "Retry 2/3", "Retry 3/3"],
+        ["1 of 9 tests failed", "2 of 9 tests failed", "3 of 9 tests failed"],
+        ["1 of 12% used", "2 of 12% used", "3 of 12% used"],
+        ["2 of us", "3 of us", "4 of us"],
+        ["12 of 4", "13 of 4", "14 of 4"],
+        ["1of 12", "2of 12", "3of 12"],
         ["3/1", "4/1", "5/1"],
         ["1,024  10% ir-chk=1/2", "1,024  20% ir-chk=1/2", "1,024  30% ir-chk=1/2"],
         ["cpu 10%", "cpu 10%", "cpu 10%"],
@@ -137,6 +167,12 @@ import Tracking
         #expect(reports.map(\.fraction) == [0.9, 0.3, 0.4])
     }
 
+    @Test func `changes the phase of a build only when two records in a row do the same`() {
+        let words = ["Building", "Building", "Building", "Linking", "Building", "Linking", "Linking"]
+        let reports = scan(words.enumerated().map { "[ \($0.offset + 10)%] \($0.element) C x" })
+        #expect(reports.map(\.phase) == ["Building", nil, nil, nil, "Linking"])
+    }
+
     @Test func `sticks to the first bar while two take turns`() {
         let reports = scan((1...8).flatMap { ["one: \($0 * 10)%", "two: \($0 * 5)%"] })
         #expect(Set(reports.map(\.phase)) == ["one"])
@@ -149,9 +185,9 @@ import Tracking
             scanner.receive(Array(percents.map { "\($0)%\n" }.joined().utf8)[...], at: at(0))
         }
         #expect(feed([10, 20, 30, 5, 40]).map(\.fraction) == [0.3, 0.4])
-        #expect(!scanner.hasGivenUp)
+        #expect(!scanner.hasGivenUp && scanner.belief != nil)
         #expect(feed([1]) == [ProgressReport(isWithdrawal: true)])
-        #expect(scanner.hasGivenUp)
+        #expect(scanner.hasGivenUp && scanner.belief == nil)
         #expect(feed([50, 60, 70, 80, 90]).isEmpty)
         #expect(scanner.finish().isEmpty)
     }

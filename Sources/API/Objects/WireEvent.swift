@@ -55,6 +55,8 @@ package struct WireVerdict: Hashable, Sendable, Codable {
     package var reason: String
     /// Until when it is held.
     package var until: Timestamp?
+    /// How far what it let through has got; absent where it let nothing through, and where that is no longer known.
+    package var delivery: WireDelivery?
 
     /// A verdict of its obligatory parts.
     package init(at: Timestamp, event: Int64, action: String, stage: String, reason: String) {
@@ -64,4 +66,20 @@ package struct WireVerdict: Hashable, Sendable, Codable {
         self.stage = stage
         self.reason = reason
     }
+}
+
+/// How far what a verdict let through has got.
+package struct WireDelivery: Hashable, Sendable, Codable {
+    /// `delivered`, `waits`, `replaced` (by a later version), `withdrawn` (nothing is left to show), `dead`, `expired`,
+    /// `discarded`.
+    package var state: String
+    /// What it waits for, as in ``WireOutboxEntry/waitsFor``, or `away`: nobody is there to show it.
+    package var waitsFor: String?
+    /// When it is tried next.
+    package var nextAt: Timestamp?
+    /// What keeps it, or ended it; one line without secrets.
+    package var error: String?
+
+    /// A delivery.
+    package init(state: String) { self.state = state }
 }

@@ -83,6 +83,12 @@ extension WireVerdict {
         item = verdict.item
         channel = verdict.channel.isEmpty ? nil : verdict.channel
         until = Timestamp(verdict.until)
+        guard let found = explanation.delivery else { return }
+        var delivery = WireDelivery(state: found.state.rawValue)
+        delivery.waitsFor = found.waitsFor
+        delivery.nextAt = Timestamp(found.nextAt)
+        delivery.error = found.error
+        self.delivery = delivery
     }
 }
 

@@ -6,6 +6,8 @@ package import Grouping
 package enum IconName {
     /// Of messages whose bot has no icon.
     package static let message = "mail-unread"
+    /// Of such messages that are critical: not every desktop shows the urgency itself.
+    package static let criticalMessage = "dialog-warning"
 
     /// The most bytes that a name or a path has; Linux' own limit of paths.
     package static let longest = 4096

@@ -14,7 +14,8 @@ package enum NoticeComposer {
             reason: item.reason)
         switch item.content {
         case .messages(let count, let last):
-            notice.icon = manner.icon ?? IconName.message
+            let usual = item.urgency == .critical ? IconName.criticalMessage : IconName.message
+            notice.icon = manner.icon ?? usual
             speak(of: last, count: count, to: &notice)
         case .job(let report):
             notice.icon = jobIcon ?? IconName.of(report.news)
@@ -126,13 +127,15 @@ extension NoticeComposer {
         }
     }
 
-    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs.
+    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs, and for how long it
+    /// had when that was shown: `running for 8 s`.
     private static func position(_ report: JobReport) -> String {
         let said = [report.fact.phase, report.fact.text].compactMap(\.self).filter { !$0.isEmpty }
             .joined(separator: ": ")
         let parts = [report.news == .blocked ? nil : percent(report).map { "\($0)%" }, said]
         let text = parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")
         guard text.isEmpty, report.news != .blocked else { return text }
+        if let lasted = report.fact.lasted, lasted >= .seconds(1) { return "running for \(lasted.words)" }
         return report.news == .started ? "started" : "running"
     }
 

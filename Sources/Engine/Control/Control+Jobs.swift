@@ -118,17 +118,21 @@ package struct MachineLook: Sendable {
     package var isFolder: @Sendable (String) -> Bool
     /// Whether there is a file at that path; also when nobody knows.
     package var isFile: @Sendable (String) -> Bool
+    /// The command that starts the warden, where a service manager keeps it; nil: the daemon starts its own.
+    package var wardenStart: @Sendable () -> String?
 
     package init(
         programFault: @escaping @Sendable (JobSpec) -> String? = { _ in nil },
         isUser: @escaping @Sendable (String) -> Bool = { _ in true },
         isFolder: @escaping @Sendable (String) -> Bool = { _ in true },
-        isFile: @escaping @Sendable (String) -> Bool = { _ in true }
+        isFile: @escaping @Sendable (String) -> Bool = { _ in true },
+        wardenStart: @escaping @Sendable () -> String? = { nil }
     ) {
         self.programFault = programFault
         self.isUser = isUser
         self.isFolder = isFolder
         self.isFile = isFile
+        self.wardenStart = wardenStart
     }
 }
 

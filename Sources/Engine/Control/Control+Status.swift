@@ -120,7 +120,8 @@ extension Control {
             problems.append(
                 EngineProblem(
                     kind: "noWarden", message: "no warden answers; runs wait\(why)",
-                    hint: "start it with: systemctl start belfry-warden, or look at the log of belfryd"))
+                    hint: host.machine.wardenStart().map { "start it with: \($0)" }
+                        ?? "belfryd starts one itself and tries again every 10 s; see its log"))
         }
         let isAnyoneNotified = status.channels.contains { $0.health.map { $0.state == .working } ?? true }
         let absent = status.channels.filter { $0.health?.isAbsent == true }.map(\.channel.name)

@@ -10,6 +10,8 @@ package struct Explanation: Hashable, Sendable {
     package var type: EventType?
     /// The name of the run that the event is about, as long as it is kept.
     package var run: String?
+    /// How far what it let through has got; nil: it let nothing through, or that is no longer known.
+    package var delivery: VerdictDelivery?
 
     /// Whether it was kept back.
     package var isKeptBack: Bool { verdict.action != .send }
@@ -122,10 +124,12 @@ extension Control {
         let facts = Dictionary(uniqueKeysWithValues: events.map { ($0.seq, $0.event.fact) })
         let runs = try await ledger.runs(ids: Set(facts.values.compactMap(\.columns.run)))
         let names = Dictionary(uniqueKeysWithValues: runs.map { ($0.id, $0.name) })
-        return verdicts.map { verdict in
+        let deliveries = try await deliveries(of: verdicts)
+        return zip(verdicts, deliveries).map { verdict, delivery in
             let fact = facts[verdict.event]
             return Explanation(
-                verdict: verdict, type: fact?.type, run: fact?.columns.run.flatMap { names[$0] })
+                verdict: verdict, type: fact?.type, run: fact?.columns.run.flatMap { names[$0] },
+                delivery: delivery)
         }
     }
 }

@@ -63,7 +63,8 @@ extension JobFact {
         case .runBlocked: state = .blocked
         case .runCompleted(let end), .runFailed(let end), .runCanceled(let end), .runLost(let end),
             .runSkipped(let end):
-            (reason, message, circumstances) = (end.reason, end.message, end.circumstances)
+            (reason, circumstances) = (end.reason, end.circumstances)
+            message = end.message.map(MissingProgram.headline)
         default: break
         }
         let last = run.live

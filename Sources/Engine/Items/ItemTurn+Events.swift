@@ -89,7 +89,9 @@ extension ItemTurn {
         guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
         let matter = Matter(record.event, of: run, as: run.spec ?? input.specs[id])
         let judged = verdicts.count
-        let shown = dispatch(record, matter) { $0.object("run", WireRun(run, live: nil, at: $0.now)) }
+        let shown = dispatch(record, matter) {
+            $0.object("run", WireRun(run, live: $0.forecast(of: run), at: $0.now))
+        }
         guard matter.wish != .never else { return }
         let sent = verdicts[judged...].filter { $0.action != .suppress }.map(\.channel)
         let now = now
@@ -109,6 +111,21 @@ extension ItemTurn {
         let outage = max(.zero, fact.at - wasFailingSince)
         let recovery = Fact.Recovery(Fact.Run(run), outage: outage, channels: informed?.sorted())
         changes.append(.append(NewEvent(.runRecovered(recovery), at: now)))
+    }
+
+    /// Where a run is that has just begun, with its finish as past runs of its job show it; nil: nothing shows one.
+    private func forecast(of run: RunRecord) -> LiveState? {
+        guard let start = run.startedAt, let history = input.profiles[run.id],
+            let finish = FinishEstimator(history: history).finish(of: RunTrace(), startedAt: start, at: start)
+        else { return nil }
+        var live =
+            run.live
+            ?? LiveState(
+                task: LiveTask(id: run.id, botID: run.bot, run: run.name, name: run.job, botName: run.bot),
+                attempt: run.attempt, seq: 0, state: run.state, updatedAt: start)
+        live.startedAt = live.startedAt ?? start
+        live.finish = finish
+        return live
     }
 
     /// What the channels hear of this news, which may be routine.

@@ -18,6 +18,10 @@ extension ItemTurn {
         reads.specs = events.compactMap {
             isDefault || $0.event.fact.isFailure ? $0.event.fact.ruledRun : nil
         }
+        if !entryChannels(for: .runStarted, configuration).isEmpty {
+            reads.forecasts = events.compactMap(\.event.fact.startedRun)
+            reads.profileCount = FinishEstimator.runsKept
+        }
         let keys = keys(of: events, TurnInput())
         let failures = events.lazy.filter(\.event.fact.isFailure).count
         reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
@@ -51,9 +55,15 @@ extension ItemTurn {
 
     /// The channels that get groups of messages as outbox entries.
     private static func groupChannels(_ configuration: EngineConfiguration) -> [String] {
+        entryChannels(for: .messageGroup, configuration)
+    }
+
+    /// The channels that get events of this type as outbox entries.
+    private static func entryChannels(
+        for type: EventType, _ configuration: EngineConfiguration
+    ) -> [String] {
         let levels = Self.levels(configuration)
-        return configuration.routing.channels(for: EventType.messageGroup.rawValue)
-            .filter { !levels.contains($0) }
+        return configuration.routing.channels(for: type.rawValue).filter { !levels.contains($0) }
     }
 }
 
@@ -86,6 +96,9 @@ extension Fact {
 
     /// The id of the run that an item, or a webhook, is to show.
     fileprivate var shownRun: String? { if case .job? = itemKey { columns.run } else { nil } }
+
+    /// The id of the run that it says has begun.
+    fileprivate var startedRun: String? { if case .runStarted = self { columns.run } else { nil } }
 
     /// The id of the run whose spec may decide what is shown of its end: by its labels, or its own limits.
     fileprivate var ruledRun: String? {

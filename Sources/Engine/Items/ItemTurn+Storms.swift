@@ -17,8 +17,9 @@ extension ItemTurn {
             defer { leaveStorm(current, run.job, isWell: true, by: event) }
             return storms.isFormed(current)
         }
-        // What whoever ran it asked for is about this one command.
-        guard fact.state.isFailure, matter.wish == nil, jobPolicy.hears.contains(.failed) else {
+        // What whoever ran it asked for is about this one command; and a job that was removed never recovers.
+        let isAlone = matter.wish != nil || input.removedJobs.contains(run.job)
+        guard fact.state.isFailure, !isAlone, jobPolicy.hears.contains(.failed) else {
             return current.map(storms.isFormed) ?? false
         }
         let cause = FailureCause(fact)

@@ -21,7 +21,11 @@ package actor LiveBoard: Keeper {
         var version: UInt64
         var isDirty = false
         /// What must not be shown of its reports; nil: no text of them may be.
-        var hidden: HiddenTexts? = HiddenTexts()
+        var hidden: HiddenTexts? = HiddenTexts() {
+            didSet { printed = HidingStream(hidden ?? HiddenTexts()) }
+        }
+        /// What it prints, without that.
+        var printed = HidingStream()
         /// Its last state, while the commit of its end is under way.
         var last: LiveState?
 
@@ -38,6 +42,13 @@ package actor LiveBoard: Keeper {
                 report.message = report.message.flatMap { hidden?.clean($0) }
             }
             return tracker.receive(report, from: source, at: now)
+        }
+
+        /// Applies what is found in these bytes of its output, and in what was held back of those before.
+        func scan(_ bytes: [UInt8], at now: Moment) -> [LiveChange] {
+            let reports = scanner.receive(bytes[...], at: now)
+            if !reports.isEmpty { tracker.keep(scanner.belief) }
+            return reports.map { receive($0, from: .text, at: now) }
         }
 
         /// When there is something to do for it, though nothing happens.
@@ -98,13 +109,18 @@ package actor LiveBoard: Keeper {
         _ = tracker.startAttempt(attempt, at: now)
         _ = tracker.became(state, startedAt: startedAt, at: now)
         let line = Line(tracker: tracker, version: version)
+        line.scanner = OutputScanner(resuming: tracker.live.belief)
         lines[task.id] = line
         noteStart(of: line)
         watchers.publish(())
     }
 
-    /// Nothing of this is shown of what the run reports from now on; nil: no text of it is.
-    package func hide(_ texts: HiddenTexts?, of run: String) { lines[run]?.hidden = texts }
+    /// Nothing of this is shown of what the run reports from now on; nil: no text of it is, but that this is so.
+    package func hide(_ texts: HiddenTexts?, of run: String) {
+        lines[run]?.hidden = texts
+        guard texts == nil else { return }
+        _ = update(run) { [$0.tracker.replaceTexts(by: HiddenTexts.reason)] }
+    }
 
     /// What a job said of itself.
     ///
@@ -131,8 +147,7 @@ package actor LiveBoard: Keeper {
     package func scan(_ bytes: [UInt8], of run: String, at now: Moment) -> LiveState? {
         update(run) { line in
             // The scanner cuts lines in two at carriage returns.
-            let shown = line.hidden?.hide(in: bytes) ?? bytes
-            return line.scanner.receive(shown[...], at: now).map { line.receive($0, from: .text, at: now) }
+            line.scan(line.printed.hide(bytes), at: now)
         }
     }
 
@@ -148,7 +163,7 @@ package actor LiveBoard: Keeper {
         lines.keys.compactMap { run in
             update(run) { line in
                 line.reader.receive([], at: now).map { line.receive($0, from: .native, at: now) }
-                    + line.scanner.receive([], at: now).map { line.receive($0, from: .text, at: now) }
+                    + line.scan([], at: now)
                     + [line.tracker.look(at: now)]
             }
         }
@@ -188,6 +203,7 @@ package actor LiveBoard: Keeper {
         guard let line = lines[run] else { return nil }
         // The last words of a job that spoke too fast are still held back.
         for report in line.reader.finish() { _ = line.receive(report, from: .native, at: now) }
+        _ = line.scan(line.printed.finish(), at: now)
         for report in line.scanner.finish() { _ = line.receive(report, from: .text, at: now) }
         var tracker = line.tracker
         let start = tracker.live.startedAt

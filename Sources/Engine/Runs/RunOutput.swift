@@ -18,7 +18,9 @@ struct LastOutput {
         let output = LastLines(bytes, hiding: hidden)
         tail = output.text()
         let errors = LastLines(bytes.isEmpty ? [] : record.errorTail, hiding: hidden)
-        cause = FailureLine.find(in: output, errors: errors)
+        cause =
+            outlook.hidden == nil && !record.outputTail.isEmpty
+            ? HiddenTexts.reason : FailureLine.find(in: output, errors: errors)
     }
 }
 
@@ -67,13 +69,14 @@ struct OutputPost {
         case .all:
             // A text to hide that the limit cuts in two is left out with what follows it.
             let isCut = end.outputBytes > output.count
-            let bytes = isCut ? output.dropLast(hidden.longest) : output[...]
-            let spoken = String(decoding: hidden.hide(in: Array(bytes)), as: UTF8.self).spoken
+            let bytes = isCut ? hidden.hideCut(in: output) : hidden.hide(in: output)
+            let spoken = String(decoding: bytes, as: UTF8.self).spoken
             // What is not spoken may have stood inside a text to hide.
             let text = trimmed(hidden.hide(in: spoken))
             guard !text.isEmpty else { return last.text() }
             return isCut
-                ? "\(text)\n… \(end.outputBytes - bytes.count) bytes more: belfry run logs \(run.name)" : text
+                ? "\(text)\n… \(end.outputBytes - output.count) bytes more: belfry run logs \(run.name)"
+                : text
         }
     }
 

@@ -13,7 +13,10 @@ struct SurfaceChanges {
             .showSurface(channel: channel, item: surface.item, revision: revision, remote: remote, at: now)
         ]
         guard remote != nil else { return changes }
-        if surface.remote != remote { changes.append(receipt(.accepted, of: surface, detail: "")) }
+        // What rang in place of another version was shown by itself.
+        if surface.remote != remote || surface.ring {
+            changes.append(receipt(.accepted, of: surface, detail: ""))
+        }
         if surface.refused != 0 { changes.append(event(.channelRestored(news(of: surface)))) }
         return changes
     }

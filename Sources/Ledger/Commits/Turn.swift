@@ -1,5 +1,5 @@
 package import Grouping
-import Tracking
+package import Tracking
 
 /// A decision that is made inside the transaction it becomes part of, so that it costs no sync of its own.
 ///
@@ -41,6 +41,9 @@ package struct TurnReads: Hashable, Sendable {
     package var runs: [String] = []
     /// Those of ``runs`` whose job's spec is read as well; that of a scheduled run only if it failed.
     package var specs: [String] = []
+    /// Those of ``runs`` for which the last profiles of their job are read, up to ``profileCount``.
+    package var forecasts: [String] = []
+    package var profileCount = 0
     /// Messages, by id; the thread of each counts as named in ``items`` and in ``threads``.
     package var messages: [String] = []
     package var items: [ItemKey] = []
@@ -71,6 +74,10 @@ package struct TurnInput: Sendable {
     package var runs: [String: RunRecord] = [:]
     /// The specs that runs execute, by the runs' ids; of runs with a spec of their own it is there alone.
     package var specs: [String: JobSpec] = [:]
+    /// How past runs of their jobs got on, oldest first, by the ids of the runs of ``TurnReads/forecasts``.
+    package var profiles: [String: [RunProfile]] = [:]
+    /// The jobs of failed runs among ``specs`` that were removed since.
+    package var removedJobs: Set<String> = []
     package var messages: [String: MessageRecord] = [:]
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.

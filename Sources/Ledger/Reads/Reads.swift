@@ -93,6 +93,10 @@ package protocol OutboxReading: Sendable {
     func outbox(id: String) async throws(LedgerError) -> OutboxRecord?
     /// The one entry of a cause.
     func outbox(cause: String) async throws(LedgerError) -> OutboxRecord?
+    /// The entries about an item on a channel, newest first.
+    ///
+    /// - Complexity: O(entries): for people who ask.
+    func outbox(item: String, channel: String, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// Entries, newest first; of some states when named.
     func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord]
     /// The pending entries as ``pendingOutbox(channel:limit:)`` lists them, and when the first entry that a rule holds

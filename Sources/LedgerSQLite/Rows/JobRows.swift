@@ -147,6 +147,12 @@ extension JobRows {
         }) { row throws(StoreFailure) in try JSONText.decode(row.text()) }
     }
 
+    /// Whether there was a job of that name, and is none now.
+    static func isRemoved(_ name: String, in database: Database) throws(StoreFailure) -> Bool {
+        guard try job(named: name, in: database) == nil else { return false }
+        return try lastRevision(of: name, in: database) > 0
+    }
+
     static func lastRevision(of job: String, in database: Database) throws(StoreFailure) -> Int {
         try Prepared("SELECT max(revision) FROM revision WHERE job = ?", in: database)
             .first({ $0.put(job) }) { row in row.int() } ?? 0

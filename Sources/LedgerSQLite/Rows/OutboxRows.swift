@@ -190,6 +190,18 @@ extension OutboxRows {
     }
 
     static func entries(
+        item: String, channel: String, limit: Int, in database: Database
+    ) throws(StoreFailure) -> [OutboxRecord] {
+        try Prepared(query + " WHERE item = ? AND channel = ? ORDER BY number DESC LIMIT ?", in: database)
+            .all(
+                {
+                    $0.put(item)
+                    $0.put(channel)
+                    $0.put(limit)
+                }, record)
+    }
+
+    static func entries(
         states: Set<OutboxState>, limit: Int, in database: Database
     ) throws(StoreFailure) -> [OutboxRecord] {
         let words = states.map(\.rawValue).sorted()

@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import Grouping
 import Ledger
+import Tracking
 
 /// The writing connection, and its transaction.
 ///
@@ -162,6 +163,13 @@ final class SQLiteTransaction: Transaction {
             for run in try RunRows.runs(ids: reads.runs, in: database) { input.runs[run.id] = run }
             for run in input.runsWithSpec(of: reads) {
                 input.specs[run.id] = try JobRows.spec(of: run.job, revision: run.revision, in: database)
+                if run.state.isFailure, try JobRows.isRemoved(run.job, in: database) {
+                    input.removedJobs.insert(run.job)
+                }
+            }
+            for run in reads.forecasts.compactMap({ input.runs[$0] }) {
+                input.profiles[run.id] = try ProfileRows.last(
+                    of: run.job, limit: reads.profileCount, in: database)
             }
         }
         for message in try TalkRows.messages(ids: reads.messages, in: database) {

@@ -86,6 +86,9 @@ struct RunShowCommand: ParsableCommand {
         screen.field("cpu", run.cpuMs.map { "\($0) ms" })
         screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
         screen.field("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
+        if run.state.isEnded, run.live?.message == HiddenTexts.reason {
+            screen.field("note", HiddenTexts.reason)
+        }
         for line in RunText.lastLines(run) { screen.print(screen.paint("".padded(to: 10) + line, .dim)) }
         screen.field(
             "left",

@@ -10,9 +10,9 @@ struct WhyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why", abstract: "Shows why a notification was sent or not.",
         discussion: """
-            Lists each decision: when it was made, about what, for which channel, and by
-            which rule. With --not only what was held back: held, not sent, or named by no
-            route.
+            Lists each decision: when it was made, about what, for which channel, by which
+            rule, and what came of it: sent, or what it still waits for. With --not only
+            what was held back: held, not sent, or named by no route.
 
               belfry why backup
               belfry why backup#12
@@ -67,17 +67,37 @@ enum VerdictWords {
         return event
     }
 
-    /// What was decided, and why: `sent: the job failed`.
+    /// What was decided, and why, and what came of it: `sent: the job failed`,
+    /// `routed to desk; waits: no desktop here (the job failed)`.
     static func decision(of verdict: WireVerdict, _ screen: Screen) -> String {
         let why = reason(of: verdict)
-        switch verdict.action {
-        case "hold": return "held until \(screen.time(verdict.until)): \(why)"
-        case "suppress": return "not sent: \(why)"
+        if verdict.action == "suppress" { return "not sent: \(why)" }
+        let isHeld = verdict.delivery.map { $0.state == "waits" && $0.waitsFor == "rule" } ?? true
+        if verdict.action == "hold", isHeld { return "held until \(screen.time(verdict.until)): \(why)" }
+        guard let delivery = verdict.delivery else { return "routed to \(verdict.channel ?? "-"): \(why)" }
+        let error = delivery.error.map { ": \(PlainText.preview($0))" } ?? ""
+        switch delivery.state {
+        case "waits": return "\(waiting(delivery, verdict, screen)) (\(why))"
+        case "replaced": return "replaced by a later version: \(why)"
+        case "withdrawn": return "taken back before it was shown: \(why)"
+        case "dead": return "not delivered\(error) (\(why))"
+        case "expired": return "not delivered in time\(error) (\(why))"
+        case "discarded": return "discarded by hand: \(why)"
         default: break
         }
+        if verdict.action == "hold" { return "sent after \(screen.time(verdict.until)): \(why)" }
         let isSilent = RingReason(rawValue: verdict.reason)?.rings == false
-        let form = verdict.stage == "grouping" ? "joined to what waits" : isSilent ? "sent silently" : "sent"
+        let form =
+            verdict.stage == "grouping" ? "sent with earlier ones" : isSilent ? "sent silently" : "sent"
         return "\(form): \(why)"
+    }
+
+    /// `routed to hook; waits: again in 4m, its channel fails (status 500)`; `routed to hook; under way`.
+    private static func waiting(
+        _ delivery: WireDelivery, _ verdict: WireVerdict, _ screen: Screen
+    ) -> String {
+        let note = OutboxNote.text(delivery, on: verdict.channel ?? "-", screen.now)
+        return "routed to \(verdict.channel ?? "-"); " + (note.isEmpty ? "under way" : "waits: \(note)")
     }
 
     private static func type(of verdict: WireVerdict) -> EventType? {

@@ -17,6 +17,9 @@ enum RunText {
     static func detail(_ run: WireRun) -> String? {
         if run.state == .completed { return nil }
         if run.reason == .exitCode, let code = run.exitCode { return "exit code \(code)" }
+        if run.reason == .notFound, let message = run.live?.message {
+            return PlainText.preview(MissingProgram.headline(of: message), limit: 80)
+        }
         if run.state == .queued, run.reason == .overlap { return "waits for the run before it" }
         if run.reason == .signal, let signal = run.signal { return SignalName.text(signal) }
         let isSaid = run.state == .timedOut || run.reason?.rawValue == run.state.rawValue
@@ -85,9 +88,12 @@ enum RunText {
         return FinishWording.text(for: LiveState(live), at: screen.now, zone: screen.zone)
     }
 
+    /// When it started; of one that never did, when it ended, or else when it was queued.
+    static func when(_ run: WireRun) -> Timestamp? { run.startedAt ?? run.endedAt ?? run.queuedAt }
+
     static func table(_ runs: [WireRun], _ screen: Screen) -> TextTable {
         var table = TextTable(
-            ["RUN", "STATE", "SLOT", "STARTED", "TOOK", "BOT"], rightAligned: [4], times: [2, 3])
+            ["RUN", "STATE", "SLOT", "WHEN", "TOOK", "BOT"], rightAligned: [4], times: [2, 3])
         for run in runs {
             let mark = StateMark(run.state)
             let progress = run.live?.progress.map { " \(Int($0 * 100))%" } ?? ""
@@ -98,7 +104,7 @@ enum RunText {
             let slots = last.map { "\(first) - \($0)" } ?? first
             table.add([
                 "\(run.name ?? run.job)", TextTable.Cell(text, mark.color), "\(slots)",
-                "\(screen.time(run.startedAt))", "\(took(run, screen))", "\(run.bot ?? "-")",
+                "\(screen.time(when(run)))", "\(took(run, screen))", "\(run.bot ?? "-")",
             ])
         }
         return table

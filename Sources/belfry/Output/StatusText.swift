@@ -48,23 +48,36 @@ enum OutboxNote {
     static func text(_ entry: WireOutboxEntry, _ now: Moment) -> String {
         // What went wrong on the way there is no news of what arrived.
         if entry.state == "delivered" { return "" }
-        let again = entry.nextAt.flatMap {
+        let wait = entry.waitsFor ?? ""
+        return text(
+            wait, of: entry.channel, nextAt: entry.nextAt,
+            error: wait.hasPrefix("channel") ? entry.channelError : entry.lastError, now)
+    }
+
+    /// The same of what a verdict let through; empty while it is under way.
+    static func text(_ delivery: WireDelivery, on channel: String, _ now: Moment) -> String {
+        text(delivery.waitsFor ?? "", of: channel, nextAt: delivery.nextAt, error: delivery.error, now)
+    }
+
+    private static func text(
+        _ waitsFor: String, of channel: String, nextAt: Timestamp?, error: String?, _ now: Moment
+    ) -> String {
+        let again = nextAt.flatMap {
             $0.moment > now ? "again in \(DisplayDuration.text($0.moment - now))" : nil
         }
-        switch entry.waitsFor {
+        switch waitsFor {
+        case "away": return error ?? "nobody is there to show it"
         case "channelFailing":
-            return [again ?? "again soon", because("its channel fails", entry.channelError)]
-                .joined(separator: ", ")
+            return [again ?? "again soon", because("its channel fails", error)].joined(separator: ", ")
         case "channelDisabled":
-            return because(
-                "its channel was given up; try it: belfry channel test \(entry.channel)", entry.channelError)
+            return because("its channel was given up; try it: belfry channel test \(channel)", error)
         case "channelMissing": return "its channel is not in the configuration"
-        case "channelLeftOut": return because("its channel was left out at the start", entry.channelError)
+        case "channelLeftOut": return because("its channel was left out at the start", error)
         case "rule":
-            guard let until = entry.nextAt?.moment, until > now else { return "held by a rule" }
+            guard let until = nextAt?.moment, until > now else { return "held by a rule" }
             return "held by a rule for \(DisplayDuration.text(until - now))"
         case "earlier": return "waits for an earlier one of the same item or run"
-        default: return [again, entry.lastError].compactMap { $0 }.joined(separator: ", ")
+        default: return [again, error].compactMap { $0 }.joined(separator: ", ")
         }
     }
 

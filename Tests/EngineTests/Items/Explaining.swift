@@ -24,6 +24,15 @@ private struct Quiet: DispatchStage {
 }
 
 extension Tower {
+    /// How far what was let through has got: `channel state waitsFor error`.
+    fileprivate func deliveries(_ name: String) async throws -> [String] {
+        try await control.why(name, limit: 100).compactMap { explanation in
+            explanation.delivery.map {
+                "\(explanation.verdict.channel) \($0.state.rawValue) \($0.waitsFor ?? "-") \($0.error ?? "-")"
+            }
+        }
+    }
+
     /// Why it rang, or did not: `event channel:action stage reason`.
     fileprivate func why(_ name: String) async throws -> [String] {
         try await control.why(name, limit: 100).map { explanation in
@@ -70,6 +79,43 @@ extension Tower {
             await #expect(throws: EngineError.nothingToExplain("backup#9")) {
                 _ = try await tower.why("backup#9")
             }
+        }
+    }
+
+    @Test func `says what is still to be sent or shown, and what it waits for`() async throws {
+        try await tower([Route(when: [.failed, .recovered], to: ["hook", "desk"])]) { tower in
+            let first = try await tower.end("backup", .failed, exitCode: 1)
+            try await tower.settled()
+            tower.health.note(.away, of: "desk", error: "no bus", isAbsent: true, at: tower.clock.now)
+            #expect(
+                try await tower.deliveries(first.id) == ["desk waits away no desktop here", "hook waits - -"])
+            let entry = try #require(try await tower.entries(of: "hook").first)
+            var sent = OutboxMove(id: entry.id, from: .pending, attempts: 0, to: .delivered, nextAttempts: 1)
+            sent.settledAt = tower.clock.now
+            try await tower.ledger.commit([.moveOutbox(sent)])
+            #expect(
+                try await tower.deliveries(first.id) == [
+                    "desk waits away no desktop here", "hook delivered - -",
+                ])
+            tower.clock.advance(by: .seconds(5))
+            let second = try await tower.end("backup", .completed)
+            try await tower.settled()
+            #expect(try await tower.deliveries(first.id).first == "desk replaced - -")
+            tower.clock.advance(by: .seconds(5))
+            let shown = Int64(try #require(try await tower.shown(.job("backup"))?.revision))
+            try await tower.ledger.commit([
+                .showSurface(
+                    channel: "desk", item: "job:backup", revision: shown,
+                    remote: RemoteID(generation: ":1", id: "1"), at: tower.clock.now)
+            ])
+            #expect(try await tower.deliveries(second.id).first == "desk delivered - -")
+            #expect(try await tower.deliveries(first.id).first == "desk replaced - -", "it was never shown")
+            tower.clock.advance(by: .seconds(5))
+            for job in ["a", "b", "c"] { try await tower.end(job, .failed, exitCode: 2) }
+            try await tower.settled()
+            // One notice lists them: the first one's own was taken back before anybody saw it.
+            #expect(try await tower.deliveries("a#1").first == "desk withdrawn - -")
+            #expect(try await tower.deliveries("c#1").first == "desk waits away no desktop here")
         }
     }
 

@@ -148,6 +148,21 @@ extension Tower {
         }
     }
 
+    @Test func `are not joined by a run whose job was removed while it was under way`() async throws {
+        try await Tower.run(keepers: [.items, .slots], channels: channels, routes: routes) { tower in
+            for job in ["a", "b", "c"] { _ = try await tower.control.add(.manual(job)) }
+            let last = try await tower.begin("a")
+            try await tower.control.remove("a")
+            try await tower.fail("b", "c")
+            try await tower.end(last, .failed, exitCode: 1)
+            try await tower.settled()
+            #expect(try await tower.storm() == nil)
+            for job in ["a", "b", "c"] {
+                #expect(try await tower.shown(.job(job))?.reason == .failed, "\(job)")
+            }
+        }
+    }
+
     @Test func `lose one that was removed while no daemon ran, and keep one that is paused`() async throws {
         let folder = try TemporaryFolder()
         try await Tower.run(in: folder, keepers: [.items, .slots], channels: channels, routes: routes) {

@@ -93,6 +93,39 @@ private let start = Moment(microseconds: 1_774_746_000_250_000)
         }
     }
 
+    @Test(arguments: [2, 3])
+    func `of a run's start holds when it will be done, once three runs show that`(runs: Int) async throws {
+        let hook = try makeHook("hook", curl: try CurlMulti())
+        try await Tower.run(channels: [hook], routes: [Route(when: [.started], to: ["hook"])]) { tower in
+            func run(_ number: Int, _ move: (RunRecord) -> [Change]) async throws {
+                let run = RunRecord(
+                    id: "r\(number)", job: "backup", bot: "ops", kind: .manual, cause: "key:\(number)",
+                    queuedAt: tower.clock.now, revision: 1)
+                var start = RunMove(run: run.id, from: [.queued], attempt: 1, to: .starting)
+                start.startedAt = tower.clock.now
+                try await tower.ledger.commit(
+                    [
+                        .insertRun(run, orIgnore: false), .moveRun(start),
+                        .moveRun(RunMove(run: run.id, from: [.starting], attempt: 1, to: .running)),
+                    ] + move(run))
+            }
+            for number in 1...runs {
+                try await run(number) { _ in [] }
+                tower.clock.advance(by: .seconds(60))
+                var end = RunMove(run: "r\(number)", from: [.running], attempt: 1, to: .completed)
+                end.endedAt = tower.clock.now
+                try await tower.ledger.commit([.moveRun(end)])
+            }
+            try await run(9) { [.append(NewEvent(.runStarted(Fact.Run($0)), at: tower.clock.now))] }
+            try await tower.settled()
+            let entry = try #require(try await tower.entries(of: "hook").first)
+            let live = JSON(parsing: entry.body[...])?["data"]?["run"]?["live"]
+            let end = runs < 3 ? nil : (tower.clock.now + .seconds(60)).iso8601
+            #expect(live?["etaAt"]?.text == end)
+            #expect(live?["timeRemaining"]?.int == (runs < 3 ? nil : 60))
+        }
+    }
+
     @Test func `of slots that never ran holds their span`() throws {
         let span = Fact.Slots.Span(first: start, last: start + .seconds(60), count: 2)
         let slots = Fact.Slots(job: "backup", bot: "ops", reason: .catchUpNone, span)

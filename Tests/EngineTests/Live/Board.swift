@@ -69,6 +69,60 @@ import Tracking
         await ledger.close()
     }
 
+    @Test(arguments: ["", "\r", "\0", "\u{1B}[0m"])
+    func `shows no secret that a job prints, wherever it is cut`(inside: String) async throws {
+        let ledger = try await ledger("a")
+        let lines = (1...4).map { "copy hun\(inside)terx: \($0)0%\n" }.joined()
+        let bytes = Array(lines.utf8)
+        for cut in 0...bytes.count {
+            let board = board(ledger, ManualClock(now: at("10:00:00")))
+            await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: at("10:00:00"))
+            await board.hide(HiddenTexts(["hunterx"]), of: "a")
+            _ = await board.scan(Array(bytes[..<cut]), of: "a", at: at("10:00:01"))
+            _ = await board.scan(Array(bytes[cut...]), of: "a", at: at("10:00:02"))
+            let live = await board.state(of: "a")
+            #expect(live?.progress == 0.4, "\(cut)")
+            #expect(live?.phase.map { !$0.contains("hun") && !$0.contains("ter") } ?? true, "\(cut)")
+        }
+        await ledger.close()
+    }
+
+    @Test func `goes on with the progress it found in the output before a restart`() async throws {
+        let ledger = try await ledger("a")
+        let clock = ManualClock(now: at("10:00:00"))
+        let first = board(ledger, clock)
+        await first.enter(task("a"), attempt: 1, state: .running, saved: nil, at: clock.now)
+        for part in 1...3 {
+            _ = await first.scan(Array("packing \(part)/10\n".utf8), of: "a", at: clock.now)
+        }
+        let saved = try #require(await first.state(of: "a"))
+        let stored: LiveState = try JSON.decode(from: JSON.encode(saved))
+        let next = board(ledger, clock, incarnation: 2)
+        await next.enter(task("a"), attempt: 1, state: .running, saved: stored, at: clock.now)
+        _ = await next.scan(Array("disk 80% full\n".utf8), of: "a", at: clock.now)
+        #expect(await next.state(of: "a")?.progress == 0.3)
+        _ = await next.scan(Array("packing 4/10\n".utf8), of: "a", at: clock.now)
+        #expect(await next.state(of: "a")?.progress == 0.4)
+        // Another attempt prints from the beginning.
+        let again = board(ledger, clock, incarnation: 3)
+        await again.enter(task("a"), attempt: 2, state: .running, saved: stored, at: clock.now)
+        _ = await again.scan(Array("packing 5/10\n".utf8), of: "a", at: clock.now)
+        #expect(await again.state(of: "a")?.progress == nil)
+        await ledger.close()
+    }
+
+    @Test func `says why no text of a job is shown`() async throws {
+        let ledger = try await ledger("a")
+        let board = board(ledger, ManualClock(now: at("10:00:00")))
+        await board.enter(task("a"), attempt: 1, state: .running, saved: nil, at: at("10:00:00"))
+        await board.hide(nil, of: "a")
+        let report = ProgressReport(fraction: 0.5, phase: "packing", message: "file 6")
+        _ = await board.receive(report, of: "a", at: at("10:00:01"))
+        let live = await board.state(of: "a")
+        #expect(live?.progress == 0.5 && live?.phase == nil && live?.message == HiddenTexts.reason)
+        await ledger.close()
+    }
+
     @Test func `shows an end once its commit is confirmed, and takes no report after it was decided`()
         async throws
     {

@@ -59,6 +59,16 @@ import Tracking
         #expect(said(part, printed, hiding: HiddenTexts(["hunter2"])) == "token *** is bad")
     }
 
+    @Test(arguments: ["", "\u{1B}[1m", "\0\0\0", "\r\u{8}"])
+    func `holds no part of a secret that its limit cuts in two`(inside: String) {
+        let secret = "hun\(inside)ter2"
+        for kept in 1..<secret.utf8.count {
+            let printed = String(decoding: Array("token \(secret)".utf8).prefix(6 + kept), as: UTF8.self)
+            let text = said(.all, printed, hiding: HiddenTexts(["hunter2"]), bytes: 5000)
+            #expect(text?.hasPrefix("token\n…") == true, "\(kept)")
+        }
+    }
+
     @Test func `is bounded, and says how much more there is`() throws {
         let long = String(repeating: "line\n", count: 10)
         let text = try #require(said(.all, long, bytes: 1050))

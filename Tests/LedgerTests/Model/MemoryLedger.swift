@@ -83,6 +83,12 @@ private final class MemoryTransaction: Transaction {
         for id in reads.runs { input.runs[id] = model.run(id: id) }
         for run in input.runsWithSpec(of: reads) {
             input.specs[run.id] = model.spec(of: run.job, revision: run.revision)
+            if run.state.isFailure, model.job(named: run.job) == nil, model.lastRevision(of: run.job) > 0 {
+                input.removedJobs.insert(run.job)
+            }
+        }
+        for run in reads.forecasts.compactMap({ input.runs[$0] }) {
+            input.profiles[run.id] = model.profiles(of: run.job, limit: reads.profileCount)
         }
         for id in reads.messages { input.messages[id] = model.message(id: id) }
         for key in input.items(of: reads) { input.items[key] = model.item(key) }
@@ -209,6 +215,12 @@ extension MemoryLedger {
 
     func outbox(cause: String) async throws(LedgerError) -> OutboxRecord? {
         try await read { $0.outbox(cause: cause) }
+    }
+
+    func outbox(
+        item: String, channel: String, limit: Int
+    ) async throws(LedgerError) -> [OutboxRecord] {
+        try await read { $0.outbox(item: item, channel: channel, limit: limit) }
     }
 
     func outbox(states: Set<OutboxState>, limit: Int) async throws(LedgerError) -> [OutboxRecord] {

@@ -140,6 +140,10 @@ extension ModelLedger: OutboxReading, EventReading {
 
     func outbox(cause: String) -> OutboxRecord? { outbox.first { $0.cause == cause } }
 
+    func outbox(item: String, channel: String, limit: Int) -> [OutboxRecord] {
+        Array(outbox.reversed().filter { $0.item == item && $0.channel == channel }.prefix(limit))
+    }
+
     func outbox(states: Set<OutboxState>, limit: Int) -> [OutboxRecord] {
         Array(outbox.reversed().filter { states.isEmpty || states.contains($0.state) }.prefix(limit))
     }
