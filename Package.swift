@@ -33,7 +33,8 @@ let stations: [Target] = [
     effect(
         "Engine",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger", "API",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "API",
             .logging, .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
@@ -42,7 +43,8 @@ let stations: [Target] = [
     effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
     effect("Bots", ["Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host"]),
     effect("Host", ["Timeline", "CLinux"]),
-    effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", .yams]),
+    effect(
+        "Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
     effect("API", ["Timeline", "Tracking", "Ledger"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
@@ -60,8 +62,9 @@ let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Delivery", "Prompting", "Ledger", "LedgerSQLite", "Engine",
-            "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API", "APIServer",
+            "Timeline", "Cron", "Tracking", "Delivery", "Ledger", "LedgerSQLite", "Engine", "WardenProtocol",
+            "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API",
+            "APIServer",
             "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),

@@ -26,7 +26,7 @@ import Testing
 
     /// Waits until something is so; the time limit ends a wait that is in vain.
     private func until(_ isSo: () async throws -> Bool) async throws {
-        while try await !isSo() { try await Task.sleep(for: .milliseconds(20)) }
+        while try await !isSo() { try Task.checkCancellation() }
     }
 
     @Test func `asks its bot, keeps the reply as a message of the job's thread, and rings`() async throws {
