@@ -11,7 +11,7 @@ let pureTargets: [Target] = [
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline", "Tracking"]),
-    pure("Prompting", ["Tracking"]),
+    pure("Prompting", ["Tracking", "Delivery"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -33,16 +33,18 @@ let stations: [Target] = [
     effect(
         "Engine",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "API",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "API",
             .logging, .heap, .ordered,
         ]),
     effect("DBus", ["CDBus"]),
     effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
     effect("Curl", ["CCurl"]),
     effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
-    effect("Bots", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl"]),
+    effect("Bots", ["Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host"]),
     effect("Host", ["Timeline", "CLinux"]),
-    effect("Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", .yams]),
+    effect(
+        "Settings", ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", .yams]),
     effect("TerminalView", ["Timeline", "Tracking"]),
     effect("API", ["Timeline", "Tracking", "Ledger"]),
     effect("CronBench", ["Timeline", "Cron", "Host", "CLinux"]),
@@ -61,7 +63,8 @@ let programs: [Target] = [
         "belfryd",
         [
             "Timeline", "Cron", "Tracking", "Delivery", "Ledger", "LedgerSQLite", "Engine", "WardenProtocol",
-            "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API", "APIServer",
+            "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API",
+            "APIServer",
             "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),
@@ -116,11 +119,18 @@ let suites: [Target] = [
         "WebhookChannelTests",
         ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", "WebhookChannel", "TestSupport", .logging]),
     suite(
-        "BotsTests", ["Timeline", "Tracking", "Delivery", "Prompting", "Curl", "Bots", "TestSupport"]),
+        "BotsTests",
+        [
+            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host", "Bots",
+            "TestSupport",
+        ]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(
         "SettingsTests",
-        ["Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Ledger", "Settings", "Host", "TestSupport"]),
+        [
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "Settings", "Host",
+            "TestSupport",
+        ]),
     suite("TerminalViewTests", ["Timeline", "Tracking", "TerminalView", "TestSupport"]),
     suite(
         "APITests",

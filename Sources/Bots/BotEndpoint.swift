@@ -1,39 +1,32 @@
-package import Delivery
+import Delivery
 package import Prompting
 import Tracking
 
-/// A provider's API as one bot uses it: where it is, how it is spoken to, and which model is asked.
+/// A provider's API as one bot uses it: its backend, with the key.
 package struct BotEndpoint: Sendable {
-    /// What the provider understands.
-    package enum Dialect: Hashable, Sendable, CaseIterable {
-        /// Anthropic's Messages API.
-        case anthropic
-        /// OpenAI's chat completions API, which many servers have.
-        case openAI
-    }
-
     /// The bot's name.
     package let bot: String
-    /// What the provider understands.
-    package let dialect: Dialect
-    /// The base address, and whom a connection may reach.
-    package let reach: HTTPReach
+    /// Where the provider is, how it is spoken to, and which model is asked.
+    package let backend: BotBackend
     /// The key; nil where the provider wants none.
     package let key: BotKey?
-    /// How the server calls the largest size of a reply; only of ``Dialect/openAI``.
+    /// How the server calls the largest size of a reply; only of OpenAI's dialect.
     package let sizeName: ChatRequest.SizeName
 
     /// An endpoint; without a key unless given.
     package init(
-        bot: String, dialect: Dialect, reach: HTTPReach, key: BotKey? = nil,
-        sizeName: ChatRequest.SizeName = .maxTokens
+        bot: String, _ backend: BotBackend, key: BotKey? = nil, sizeName: ChatRequest.SizeName = .maxTokens
     ) {
         self.bot = bot
-        self.dialect = dialect
-        self.reach = reach
+        self.backend = backend
         self.key = key
         self.sizeName = sizeName
     }
+
+    /// Whom a connection may reach.
+    var reach: HTTPReach { backend.reach }
+    /// What the provider understands.
+    var dialect: BotBackend.Dialect { backend.dialect }
 
     /// Who failed, where something does.
     package var place: ReplyFailure.Place { .init(bot: bot, provider: reach.url.host) }

@@ -1,5 +1,5 @@
 package import Timeline
-import Tracking
+package import Tracking
 
 /// How an attempt ended.
 ///
@@ -50,6 +50,10 @@ package struct ExitRecord: Hashable, Sendable {
     package var outputTail: [UInt8] = []
     /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too.
     package var errorTail: [UInt8] = []
+    /// Why there is no result, of a performer without processes; nil: the other members say how it ended.
+    package var fault: AttemptFault?
+    /// What the bot replied, all of it; nil: no bot was asked, or it did not complete its reply.
+    package var reply: String?
 
     /// How many bytes of a stream a record holds at most.
     package static let tailLimit = LastLines.byteLimit
@@ -82,6 +86,26 @@ extension ExitRecord {
     /// When it ended, counted from its start by a clock that nobody sets, where somebody saw it end: a clock that
     /// was set meanwhile neither stretches it nor ends it before its start.
     package var end: Moment { max(startedAt, elapsed.map { startedAt + $0 } ?? endedAt) }
+}
+
+/// Why an attempt has no result, in the words of the performer that knows.
+package struct AttemptFault: Hashable, Sendable {
+    /// The reason of the run's end.
+    package var reason: RunReason
+    /// One sentence for people, without a full stop and without a secret.
+    package var text: String
+    /// Whether another attempt may end otherwise.
+    package var mayPass: Bool
+    /// How long another attempt waits at least; nil: nobody asked for a wait.
+    package var wait: Duration?
+
+    /// A fault that another attempt changes nothing about, unless said otherwise.
+    package init(_ reason: RunReason, _ text: String, mayPass: Bool = false, wait: Duration? = nil) {
+        self.reason = reason
+        self.text = text
+        self.mayPass = mayPass
+        self.wait = wait
+    }
 }
 
 /// A process that outlived its run.

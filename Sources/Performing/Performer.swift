@@ -1,4 +1,5 @@
 package import Timeline
+package import Tracking
 
 /// Performs attempts of runs: starts them, ends them on request, and reports what happens to them.
 ///
@@ -59,6 +60,8 @@ package enum PerformerEvent: Hashable, Sendable {
     case output(RunKey, offset: Int, bytes: [UInt8])
     /// A progress report as one line of JSON or text, at most 8 KiB, without the line's end.
     case report(RunKey, line: [UInt8])
+    /// How far it is, as the performer itself knows.
+    case progress(RunKey, ProgressReport)
     /// Datagrams in the form of sd_notify(3), in order, each at most 8 KiB.
     case notify(RunKey, datagrams: [[UInt8]])
     /// The attempt has read its input up to `end`, so that more may be sent. `isClosed`: it reads nothing any more,

@@ -2,12 +2,40 @@
 package enum AttemptOrder: Hashable, Sendable {
     /// A process is to run.
     case process(ProcessOrder)
+    /// A bot is to be asked.
+    case prompt(PromptOrder)
 
     /// The attempt.
     package var key: RunKey {
         switch self {
         case .process(let order): order.key
+        case .prompt(let order): order.key
         }
+    }
+}
+
+/// A prompt that a bot is to reply to.
+package struct PromptOrder: Hashable, Sendable {
+    /// The attempt; a second order with the same key asks nothing.
+    package var key: RunKey
+    /// The bot's name.
+    package var bot: String
+    /// What the bot is asked.
+    package var text: String
+    /// How long the reply may take, from the start; nil: as long as the performer waits by itself.
+    package var timeout: Duration?
+    /// Where the reply goes while it comes.
+    package var output: ProcessOrder.Output
+
+    /// A prompt without a timeout, unless one is given.
+    package init(
+        key: RunKey, bot: String, text: String, timeout: Duration? = nil, output: ProcessOrder.Output
+    ) {
+        self.key = key
+        self.bot = bot
+        self.text = text
+        self.timeout = timeout
+        self.output = output
     }
 }
 
@@ -40,7 +68,7 @@ package struct ProcessOrder: Hashable, Sendable {
 
     /// Where the output goes and how much of it is kept.
     ///
-    /// The files are those of `OutputLog` in WardenProtocol.
+    /// The files are those of `OutputLog` in Host.
     package struct Output: Hashable, Sendable {
         /// The absolute path of the head file; its folder is made when missing, the state folder never.
         package var path: String

@@ -1,5 +1,7 @@
+import Delivery
 import Grouping
 import Ledger
+import Prompting
 import Tracking
 
 /// A key of how a bot's messages are shown.
@@ -55,6 +57,30 @@ enum BotFields {
     static let later = ["quiet", "budget", "level", "digest"]
 
     /// The kinds of what answers messages, and those of later versions.
-    static let backends = ["command"]
-    static let laterBackends = ["openclaw", "anthropic", "openai"]
+    static let backends = ["command"] + BotBackend.Dialect.allCases.map(\.rawValue)
+    static let laterBackends = ["openclaw"]
+
+    static let laterBotKeys = ["tools", "memory"]
+    static let laterBackendKeys = ["command", "output", "session", "token", "sandbox"]
+
+    /// The keys of how a bot is asked: they may stand in `backend`, or beside it.
+    static let backend: [(key: String, schema: JSON, doc: String)] = [
+        ("url", SchemaParts.word(), "Where its API is; Anthropic's address is known."),
+        ("model", SchemaParts.word(), "The model, as the provider calls it."),
+        ("key", FormField.Shape.secrets.schema, "Where the provider's key is read from."),
+        ("maxTokens", JobForm.number(1...10_000_000).schema, "The most tokens of a reply (default: 4096)."),
+        ("system", SchemaParts.word(), "Who the bot is and how it behaves."),
+        (
+            "price", SchemaParts.amounts(["input", "output"]),
+            "What a million tokens cost in USD; without it no cost is shown."
+        ),
+        (
+            "budget", SchemaParts.amounts(["usd"], optional: [.init("per", SchemaParts.words(["month"]))]),
+            "The most it may cost in a month; it is asked nothing beyond."
+        ),
+        (
+            "allow", FormField.Shape.exceptions.schema,
+            "What may be reached although it is not public, such as 127.0.0.1/32."
+        ),
+    ]
 }

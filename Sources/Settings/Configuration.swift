@@ -1,6 +1,7 @@
 package import Delivery
 package import Grouping
 package import Ledger
+package import Prompting
 
 /// What the configuration files say.
 package struct Configuration: Sendable {
@@ -26,6 +27,8 @@ package struct Configuration: Sendable {
         package var icon: String?
         /// How much its messages, and failures of its jobs, disturb; nil: the defaults of each.
         package var urgency: Urgency?
+        /// How it is asked; nil: it has no provider.
+        package var contact: BotInUse?
         /// `FILE:LINE`.
         package var place: String
     }

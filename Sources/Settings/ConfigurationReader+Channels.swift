@@ -28,7 +28,7 @@ extension ConfigurationReader {
         else { return nil }
         let main = form.fields.first.flatMap { fields[$0.name] }
         var values = FormValues()
-        var secrets = ChannelSecrets()
+        var secrets = ReadSecrets()
         for described in form.fields {
             guard let field = fields[described.name] else {
                 if let doubt = described.doubt { main?.warn(doubt, hint: described.hint) }
@@ -71,7 +71,7 @@ extension ConfigurationReader {
     }
 
     /// The value of a field; nil after its faults were reported.
-    private func value(of field: Field, as shape: FormField.Shape) -> FormValues.Value? {
+    func value(of field: Field, as shape: FormField.Shape) -> FormValues.Value? {
         switch shape {
         case .word: return field.word().map { .word($0) }
         case .duration: return field.duration().map { .duration($0) }
@@ -99,17 +99,17 @@ extension ConfigurationReader {
 
     // MARK: Secrets
 
-    /// The secrets of a channel, read.
-    private struct ChannelSecrets {
+    /// The secrets of a channel or a bot, read.
+    struct ReadSecrets {
         var contents: [String: [String]] = [:]
         var sources: [String: [SecretSource]] = [:]
         /// Why the first of them that can't be read can't be.
         var fault: String?
     }
 
-    /// Reads the secrets that a key names; one that can't be read is a fault, or leaves the channel out.
-    private func read(_ field: Field, of key: String, into secrets: inout ChannelSecrets) {
-        for (field, source) in secretSources(field) {
+    /// Reads the secrets that a key names; one that can't be read is a fault, or leaves the channel or the bot out.
+    func read(_ field: Field, of key: String, into secrets: inout ReadSecrets) {
+        for (field, source) in secretSources(field, of: key) {
             secrets.sources[key, default: []].append(source)
             do {
                 secrets.contents[key, default: []].append(try readSecret(source))
@@ -135,17 +135,19 @@ extension ConfigurationReader {
     }
 
     /// One secret, or a list of them while one replaces another.
-    private func secretSources(_ field: Field) -> [(field: Field, source: SecretSource)] {
+    private func secretSources(
+        _ field: Field, of key: String
+    ) -> [(field: Field, source: SecretSource)] {
         let fields = !field.isList ? [field] : field.list() ?? []
-        return fields.compactMap { field in secretSource(field).map { (field, $0) } }
+        return fields.compactMap { field in secretSource(field, of: key).map { (field, $0) } }
     }
 
-    private func secretSource(_ field: Field) -> SecretSource? {
+    private func secretSource(_ field: Field, of key: String) -> SecretSource? {
         if let text = field.scalar {
             field.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
             field.fault(
                 "do not write a secret in this file",
-                hint: "write secret: { file: /path }, { credential: NAME } or { env: NAME }")
+                hint: "write \(key): { file: /path }, { credential: NAME } or { env: NAME }")
             return nil
         }
         guard let fields = field.record(keys: ["file", "credential", "env"]) else { return nil }

@@ -5,7 +5,7 @@ import Ledger
 
 extension ConfigurationReader {
     private static let laterJobKeys = [
-        "prompt", "url", "afterJob", "blackout", "success",
+        "url", "afterJob", "blackout", "success",
     ]
 
     /// A job, or nil after every fault in it was reported.
@@ -31,12 +31,14 @@ extension ConfigurationReader {
         }
         // A misspelt key was reported as unknown; it is not reported as missing, too.
         let named = { value.misspells($0, among: keys + Self.laterJobKeys, instead: others) }
-        switch (found["command"], found["shell"]) {
-        case (nil, nil) where !named(["command", "shell"]):
+        let actions = JobFields.actions.compactMap { found[$0] }
+        if actions.isEmpty, !named(JobFields.actions) {
             key.fault(
-                "this job does nothing", hint: "give it a command: [program, argument] or a shell: text")
-        case (_?, let shell?): shell.fault("a job has a command or a shell text, not both")
-        default: break
+                "this job does nothing",
+                hint: "give it a command: [program, argument], a shell: text, or a prompt: for its bot")
+        }
+        for other in actions.dropFirst() {
+            other.fault("a job has a command, a shell text or a prompt, not two")
         }
         let isReported = found["schedule"] == nil && named(["schedule"])
         let schedule = isReported ? nil : readSchedule(found["schedule"], of: key, seed: name, zone: zone)
@@ -84,24 +86,5 @@ extension ConfigurationReader {
             given.append((row, field))
         }
         for (row, field) in given { if let fault = row.check(spec) { field.fault(fault) } }
-    }
-
-    /// A bot, or nil after every fault in it was reported.
-    func readBot(_ key: Field, _ value: Field) -> Configuration.Bot? {
-        guard let name = key.text() else { return nil }
-        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is not a valid bot name: \(fault)") }
-        var bot = Configuration.Bot(name: name, policy: ThreadPolicy(), soundName: nil, place: key.place)
-        guard let fields = value.record(keys: ["backend", "notifications"]) else { return nil }
-        if let backend = fields["backend"]?.record(keys: ["kind"]), let kind = backend["kind"] {
-            _ = kind.choice(of: BotFields.backends, later: BotFields.laterBackends)
-        }
-        if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
-        return bot
-    }
-
-    private func readNotifications(_ field: Field, into bot: inout Configuration.Bot) {
-        let rows = BotFields.notifications
-        guard let fields = field.record(keys: rows.map(\.key), later: BotFields.later) else { return }
-        for row in rows { if let value = fields[row.key]?.value(row.form) { row.set(&bot, value) } }
     }
 }

@@ -79,7 +79,9 @@ package struct ConfigurationReader {
                 instead: CommonMistakes.file)
         else { return }
         if let field = fields["zone"] { parts.zone = zoneName(field) }
-        for (key, value) in fields["bots"]?.entries(of: "bot", inner: ["backend", "notifications"]) ?? [] {
+        for (key, value) in fields["bots"]?.entries(
+            of: "bot", inner: ["backend", "notifications"] + BotFields.backend.map(\.key)) ?? []
+        {
             parts.botNames.insert(key.scalar ?? "")
             if let bot = readBot(key, value) { parts.bots.append(bot) }
         }

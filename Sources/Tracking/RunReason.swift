@@ -45,6 +45,33 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// The bot that should do it is not configured or can't be reached.
     case botUnavailable
 
+    // The bot's provider did not reply, or not to the end: failed.
+
+    /// The provider refused the key.
+    case auth
+    /// The provider has no such model.
+    case model
+    /// The provider refused the request itself.
+    case badRequest
+    /// The prompt is larger than the provider accepts.
+    case promptTooLong
+    /// The bot's budget, or the account's credit, is used up.
+    case budget
+    /// The provider received too many requests.
+    case rateLimited
+    /// The provider has too much to do.
+    case overloaded
+    /// The provider failed.
+    case providerFailed
+    /// The provider sent nothing for too long.
+    case silent
+    /// The reply ended in the middle.
+    case truncated
+    /// What came is not what the provider promises.
+    case malformed
+    /// The reply is longer than Belfry accepts.
+    case replyTooLong
+
     // Ended by somebody: timedOut, canceled.
 
     /// Took longer than its timeout.
@@ -89,6 +116,16 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 extension RunReason {
+    /// Whether a bot was to be asked, and there is no reply, or only a part of one.
+    public var isOfBot: Bool {
+        switch self {
+        case .botUnavailable, .auth, .model, .badRequest, .promptTooLong, .budget, .rateLimited, .overloaded,
+            .providerFailed, .silent, .truncated, .malformed, .replyTooLong:
+            true
+        default: false
+        }
+    }
+
     /// The reason as the fragment of a sentence, the same everywhere: after a state and a colon, or as a line of a notice.
     public var words: String {
         switch self {
@@ -109,6 +146,18 @@ extension RunReason {
         case .spawnFailed: "could not be started"
         case .leftovers: "a process of an earlier attempt still runs"
         case .botUnavailable: "its bot is not available"
+        case .auth: "the provider refused the key"
+        case .model: "the provider has no such model"
+        case .badRequest: "the provider refused the request"
+        case .promptTooLong: "the prompt is too long"
+        case .budget: "the budget is used up"
+        case .rateLimited: "the provider received too many requests"
+        case .overloaded: "the provider is overloaded"
+        case .providerFailed: "the provider failed"
+        case .silent: "the provider sent nothing"
+        case .truncated: "the reply ended in the middle"
+        case .malformed: "the provider's answer can't be read"
+        case .replyTooLong: "the reply is too long"
         case .timeout: "took longer than its timeout"
         case .canceled: "cancelled on request"
         case .replaced: "replaced by a newer run"

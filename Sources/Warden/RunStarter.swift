@@ -119,7 +119,9 @@ struct RunStarter {
         _ order: ProcessOrder, _ attachment: Attachment?, _ notifyPath: String, _ account: Account?,
         for child: inout ChildProgram
     ) throws(HostError) -> RunPipes {
-        let output = try OutputFile(order.output, state: state)
+        let output = try OutputFile(
+            path: order.output.path, headBytes: order.output.headBytes, tailBytes: order.output.tailBytes,
+            state: state)
         let progress = try Descriptor.pipe(nonblockingRead: true)
         let notify = try LocalSocket.bindDatagram(notifyPath)
         var pipes = RunPipes(

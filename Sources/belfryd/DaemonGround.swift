@@ -1,3 +1,5 @@
+import API
+import Bots
 import Curl
 import Engine
 import Host
@@ -47,6 +49,13 @@ struct DaemonGround {
     /// Where runs find the daemon, and where their output goes.
     var places: RunPlaces {
         RunPlaces(outputFolder: paths.state + "/output", socket: paths.socket, boot: boot)
+    }
+
+    /// Who asks bots, each as it is configured at that moment.
+    func makeBots() -> BotPerformer {
+        BotPerformer(
+            curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
+            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
     }
 
     /// The live board of this start.

@@ -38,7 +38,9 @@ struct DaemonParts {
             launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
         let places = ground.places
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, performers: [.warden: warden], board: board, census: census,
+            ledger: ledger, clock: clock, performers: [.warden: warden, .bots: ground.makeBots()],
+            board: board,
+            census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
             files: Self.files, logger: logger, news: newsTold, awaitsJobs: true)
         control = ground.makeControl(board, slots, runs, channelBoard)

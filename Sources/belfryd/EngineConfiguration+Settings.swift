@@ -14,7 +14,7 @@ extension EngineConfiguration {
                 BotProfile(
                     name: bot.name, policy: bot.policy,
                     manner: BotManner(soundName: bot.soundName, icon: bot.icon), urgency: bot.urgency,
-                    place: bot.place)
+                    contact: bot.contact, place: bot.place)
             )
         }
         self.init(

@@ -11,11 +11,11 @@ struct Scene {
     let server: ProviderServer
     let clock = ManualClock(now: Moment(seconds: 1_793_000_000))
     let curl: CurlMulti
-    private let dialect: BotEndpoint.Dialect
+    private let dialect: BotBackend.Dialect
 
     init(_ server: ProviderServer) throws { try self.init(.openAI, server) }
 
-    init(_ dialect: BotEndpoint.Dialect, _ server: ProviderServer) throws {
+    init(_ dialect: BotBackend.Dialect, _ server: ProviderServer) throws {
         self.server = server
         self.dialect = dialect
         curl = try CurlMulti()
@@ -29,7 +29,8 @@ struct Scene {
         let url = server.url(dialect == .openAI ? "/v1/" : "", host: host)
         let reach = try HTTPReach(
             url: HTTPAddress(url), allow: allow.map { text throws(FormError) in try AddressException(text) })
-        let endpoint = BotEndpoint(bot: "sage", dialect: dialect, reach: reach, key: BotKey(" sk-secret\n"))
+        let endpoint = BotEndpoint(
+            bot: "sage", BotBackend(dialect, reach: reach, model: "haiku"), key: BotKey(" sk-secret\n"))
         return try BotCall(
             endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience)
     }

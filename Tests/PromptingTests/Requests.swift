@@ -57,3 +57,46 @@ import Tracking
                 #""max_completion_tokens":5"#))
     }
 }
+
+@Suite struct `what a reply costs` {
+    private let price = TokenPrice(input: 3, output: 15)
+
+    @Test func `counts each kind of token at its price`() {
+        #expect(price.cost(of: TokenUsage(input: 1_000_000)) == 3)
+        #expect(price.cost(of: TokenUsage(output: 1_000_000)) == 15)
+        #expect(price.cost(of: TokenUsage(cacheWrite: 1_000_000)) == 3.75)
+        #expect(abs(price.cost(of: TokenUsage(cacheRead: 1_000_000)) - 0.3) < 1e-12)
+    }
+
+    @Test func `is what the provider says it is, where it does`() {
+        #expect(price.cost(of: TokenUsage(input: 5, costUSD: 0.5)) == 0.5)
+    }
+}
+
+@Suite struct `a reply while it comes` {
+    @Test func `shows what the bot does, and how many words it wrote`() {
+        var reply = ReplyProgress()
+        #expect(reply.report == nil)
+        var changes: [Bool] = []
+        var phases: [String?] = []
+        let events: [ReplyEvent] = [
+            .thinking("hm"), .thinking("hm"), .calling("search"), .text("Two wo"), .text("rds, "),
+            .text("three"),
+        ]
+        for event in events {
+            changes.append(reply.note(event))
+            phases.append(reply.report?.phase)
+        }
+        #expect(changes == [true, false, true, true, false, false])
+        #expect(phases == ["thinking", "thinking", "tool search", "writing", "writing", "writing"])
+        #expect(reply.report?.message == "3 words")
+        #expect(reply.text == "Two words, three")
+    }
+
+    @Test func `shows a tool's name as plain text`() {
+        var reply = ReplyProgress()
+        _ = reply.note(.calling("\u{1B}[31mx\n\(String(repeating: "y", count: 200))"))
+        let phase = reply.report?.phase ?? ""
+        #expect(!phase.contains("\u{1B}") && !phase.contains("\n") && phase.count < 60)
+    }
+}

@@ -72,6 +72,8 @@ import Timeline
 
                 """)
         #expect(try read(text(job)) == job)
+        let prompt = spec { $0.action = .prompt("What is new?\n- mail\n- news\n") }
+        #expect(try read(text(prompt)) == prompt)
         let words = spec { $0.action = .command(["bash", "-c", "one\ntwo", "-", ""]) }
         #expect(try read(text(words)) == words)
     }
@@ -105,7 +107,7 @@ import Timeline
 
     @Test func `keeps every field of the table`() throws {
         let job = spec(nil, Self.everyField)
-        for row in JobFields.standard.rows where row.key != "shell" {
+        for row in JobFields.standard.rows where !["shell", "prompt"].contains(row.key) {
             #expect(row.get(job) != row.standard, "\(row.key) has no value here that is not by default")
         }
         #expect(try read(text(job)) == job)

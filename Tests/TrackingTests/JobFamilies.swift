@@ -1,4 +1,5 @@
 import TestSupport
+
 @testable import Tracking
 
 /// Kinds of jobs as they occur, each with its own way to get on; a job of a kind has its habits, a run of

@@ -1,11 +1,18 @@
 import Glibc
-import Host
 import Performing
 import TestSupport
 import Testing
 
+@testable import Host
 @testable import Warden
 @testable import WardenProtocol
+
+extension OutputFile {
+    /// The file of an order's output.
+    init(_ output: ProcessOrder.Output) throws(HostError) {
+        try self.init(path: output.path, headBytes: output.headBytes, tailBytes: output.tailBytes)
+    }
+}
 
 @Suite(.timeLimit(.minutes(1))) struct `output` {
     @Test func `is drained always and kept bounded, with true offsets`() async throws {

@@ -28,6 +28,8 @@ package struct WireJob: Hashable, Sendable, Codable {
     package var command: [String]?
     /// The text for `/bin/sh -c`, of a `shell`.
     package var shell: String?
+    /// What its bot is asked, of a `prompt`.
+    package var prompt: String?
     /// The folder it starts in; absent: the daemon user's home.
     package var cwd: String?
     /// What to know of it although nothing is wrong; in the answer to adding and changing it alone.

@@ -68,8 +68,10 @@ package struct WireItem: Hashable, Sendable, Codable {
 package struct WireBot: Hashable, Sendable, Codable {
     /// What identifies it.
     package var name: String
-    /// Its backend: `command`.
+    /// What answers prompts: `command`, `anthropic` or `openai`.
     package var kind: String
+    /// The model it is, of a provider's bot.
+    package var model: String?
     /// How many jobs belong to it.
     package var jobs: Int
     /// How many of its messages nobody has read.

@@ -72,10 +72,14 @@ extension DaemonHandler {
     func bots() async throws(APIError) -> [WireBot] {
         let unread = try await reading(await control.ledger.unread())
         let jobs = await control.slots.countsOfBots()
-        let names = Set(control.activeConfiguration.configuration.bots.keys).union(jobs.keys).union(
-            unread.keys)
+        let described = control.activeConfiguration.configuration.bots
+        let names = Set(described.keys).union(jobs.keys).union(unread.keys)
         return names.sorted().map { name in
-            WireBot(name: name, kind: "command", jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
+            let profile = described[name] ?? BotProfile(name: name)
+            var bot = WireBot(
+                name: name, kind: profile.kind, jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
+            bot.model = profile.model
+            return bot
         }
     }
 

@@ -8,8 +8,9 @@ extension JobSpec {
     /// - Throws: ``APIError`` for what is missing, malformed, or of a later version.
     init(_ draft: JobDraft, _ reading: ScheduleReading) throws(APIError) {
         guard let name = draft.name else { throw APIError(.badValue, "the job has no name") }
-        if draft.fields["command"] == nil, draft.fields["shell"] == nil {
-            throw APIError(.badValue, "the job has nothing to do", hint: "Give it a command or a shell text.")
+        if draft.actions.isEmpty {
+            throw APIError(
+                .badValue, "the job has nothing to do", hint: "Give it a command, a shell text or a prompt.")
         }
         self.init(
             name: name, action: .command([]),
@@ -19,8 +20,8 @@ extension JobSpec {
 
     /// Changes what `draft` names, and nothing else.
     mutating func apply(_ draft: JobDraft, _ reading: ScheduleReading) throws(APIError) {
-        if draft.fields["command"] != nil, draft.fields["shell"] != nil {
-            throw APIError(.badValue, "a job has a command or a shell text, not both")
+        if draft.actions.count > 1 {
+            throw APIError(.badValue, "a job has a command, a shell text or a prompt, not two")
         }
         if let schedule = draft.schedule { self.schedule = try ScheduleSpec(schedule, reading) }
         do {
@@ -29,6 +30,11 @@ extension JobSpec {
             throw APIError(error)
         }
     }
+}
+
+extension JobDraft {
+    /// Which of the fields it has that say what a job does.
+    fileprivate var actions: [String] { JobFields.actions.filter { fields[$0] != nil } }
 }
 
 extension APIError {

@@ -25,7 +25,7 @@ extension WireJob {
             nextAt = Timestamp(entry.next, in: entry.zones.first)
         }
         self.lastRun = lastRun
-        (command, shell, cwd) = (spec.command, spec.shell, spec.directory)
+        (command, shell, prompt, cwd) = (spec.command, spec.shell, spec.prompt, spec.directory)
         let names = Array(spec.environment.keys) + Array(spec.secretFiles.keys)
         env = names.isEmpty ? nil : names.sorted()
     }

@@ -1,6 +1,7 @@
 package import Delivery
 package import Grouping
 package import Ledger
+package import Prompting
 
 /// What the configuration says, as values the keepers use.
 ///
@@ -68,19 +69,28 @@ package struct BotProfile: Hashable, Sendable {
     package var manner: BotManner
     /// How much its messages, and failures of its jobs, disturb; nil: normal, and critical for failures.
     package var urgency: Urgency?
+    /// How it is asked; nil: it only speaks for its jobs.
+    package var contact: BotInUse?
     /// `FILE:LINE`; nil: nobody described it.
     package var place: String?
 
     package init(
         name: String, policy: ThreadPolicy = ThreadPolicy(), manner: BotManner = BotManner(),
-        urgency: Urgency? = nil, place: String? = nil
+        urgency: Urgency? = nil, contact: BotInUse? = nil, place: String? = nil
     ) {
         self.name = name
         self.policy = policy
         self.manner = manner
         self.urgency = urgency
+        self.contact = contact
         self.place = place
     }
+
+    /// What answers its prompts; `command` where it only speaks for its jobs.
+    package var kind: String { contact?.backend?.dialect.rawValue ?? "command" }
+
+    /// The model it is; nil: it has no provider.
+    package var model: String? { contact?.backend?.model }
 
     /// Whether they differ at most in their place in the file.
     package func isSame(as other: BotProfile) -> Bool {

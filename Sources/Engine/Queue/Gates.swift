@@ -8,6 +8,7 @@ struct Gate: Hashable {
     enum Name: Hashable {
         case job(String)
         case key(String)
+        case lane(String)
         case performer(PerformerKind)
     }
 
@@ -23,6 +24,7 @@ extension JobSpec {
     func gates(isForced: Bool) -> [Gate] {
         var gates: [Gate] = []
         if overlap != .allow, !isForced { gates.append(Gate(name: .job(name), width: 1)) }
+        if case .prompt = action { gates.append(Gate(name: .lane(bot), width: 1)) }
         if let concurrency { gates.append(Gate(name: .key(concurrency.key), width: concurrency.max)) }
         return gates
     }

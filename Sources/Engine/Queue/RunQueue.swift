@@ -76,6 +76,7 @@ struct RunQueue {
         switch lineup[id]?.gates.first(where: { !gates.isOpen($0, for: id) })?.name {
         case .job: return .overlap
         case .key: return .concurrency
+        case .lane: return .lane
         case .performer: return .wardenAway
         case nil: return nil
         }

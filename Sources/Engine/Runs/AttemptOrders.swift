@@ -55,14 +55,24 @@ struct AttemptOrders {
     func order(_ run: RunRecord, _ spec: JobSpec, secrets: [String: String]) -> AttemptOrder {
         var spec = spec
         spec.environment.merge(secrets) { $1 }
+        let work: ProcessOrder.Work
+        switch spec.action {
+        case .command(let words): work = .command(words)
+        case .shell(let text): work = .shell(text)
+        case .prompt(let text):
+            return .prompt(
+                PromptOrder(
+                    key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
+                    timeout: spec.timeout, output: places.output(of: run)))
+        }
         guard let loan = loans[run.cause] else {
-            var order = ProcessOrder(run, spec, places)
+            var order = ProcessOrder(run, spec, work, places)
             let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
             if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
             return .process(order)
         }
         spec.environment = loan.environment
-        return .process(loan.applied(to: ProcessOrder(run, spec, places)))
+        return .process(loan.applied(to: ProcessOrder(run, spec, work, places)))
     }
 }
 
@@ -103,17 +113,12 @@ extension ProcessOrder {
     private static let terminal = PtySize(rows: 24, columns: 80)
 
     /// What a performer must know to start a run.
-    init(_ run: RunRecord, _ spec: JobSpec, _ places: RunPlaces) {
-        let work: Work =
-            switch spec.action {
-            case .command(let words): .command(words)
-            case .shell(let text): .shell(text)
-            }
+    init(_ run: RunRecord, _ spec: JobSpec, _ work: Work, _ places: RunPlaces) {
         self.init(
             key: RunKey(run: run.id, attempt: run.attempt), work: work,
             environment: RunEnvironment(run: run, spec: spec, socket: places.socket).values,
             folder: spec.directory, timeout: spec.timeout, grace: spec.grace,
-            output: .init(path: places.output(of: run.id, job: run.job, attempt: run.attempt)))
+            output: places.output(of: run))
         guard let rules = spec.process else { return }
         user = rules.user
         umask = rules.umask.map(UInt32.init)
@@ -186,5 +191,10 @@ package struct RunPlaces: Hashable, Sendable {
     /// A job's name is one of a file, too, and a run's id is a UUID, so the path is safe.
     package func output(of run: String, job: String, attempt: Int) -> String {
         "\(outputFolder)/\(job)/\(run).\(attempt).log"
+    }
+
+    /// The output of the attempt that the run is at.
+    func output(of run: RunRecord) -> ProcessOrder.Output {
+        ProcessOrder.Output(path: output(of: run.id, job: run.job, attempt: run.attempt))
     }
 }

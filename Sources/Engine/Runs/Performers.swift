@@ -14,6 +14,9 @@ package struct PerformerKind: Hashable, Sendable {
 
     /// The warden, which runs processes that outlive the daemon.
     package static let warden = PerformerKind("warden")
+
+    /// Asks bots, within the daemon.
+    package static let bots = PerformerKind("bots")
 }
 
 extension JobSpec {
@@ -21,6 +24,7 @@ extension JobSpec {
     package var performer: PerformerKind {
         switch action {
         case .command, .shell: .warden
+        case .prompt: .bots
         }
     }
 }

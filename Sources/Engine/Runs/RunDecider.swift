@@ -146,7 +146,8 @@ struct RunDecider {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
         let attempt = AttemptRecord(of: run, outcome, record, at: now)
-        let next = outlook.chance?.moment(after: outcome, of: run, exitCode: record?.exitCode, at: now)
+        let next = outlook.chance?.moment(
+            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault, at: now)
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)
@@ -160,7 +161,7 @@ struct RunDecider {
             let output = record.flatMap { outcome.state == .completed ? nil : LastOutput($0, outlook) }
             move.outputTail = output?.tail
             let fact = outcome.fact(
-                of: Fact.Run(run), message: message ?? output?.cause,
+                of: Fact.Run(run), message: message ?? record?.fault?.text ?? output?.cause,
                 circumstances: outcome.circumstances(record, outlook))
             events.append(NewEvent(fact, at: now))
         }

@@ -25,6 +25,9 @@ extension RunKeeper {
         case .report(let key, let line):
             guard known(key) != nil else { return }
             record(await board.receive(line: line, of: key.run, at: now), at: now, into: &steps)
+        case .progress(let key, let report):
+            guard known(key) != nil else { return }
+            record(await board.receive(report, of: key.run, at: now), at: now, into: &steps)
         case .notify(let key, let datagrams):
             guard known(key) != nil else { return }
             for report in datagrams.compactMap({ NotifyDatagram($0[...])?.report }) {
@@ -126,7 +129,7 @@ extension RunKeeper {
             if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
             let step = decider.ended(
                 run, record, outlook: outlook, clockChange: clockChange(since: run.id))
-            append(await closing(step, after: record.elapsed), to: &steps)
+            append(await closing(step, after: record.elapsed, saying: record.fault?.text), to: &steps)
         }
     }
 

@@ -22,6 +22,7 @@ package struct RunOutcome: Hashable, Sendable {
         case .timeout: self.init(.timedOut, .timeout)
         case .canceled: self.init(.canceled, .canceled)
         case .lost: self.init(.lost, .wardenLost)
+        case .exited where record.fault != nil: self.init(.failed, record.fault?.reason)
         case .exited where record.signal != nil: self.init(.failed, .signal)
         case .exited where record.exitCode == 0: self.init(.completed)
         case .exited: self.init(.failed, .exitCode)
@@ -64,9 +65,16 @@ struct RetryChance {
     static let longestWait: Duration = .seconds(3600)
 
     /// When the attempt after this `outcome` may begin; nil: there is none.
-    func moment(after outcome: RunOutcome, of run: RunRecord, exitCode: Int?, at now: Moment) -> Moment? {
-        guard run.attempt < spec.attempts, run.endAsked == nil, mayPass(outcome, exitCode) else { return nil }
-        return isInTime(now + Self.wait(after: run.attempt, of: run.id, spec))
+    ///
+    /// A performer that names its `fault` knows better whether it may pass, and when.
+    func moment(
+        after outcome: RunOutcome, of run: RunRecord, exitCode: Int?, fault: AttemptFault? = nil,
+        at now: Moment
+    ) -> Moment? {
+        guard run.attempt < spec.attempts, run.endAsked == nil, fault?.mayPass ?? mayPass(outcome, exitCode)
+        else { return nil }
+        let asked = min(fault?.wait ?? .zero, Self.longestWait)
+        return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
     }
 
     /// The moment, if the next slot does not come first.

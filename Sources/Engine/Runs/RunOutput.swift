@@ -44,14 +44,17 @@ extension RunOutcome {
     }
 }
 
-/// What a completed run printed, as a message of its job's bot in the thread of the job's name.
+/// What a completed run printed, or its bot replied, as a message of its job's bot in the thread of the job's name.
 struct OutputPost {
     let record: MessageRecord
 
-    /// The message that the run's spec asks for; nil: it asks for none, nothing was printed, or none of it may be shown.
+    /// The message that the run's spec asks for; nil: it asks for none, there is nothing to say, or none of it may be shown.
     init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
-        guard let part = outlook.spec?.outputMessage, let hidden = outlook.hidden,
-            let text = Self.text(part, end, outlook.output, hidden, of: run)
+        guard let hidden = outlook.hidden else { return nil }
+        let part = outlook.spec?.outputMessage
+        let said = end.reply.map { Self.trimmed(hidden.hide(in: $0.spoken)) }
+        guard let text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
+            !text.isEmpty
         else { return nil }
         // A run has one message at most, so that its own id names it.
         let message = Message(

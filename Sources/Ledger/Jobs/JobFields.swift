@@ -18,6 +18,9 @@ package struct JobFields: Sendable {
     package static let standard = JobFields(
         basics.map { $0.without(\.policy) } + slots + turns + notices + process)
 
+    /// The fields that say what a job does: it has exactly one of them.
+    package static let actions = ["command", "shell", "prompt"]
+
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
@@ -34,6 +37,10 @@ package struct JobFields: Sendable {
             "command", .words, .at(\.command), "The program and its arguments; not together with shell."),
         JobField(
             "shell", .text(), .at(\.shell), "Run this text with /bin/sh -c.", option: "shell"),
+        JobField(
+            "prompt", .text(), .at(\.prompt),
+            "Ask the job's bot this; its reply becomes a message. Not together with a command or shell.",
+            option: "prompt"),
         JobField(
             "env", .variables(orFiles: true), .environment,
             "A variable added to the environment: a text, or { file: PATH } for a secret; repeatable.",

@@ -77,6 +77,12 @@ package struct JobSpec: Hashable, Sendable, Codable {
         set { if let newValue { action = .shell(newValue) } }
     }
 
+    /// What its bot is asked, where it asks one.
+    package var prompt: String? {
+        get { if case .prompt(let text) = action { text } else { nil } }
+        set { if let newValue { action = .prompt(newValue) } }
+    }
+
     /// ``process``, to be changed in place.
     package var rules: ProcessRules {
         get { process ?? ProcessRules() }
@@ -169,12 +175,15 @@ package enum JobAction: Hashable, Sendable, Codable {
     case command([String])
     /// Runs a text by `/bin/sh -c`.
     case shell(String)
+    /// Asks the job's bot.
+    case prompt(String)
 
-    /// Its name in the API: `command` or `shell`.
+    /// Its name in the API: `command`, `shell` or `prompt`.
     package var kind: String {
         switch self {
         case .command: "command"
         case .shell: "shell"
+        case .prompt: "prompt"
         }
     }
 }

@@ -51,7 +51,7 @@ package struct ConfigurationSchema {
             }
         }
         var schema = SchemaParts.object(properties, required: ["schedule"])
-        schema["oneOf"] = .array(["command", "shell"].map { .object(["required": .array([.string($0)])]) })
+        schema["oneOf"] = .array(JobFields.actions.map { .object(["required": .array([.string($0)])]) })
         return schema
     }
 
@@ -62,12 +62,17 @@ package struct ConfigurationSchema {
         let notifications = BotFields.notifications.map { row in
             JSON.Member(row.key, row.form.schema.described(row.doc))
         }
-        var schema = SchemaParts.object([
-            .init("backend", SchemaParts.object([.init("kind", kinds)]).described("What answers messages.")),
-            .init(
-                "notifications",
-                SchemaParts.object(notifications).described("How messages of this bot are shown.")),
-        ])
+        let backend = BotFields.backend.map { JSON.Member($0.key, $0.schema.described($0.doc)) }
+        let map = SchemaParts.object([.init("kind", kinds)] + backend, required: ["kind"])
+        var schema = SchemaParts.object(
+            [
+                .init(
+                    "backend",
+                    JSON.object(["anyOf": .array([kinds, map])]).described("What answers messages.")),
+                .init(
+                    "notifications",
+                    SchemaParts.object(notifications).described("How messages of this bot are shown.")),
+            ] + backend)
         schema["type"] = SchemaParts.orNothing("object")
         return schema
     }

@@ -30,6 +30,14 @@ enum SchemaParts {
         ])
     }
 
+    /// An object with amounts of money, and with others that may be left out.
+    static func amounts(_ names: [String], optional: [JSON.Member] = []) -> JSON {
+        let amount = JSON.object([
+            "type": .array([.string("number"), .string("string")]), "minimum": .int(0),
+        ])
+        return object(names.map { .init($0, amount) } + optional, required: names)
+    }
+
     /// A map by name, or nothing.
     static func map(of value: JSON, _ doc: String, not reserved: [String] = []) -> JSON {
         let name = JSON.object([

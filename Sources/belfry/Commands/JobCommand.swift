@@ -34,6 +34,7 @@ struct JobAddCommand: ParsableCommand {
               belfry job add once --at 2030-01-31T08:00 -- ./party
               belfry job add poll --after 30s -- ./poll
               belfry job add open --cron "30 8 * * 1-5" --cron "0 10 * * 6" -- ./open
+              belfry job add news --cron "0 8 * * *" --bot sage --prompt "Any news?"
               belfry job add load --every 1h --env LEVEL=3 --nice 10 --cwd /srv -- ./load
             """)
 
@@ -43,8 +44,8 @@ struct JobAddCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if options.command.isEmpty && options.fields.values["shell"] == nil {
-            throw ValidationError("nothing to run; give --shell TEXT, or a command after --")
+        if options.command.isEmpty && JobFields.actions.allSatisfy({ options.fields.values[$0] == nil }) {
+            throw ValidationError("nothing to run; give --shell TEXT, --prompt TEXT, or a command after --")
         }
         if options.when.zone != nil, !options.when.isLocal {
             throw ValidationError("--zone needs --cron, --at or --words")
@@ -56,7 +57,9 @@ struct JobAddCommand: ParsableCommand {
         draft.name = name
         if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
         // A command typed here means the folder it was typed in.
-        if draft.fields["cwd"] == nil { draft.fields["cwd"] = .string(FilePath.current) }
+        if draft.fields["cwd"] == nil, draft.fields["prompt"] == nil {
+            draft.fields["cwd"] = .string(FilePath.current)
+        }
         let job = try common.client().ask(Endpoints.addJob(body: draft))
         try JobText.confirm("Added", job, common)
     }

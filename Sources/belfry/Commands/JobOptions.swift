@@ -14,8 +14,10 @@ struct JobOptions: ParsableArguments {
     var command: [String] = []
 
     func validate() throws {
-        if fields.values["shell"] != nil && !command.isEmpty {
-            throw ValidationError("--shell and a command after -- exclude each other")
+        let actions = JobFields.actions.filter { fields.values[$0] != nil }
+        if let first = actions.first, actions.count > 1 || !command.isEmpty {
+            let second = actions.count > 1 ? "--\(actions[1])" : "a command after --"
+            throw ValidationError("--\(first) and \(second) exclude each other")
         }
     }
 

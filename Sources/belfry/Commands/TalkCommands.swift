@@ -211,9 +211,11 @@ struct BotShowCommand: ParsableCommand {
         let bot = try common.client().ask(Endpoints.bot(name))
         if common.json { return try StandardOutput.print(json: bot) }
         let screen = common.screen
-        for (name, text) in [
-            ("bot", bot.name), ("kind", bot.kind), ("jobs", "\(bot.jobs)"), ("unread", "\(bot.unread)"),
-        ] {
+        let fields: [(String, String?)] = [
+            ("bot", bot.name), ("kind", bot.kind), ("model", bot.model), ("jobs", "\(bot.jobs)"),
+            ("unread", "\(bot.unread)"),
+        ]
+        for case (let name, let text?) in fields {
             screen.print(screen.paint(name.padded(to: 10), .dim) + PlainText.oneLine(text))
         }
     }

@@ -17,9 +17,10 @@ enum JobText {
         }
     }
 
-    /// The command as a shell would take it, or the shell text.
+    /// The command as a shell would take it, the shell text, or the prompt.
     static func action(_ job: WireJob) -> String {
         if let shell = job.shell { return shell }
+        if let prompt = job.prompt { return "asks \(job.bot): \(prompt)" }
         return (job.command ?? []).map(quoted).joined(separator: " ")
     }
 

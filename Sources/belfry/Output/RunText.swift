@@ -42,7 +42,7 @@ enum RunText {
             return parts.joined(separator: "; ")
         case .failed, .lost:
             // What never began, or not once more, has only Belfry's words.
-            return run.startedAt == nil || neverBegan(run.reason) ? run.live?.message : nil
+            return run.startedAt == nil || speaksForItself(run.reason) ? run.live?.message : nil
         case .canceled: return end
         default: return nil
         }
@@ -55,8 +55,9 @@ enum RunText {
     }
 
     /// Whether the last attempt ended before it began.
-    private static func neverBegan(_ reason: RunReason?) -> Bool {
-        switch reason {
+    private static func speaksForItself(_ reason: RunReason?) -> Bool {
+        if reason?.isOfBot == true { return true }
+        return switch reason {
         case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
         default: false
         }

@@ -10,8 +10,8 @@ enum LaterVersion {
     ]
 
     private static let flags: [String: Set<String>] = [
-        "job add": ["--prompt", "--url"],
-        "job edit": ["--prompt", "--url"],
+        "job add": ["--url"],
+        "job edit": ["--url"],
         "notify": ["--action", "--wait"],
     ]
 

@@ -1,6 +1,7 @@
 import Delivery
 import FoundationEssentials
 import Grouping
+import Host
 import Ledger
 import LedgerSQLite
 import TestSupport

@@ -353,7 +353,7 @@ extension Tower {
             try await tower.until { try await tower.entries(of: "bad").allSatisfy { $0.attempts == 1 } }
             try await tower.channel("bad", is: .failing)
             // More than any look along the line sees.
-            for number in 0..<1500 { try await tower.put("w\(number)", on: "bad") }
+            for number in 0..<300 { try await tower.put("w\(number)", on: "bad") }
             _ = try await tower.control.testChannel("bad")
             try await tower.until {
                 try await tower.ledger.outboxCounts(byChannelIn: [.pending])["bad"] == nil

@@ -1,7 +1,6 @@
 import Glibc
-package import Host
 
-/// What a run printed, as the warden keeps it: readable while the run still prints.
+/// What a run printed, as its performer keeps it: readable while the run still prints.
 ///
 /// Standard output and standard error, in the order in which they arrived, as plain bytes:
 /// - `PATH` holds the beginning, up to the head's limit; it is made with the first byte.
@@ -97,41 +96,88 @@ package struct OutputLog: Sendable {
     }
 }
 
-/// Reads a job's `NOTIFY_SOCKET`.
-package enum NotifyDatagrams {
-    /// The longest datagram that is accepted; longer ones are dropped.
-    package static let limit = 8192
+/// Writes what a run prints, bounded, in the form that ``OutputLog`` reads.
+///
+/// Never refuses bytes: when the disk does, they are counted and dropped, and writing continues in a new
+/// piece, so that the offsets stay true.
+package struct OutputFile {
+    private let log: OutputLog
+    private let headBytes: Int
+    private let pieceBytes: Int
+    private var file: Descriptor?
+    private var room: Int
+    private var pieces: [Int] = []
 
-    /// What waits in the socket, in order, at most 64 datagrams.
-    package static func read(
-        from socket: Descriptor
-    ) throws(HostError) -> (datagrams: [[UInt8]], mayHaveMore: Bool) {
-        var buffer = [UInt8](repeating: 0, count: limit + 1)
-        return try read(from: socket, into: &buffer)
+    /// How many bytes were printed so far.
+    package private(set) var count = 0
+
+    /// Starts the log, in place of an older one at the same path.
+    ///
+    /// The head file is made with the first byte: most jobs print nothing, and then there is no file. `headBytes` of the
+    /// beginning are kept, and at most `tailBytes` of the newest after them.
+    /// - Throws: ``HostError/missing(path:)`` when the log belongs into the state folder and that is not there; outside
+    ///   of it, when its folder's own folder is not.
+    package init(
+        path: String, headBytes: Int, tailBytes: Int, state: String? = nil
+    ) throws(HostError) {
+        log = OutputLog(path: path)
+        // An empty head and the first piece would have one name.
+        self.headBytes = max(1, headBytes)
+        pieceBytes = tailBytes == 0 ? 0 : max(1, tailBytes / 4)
+        room = self.headBytes
+        let folder = SmallFile.parent(of: path)
+        if unsafe access(folder, W_OK) != 0 {
+            guard errno == ENOENT else { throw .last("access", folder) }
+            let base = state.flatMap { folder == $0 || folder.hasPrefix($0 + "/") ? $0 : nil }
+            try PrivateFolder.make(folder, within: base ?? SmallFile.parent(of: folder))
+        }
+        if log.exists { log.remove() }
     }
 
-    /// What waits in the socket, in order, at most `most` datagrams; `buffer` has room for more than ``limit``.
-    ///
-    /// Descriptors that come along are closed at once: `systemd-notify` waits for that (`BARRIER=1`),
-    /// up to 5 s. A datagram with nothing else in it is omitted.
-    /// - Source: sd_notify(3), sd_notify_barrier.
-    package static func read(
-        from socket: Descriptor, most: Int = 64, into buffer: inout [UInt8]
-    ) throws(HostError) -> (datagrams: [[UInt8]], mayHaveMore: Bool) {
-        var datagrams: [[UInt8]] = []
-        for _ in 0..<most {
-            var received: [Descriptor] = []
-            let reading = try LocalSocket.receive(from: socket, into: &buffer, received: &received)
-            switch reading {
-            case .bytes(let count):
-                let datagram = buffer[..<count]
-                if count <= limit, !datagram.elementsEqual("BARRIER=1".utf8) {
-                    datagrams.append(Array(datagram))
-                }
-            case .end: continue  // An empty datagram looks like an end; there is none on this socket.
-            case .wouldBlock: return (datagrams, false)
+    /// Adds what was printed next.
+    package mutating func append(_ bytes: ArraySlice<UInt8>) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if count == 0 { openHead() } else if room == 0 || file == nil { openPiece() }
+            guard let file else {
+                count += rest.count
+                return
             }
+            let part = rest.prefix(room)
+            do throws(HostError) {
+                try file.writeAll(part)
+                room -= part.count
+                // Only what is written makes an older piece go.
+                if pieces.count > 4 { unsafe unlink(log.file(pieces.removeFirst())) }
+            } catch {
+                giveUpPiece()
+            }
+            count += part.count
+            rest = rest.dropFirst(part.count)
         }
-        return (datagrams, true)
+    }
+
+    private mutating func openHead() {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        file = try? Descriptor.open(log.path, flags, mode: 0o600)
+    }
+
+    private mutating func openPiece() {
+        file = nil
+        guard pieceBytes > 0 else { return }
+        if pieces.isEmpty { unsafe mkdir(log.pieceFolder, 0o700) }
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+        guard let opened = try? Descriptor.open(log.file(count), flags, mode: 0o600) else { return }
+        file = opened
+        room = pieceBytes
+        pieces.append(count)
+    }
+
+    /// The disk is full: the next bytes begin a piece of their own; an empty piece is removed.
+    private mutating func giveUpPiece() {
+        defer { file = nil }
+        guard let file, let start = pieces.last, lseek(file.raw, 0, SEEK_CUR) == 0 else { return }
+        unsafe unlink(log.file(start))
+        pieces.removeLast()
     }
 }

@@ -1,0 +1,243 @@
+package import Curl
+import Delivery
+import Host
+package import Performing
+package import Prompting
+import Synchronization
+package import Timeline
+import Tracking
+
+/// Asks bots: each attempt is one reply, which is written to its output while it comes.
+///
+/// Works inside the daemon: a reply ends with it, and what came of it is kept.
+package final class BotPerformer: Performer {
+    private struct State {
+        var running: [RunKey: (task: Task<Void, Never>, start: Moment)] = [:]
+        var ended: [RunKey: ExitRecord] = [:]
+        var cancelReasons: [RunKey: String] = [:]
+        var events: [PerformerEvent] = []
+    }
+
+    package let survivesTheDaemon = false
+    private let curl: CurlMulti
+    private let clock: any WallClock
+    private let userAgent: String
+    private let find: @Sendable (String) -> BotInUse?
+    private let state = Mutex(State())
+    private let (arrivals, arrived) = AsyncStream.makeStream(
+        of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// A performer that asks the bots that `find` returns by their names, as they are at that moment.
+    package init(
+        curl: CurlMulti, clock: any WallClock, userAgent: String,
+        find: @escaping @Sendable (String) -> BotInUse?
+    ) {
+        self.curl = curl
+        self.clock = clock
+        self.userAgent = userAgent
+        self.find = find
+    }
+
+    // MARK: Performer
+
+    package func connect() async throws -> Int32? {
+        for key in state.withLock({ Array($0.running.keys) + Array($0.ended.keys) }) { ask(key) }
+        report(.caughtUp)
+        return nil
+    }
+
+    package func start(_ order: AttemptOrder) {
+        guard case .prompt(let prompt) = order else {
+            return report(.refused(order.key, .badOrder, text: "a bot runs no programs"))
+        }
+        let start = clock.now
+        state.withLock { state in
+            guard state.running[order.key] == nil, state.ended[order.key] == nil else { return }
+            state.events.append(.started(order.key, process: nil, at: start))
+            state.running[order.key] = (Task { await perform(prompt, since: start) }, start)
+        }
+        arrived.yield()
+    }
+
+    package func cancel(_ key: RunKey, reason: String) {
+        let task = state.withLock { state in
+            if state.running[key] != nil { state.cancelReasons[key] = reason }
+            return state.running[key]?.task
+        }
+        guard let task else { return ask(key) }
+        task.cancel()
+    }
+
+    package func ask(_ key: RunKey) {
+        state.withLock { state in
+            let event =
+                state.ended[key].map(PerformerEvent.ended)
+                ?? state.running[key].map { .started(key, process: nil, at: $0.start) } ?? .unknown(key)
+            state.events.append(event)
+        }
+        arrived.yield()
+    }
+
+    package func acknowledge(_ key: RunKey) { state.withLock { _ = $0.ended.removeValue(forKey: key) } }
+
+    package func waitForEvents() async -> Bool {
+        for await _ in arrivals { return true }
+        return false
+    }
+
+    package func takeEvents() -> [PerformerEvent] {
+        state.withLock { state in
+            defer { state.events = [] }
+            return state.events
+        }
+    }
+
+    private func report(_ event: PerformerEvent) {
+        state.withLock { $0.events.append(event) }
+        arrived.yield()
+    }
+
+    /// Reports how far a reply is, in place of an earlier report that nobody has taken.
+    private func report(_ key: RunKey, _ progress: ProgressReport) {
+        state.withLock { state in
+            if case .progress(key, _)? = state.events.last { state.events.removeLast() }
+            state.events.append(.progress(key, progress))
+        }
+        arrived.yield()
+    }
+
+    // MARK: An attempt
+
+    private func perform(_ order: PromptOrder, since start: Moment) async {
+        let watch = clock.sinceBoot
+        var record = ExitRecord(key: order.key, cause: .exited, startedAt: start, endedAt: start)
+        do {
+            let call = try call(order)
+            var file = try OutputFile(
+                path: order.output.path, headBytes: order.output.headBytes,
+                tailBytes: order.output.tailBytes)
+            try await listen(to: call, order, &record, &file)
+        } catch {
+            record.fault = fault(of: error, order)
+        }
+        let reason = state.withLock { $0.cancelReasons.removeValue(forKey: order.key) }
+        if Task.isCancelled {
+            (record.cause, record.cancelReason) = (.canceled, reason)
+            (record.fault, record.reply) = (nil, nil)
+        }
+        record.elapsed = clock.sinceBoot - watch
+        record.endedAt = clock.now
+        state.withLock { state in
+            state.running[order.key] = nil
+            state.ended[order.key] = record
+            state.events.append(.ended(record))
+        }
+        arrived.yield()
+    }
+
+    /// The call of the order's bot.
+    private func call(_ order: PromptOrder) throws -> (call: BotCall, backend: BotBackend) {
+        guard let bot = find(order.bot) else {
+            throw AttemptFault(.botUnavailable, "\(order.bot): no such bot; describe it under bots:")
+        }
+        if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(order.bot): \(fault)") }
+        guard let backend = bot.backend else {
+            throw AttemptFault(
+                .botUnavailable, "\(order.bot): it has no provider; set bots.\(order.bot).backend")
+        }
+        let key = bot.secrets[BotInUse.key].first
+        guard let text = key, let read = BotKey(text) else {
+            if key != nil {
+                throw AttemptFault(
+                    .auth, "\(order.bot): its key is empty or no key; check bots.\(order.bot).key")
+            }
+            return (try call(order, BotEndpoint(bot: order.bot, backend)), backend)
+        }
+        return (try call(order, BotEndpoint(bot: order.bot, backend, key: read)), backend)
+    }
+
+    private func call(_ order: PromptOrder, _ endpoint: BotEndpoint) throws -> BotCall {
+        do throws(ReplyFailure) {
+            var patience = BotCall.Patience()
+            if let timeout = order.timeout { patience.total = min(patience.total, timeout) }
+            return try BotCall(endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: patience)
+        } catch {
+            throw AttemptFault(error, at: endpoint.place)
+        }
+    }
+
+    private func listen(
+        to bot: (call: BotCall, backend: BotBackend), _ order: PromptOrder, _ record: inout ExitRecord,
+        _ file: inout OutputFile
+    ) async throws {
+        var reply = ReplyProgress()
+        var failure: ReplyFailure?
+        var last = clock.sinceBoot - ReplyProgress.interval
+        report(order.key, ReplyProgress.waiting)
+        try await bot.call.ask(bot.backend.prompt([Turn(.user, order.text)])) { event in
+            if case .text(let piece) = event { file.append(Array(piece.utf8)[...]) }
+            if case .failed(let reason) = event { failure = reason }
+            let isNewPhase = reply.note(event)
+            let now = clock.sinceBoot
+            guard isNewPhase || now - last >= ReplyProgress.interval else { return }
+            last = now
+            if let progress = reply.report { report(order.key, progress) }
+        }
+        record.outputBytes = file.count
+        record.outputTail = Array(reply.text.utf8.suffix(ExitRecord.tailLimit))
+        if let failure {
+            if case .deadline = failure.kind, order.timeout != nil { record.cause = .timeout }
+            record.fault = AttemptFault(failure, at: bot.call.endpoint.place)
+        } else {
+            record.exitCode = 0
+            record.reply = reply.text
+        }
+    }
+
+    private func fault(of error: any Error, _ order: PromptOrder) -> AttemptFault? {
+        switch error {
+        case let fault as AttemptFault: fault
+        case is CancellationError: nil
+        default: AttemptFault(.spawnFailed, "\(order.bot): the reply can't be kept: \(error)", mayPass: true)
+        }
+    }
+}
+
+extension AttemptFault: Error {}
+
+extension AttemptFault {
+    /// What a failure of a provider means for the attempt.
+    init(_ failure: ReplyFailure, at place: ReplyFailure.Place) {
+        let hint = failure.hint(at: place).map { "; \($0)" } ?? ""
+        self.init(RunReason(failure), failure.sentence(at: place) + hint)
+        switch failure.retry {
+        case .never: break
+        case .soon: mayPass = true
+        case .after(let wait): (mayPass, self.wait) = (true, wait)
+        }
+    }
+}
+
+extension RunReason {
+    /// The reason of a run that ended with this failure.
+    fileprivate init(_ failure: ReplyFailure) {
+        self =
+            switch failure.kind {
+            case .auth: .auth
+            case .model: .model
+            case .address, .network, .refusedAddress: .botUnavailable
+            case .badRequest: .badRequest
+            case .promptTooLong: .promptTooLong
+            case .budget: .budget
+            case .rateLimited: .rateLimited
+            case .overloaded: .overloaded
+            case .server: .providerFailed
+            case .silent: .silent
+            case .deadline: .timeout
+            case .truncated: .truncated
+            case .malformed: .malformed
+            case .replyTooLong: .replyTooLong
+            case .program: .exitCode
+            }
+    }
+}

@@ -1,0 +1,103 @@
+package import Delivery
+
+/// How a bot is asked: by whose API, which model, and at what price; valid by construction, and without its key.
+package struct BotBackend: Hashable, Sendable {
+    /// What the provider understands.
+    package enum Dialect: String, Hashable, Sendable, CaseIterable {
+        /// Anthropic's Messages API.
+        case anthropic
+        /// OpenAI's chat completions API, which many servers have.
+        case openAI = "openai"
+
+        /// Where the provider is unless it is said; nil: it must be said.
+        package var standardURL: String? { self == .anthropic ? "https://api.anthropic.com" : nil }
+    }
+
+    /// What the provider understands.
+    package var dialect: Dialect
+    /// The base address, and whom a connection may reach.
+    package var reach: HTTPReach
+    /// The model, as the provider calls it.
+    package var model: String
+    /// Who the bot is and how it behaves; nil for nothing.
+    package var system: String?
+    /// The most tokens of a reply.
+    package var maxTokens: Int
+    /// What tokens cost; nil: nobody said.
+    package var price: TokenPrice?
+    /// What the bot may cost; nil: there is no limit.
+    package var budget: Budget?
+
+    /// The tokens of a reply where nothing is said.
+    package static let standardTokens = 4096
+
+    /// A bot without system text, price and budget.
+    package init(
+        _ dialect: Dialect, reach: HTTPReach, model: String, maxTokens: Int = Self.standardTokens
+    ) {
+        self.dialect = dialect
+        self.reach = reach
+        self.model = model
+        self.maxTokens = maxTokens
+    }
+
+    /// What the bot is asked when somebody says `turns` to it.
+    package func prompt(_ turns: [Turn]) -> Prompt {
+        Prompt(model: model, system: system, turns: turns, maxTokens: maxTokens)
+    }
+}
+
+/// What tokens cost, in USD per million.
+package struct TokenPrice: Hashable, Sendable {
+    /// Tokens that are read.
+    package var input: Double
+    /// Tokens that are written.
+    package var output: Double
+
+    /// A price of each kind, 0 or more.
+    package init(input: Double, output: Double) {
+        self.input = input
+        self.output = output
+    }
+
+    /// What a usage costs in USD; what the provider itself says comes first.
+    ///
+    /// A token written to the cache costs a quarter more than one that is read, one found there a tenth.
+    /// - Source: Anthropic, "Prompt caching", 5-minute cache.
+    package func cost(of usage: TokenUsage) -> Double {
+        if let cost = usage.costUSD { return cost }
+        let read = Double(usage.input) + 1.25 * Double(usage.cacheWrite) + 0.1 * Double(usage.cacheRead)
+        return (read * input + Double(usage.output) * output) / 1_000_000
+    }
+}
+
+/// What a bot may cost in a month of the calendar, in UTC.
+package struct Budget: Hashable, Sendable {
+    /// The most, in USD.
+    package var usd: Double
+
+    /// A monthly budget above 0.
+    package init(usd: Double) {
+        self.usd = usd
+    }
+}
+
+/// A bot as it is configured now.
+package struct BotInUse: Hashable, Sendable {
+    /// How it is asked; nil: it has no provider.
+    package var backend: BotBackend?
+    /// What its key is; the list is empty where the provider wants none.
+    package var secrets: FormSecrets
+    /// Why it can't be asked though it is configured; nil: it can.
+    package var fault: String?
+
+    /// The name of the key among the secrets.
+    package static let key = "key"
+
+    /// A bot with its provider.
+    package init(_ backend: BotBackend?, secrets: FormSecrets = FormSecrets(), fault: String? = nil) {
+        self.backend = backend
+        self.secrets = secrets
+        self.fault = fault
+    }
+}

@@ -1,0 +1,143 @@
+import Delivery
+import Grouping
+import Ledger
+import Prompting
+
+extension ConfigurationReader {
+    /// A bot, or nil after every fault in it was reported.
+    func readBot(_ key: Field, _ value: Field) -> Configuration.Bot? {
+        guard let name = key.text() else { return nil }
+        if let fault = JobName.fault(in: name) { key.fault("\"\(name)\" is not a valid bot name: \(fault)") }
+        var bot = Configuration.Bot(name: name, policy: ThreadPolicy(), soundName: nil, place: key.place)
+        let keys = BotFields.backend.map(\.key)
+        guard
+            let fields = value.record(
+                keys: ["backend", "notifications"] + keys, later: BotFields.laterBotKeys)
+        else { return nil }
+        if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
+        var parts = fields
+        var kind = fields["backend"]
+        if let map = fields["backend"], map.isMap {
+            guard let members = map.record(keys: ["kind"] + keys, later: BotFields.laterBackendKeys) else {
+                return nil
+            }
+            for (name, member) in members {
+                parts[name]?.fault("\"\(name)\" stands in backend, too", hint: "write it once")
+                parts[name] = member
+            }
+            kind = members["kind"]
+            if kind == nil {
+                map.fault("this backend has no kind", hint: "write kind: anthropic or kind: openai")
+            }
+        }
+        let given = keys.compactMap { parts[$0] }
+        guard let kind else {
+            given.first?.fault("this bot has no backend", hint: "write backend: anthropic or backend: openai")
+            return given.isEmpty ? bot : nil
+        }
+        guard let word = kind.choice(of: BotFields.backends, later: BotFields.laterBackends) else {
+            return nil
+        }
+        guard let dialect = BotBackend.Dialect(rawValue: word) else {
+            given.first?.fault("kind: \(word) has no such key")
+            return bot
+        }
+        bot.contact = readContact(dialect, parts, key)
+        return bot.contact == nil ? nil : bot
+    }
+
+    private func readNotifications(_ field: Field, into bot: inout Configuration.Bot) {
+        let rows = BotFields.notifications
+        guard let fields = field.record(keys: rows.map(\.key), later: BotFields.later) else { return }
+        for row in rows { if let value = fields[row.key]?.value(row.form) { row.set(&bot, value) } }
+    }
+
+    // MARK: How it is asked
+
+    /// How a bot is asked, or nil after every fault was reported.
+    private func readContact(
+        _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field
+    ) -> BotInUse? {
+        let before = key.faults.problems.count
+        let model = parts["model"]?.word()
+        if parts["model"] == nil {
+            key.fault("this bot has no model", hint: "write model: NAME, as its provider calls it")
+        }
+        let reach = reach(dialect, parts, key)
+        let price = parts["price"].flatMap { read(price: $0) }
+        let budget = parts["budget"].flatMap { read(budget: $0) }
+        if let field = parts["budget"], parts["price"] == nil {
+            field.fault(
+                "a budget needs a price",
+                hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
+        }
+        let system = parts["system"]?.text()
+        let maxTokens = parts["maxTokens"]?.number(in: 1...10_000_000)
+        var secrets = ReadSecrets()
+        if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
+        if dialect == .anthropic, parts["key"] == nil {
+            key.fault("this bot has no key", hint: "write key: { file: /path }")
+        }
+        guard key.faults.problems.count == before, let reach, let model else { return nil }
+        var backend = BotBackend(
+            dialect, reach: reach, model: model, maxTokens: maxTokens ?? BotBackend.standardTokens)
+        (backend.system, backend.price, backend.budget) = (system, price, budget)
+        return BotInUse(backend, secrets: FormSecrets(secrets.contents), fault: secrets.fault)
+    }
+
+    private func reach(
+        _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field
+    ) -> HTTPReach? {
+        var values = FormValues()
+        for (name, shape) in [("url", FormField.Shape.address), ("allow", .exceptions)] {
+            if let field = parts[name] { values[name] = value(of: field, as: shape) }
+        }
+        do throws(FormError) {
+            if parts["url"] == nil, let standard = dialect.standardURL {
+                values["url"] = .address(try HTTPAddress(standard))
+            }
+            return try HTTPReach(url: try values.address("url"), allow: values.exceptions("allow"))
+        } catch {
+            if case .missing = error {
+                if parts["url"] == nil {
+                    key.fault("this bot has no url", hint: "write url: http://127.0.0.1:11434/v1")
+                }
+            } else {
+                (parts["url"] ?? key).fault("\(error)", bytes: error.range)
+            }
+            return nil
+        }
+    }
+
+    private func read(price field: Field) -> TokenPrice? {
+        guard let fields = field.record(keys: ["input", "output"]) else { return nil }
+        guard let input = fields["input"], let output = fields["output"] else {
+            field.fault("a price has two parts", hint: "write price: { input: 3, output: 15 }")
+            return nil
+        }
+        guard let input = amount(input), let output = amount(output) else { return nil }
+        return TokenPrice(input: input, output: output)
+    }
+
+    private func read(budget field: Field) -> Budget? {
+        guard let fields = field.record(keys: ["usd", "per"]) else { return nil }
+        _ = fields["per"]?.choice(of: ["month"])
+        guard let usd = fields["usd"] else {
+            field.fault("this budget has no amount", hint: "write budget: { usd: 20, per: month }")
+            return nil
+        }
+        guard let amount = amount(usd) else { return nil }
+        if amount == 0 { usd.fault("a budget is above 0", hint: "remove the bot's backend to stop it") }
+        return Budget(usd: amount)
+    }
+
+    /// An amount of money, 0 or more.
+    private func amount(_ field: Field) -> Double? {
+        guard let text = field.word() else { return nil }
+        guard let amount = Double(text), amount >= 0, amount < 1e9 else {
+            field.fault("\"\(text)\" is not an amount in USD", hint: "write a number such as 2.50")
+            return nil
+        }
+        return amount
+    }
+}

@@ -1,0 +1,118 @@
+import TestSupport
+import Testing
+
+/// Jobs that are prompts, and a provider of their bots: a real server that answers by a script.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct `a job that is a prompt` {
+    private static let reply = Self.chat("Hello", " there,\\nall is well.")
+
+    /// A reply of these pieces as a stream of OpenAI's dialect.
+    private static func chat(_ pieces: String...) -> String {
+        pieces.map { #"data: {"choices":[{"index":0,"delta":{"content":"\#($0)"}}]}"# + "\n\n" }.joined()
+            + #"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"# + "\n\n"
+            + "data: [DONE]\n\n"
+    }
+
+    private func config(_ server: ProviderServer, _ job: String = "") -> String {
+        """
+        bots:
+          sage:
+            backend: { kind: openai, url: "\(server.url("/v1"))", allow: [127.0.0.1/32] }
+            model: small
+            system: You are brief.
+        jobs:
+          news: { schedule: manual, bot: sage, prompt: "What is new?"\(job) }
+        """
+    }
+
+    /// Waits until something is so; the time limit ends a wait that is in vain.
+    private func until(_ isSo: () async throws -> Bool) async throws {
+        while try await !isSo() { try Task.checkCancellation() }
+    }
+
+    @Test func `asks its bot, keeps the reply as a message of the job's thread, and rings`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let hook = try await Belfry.receiver()
+        let belfry = try await Belfry.start(config(server), hook: hook)
+        let run = try await belfry.run("run", "news", "--follow")
+        #expect(run.code == 0)
+        let request = try await server.request()
+        #expect(request.path == "/v1/chat/completions")
+        #expect(request.body.contains("You are brief.") && request.body.contains("What is new?"))
+        let messages = try await belfry.json("messages", "sage").list
+        #expect(messages.map { $0["text"].text } == ["Hello there,\nall is well."])
+        #expect(messages.first?["thread"].text == "news" && messages.first?["run"].text != nil)
+        let rung = try await hook.webhook { $0.type == "message.group" }
+        #expect(
+            try #require(rung.data)["item"]["last"].list.first?["text"].text == "Hello there,\nall is well.")
+        #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix("Hello there,\nall is well."))
+    }
+
+    @Test func `fails with the provider's reason, without the key, and is not tried again`() async throws {
+        let server = try await ProviderServer(
+            .init(
+                #"{"error":{"message":"bad key sk-wrong","type":"invalid_request_error"}}"#, status: 401,
+                type: "application/json"))
+        let belfry = try Belfry()
+        try belfry.write("sk-wrong\n", to: "key")
+        try belfry.configure(
+            """
+            bots:
+              sage:
+                backend: { kind: openai, url: "\(server.url("/v1"))", allow: [127.0.0.1/32] }
+                model: small
+                key: { file: \(belfry.folder.file("key")) }
+            jobs:
+              news: { schedule: manual, bot: sage, prompt: "What is new?", retry: { attempts: 3, backoff: 1s } }
+            """)
+        try await belfry.start()
+        let run = try await belfry.run("run", "news", "--follow")
+        #expect(run.code == 1 && !run.text.contains("sk-wrong"))
+        let row = try await belfry.json("run", "show", "news#1")
+        #expect(row["state"].text == "failed" && row["reason"].text == "auth" && row["attempt"].integer == 1)
+        let shown = try await belfry.run("run", "show", "news#1").text
+        #expect(shown.contains("sage: 127.0.0.1 refused the key (401); check bots.sage.key"))
+        #expect(!shown.contains("sk-wrong"))
+    }
+
+    @Test func `is lost when the daemon dies, and its part of the reply stays`() async throws {
+        let part = #"data: {"choices":[{"index":0,"delta":{"content":"The first half"}}]}"# + "\n\n"
+        let server = try await ProviderServer(.init(part, then: .hang), .init(Self.reply))
+        let belfry = try await Belfry.start(config(server))
+        try await belfry.run("run", "news")
+        _ = try await server.request()
+        try await until { try await belfry.run("run", "logs", "news#1").text.hasPrefix("The first half") }
+        try await belfry.restart()
+        try await until { try await belfry.json("run", "show", "news#1")["state"].text == "lost" }
+        #expect(try await belfry.json("run", "show", "news#1")["reason"].text == "streamCut")
+        #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix("The first half"))
+        #expect(try await belfry.json("messages", "sage").list.isEmpty)
+    }
+
+    @Test func `shows its bot thinking and writing, and ends when it is canceled`() async throws {
+        let part =
+            #"data: {"choices":[{"index":0,"delta":{"content":"one two three"}}]}"# + "\n\n"
+        let server = try await ProviderServer(.init(part, then: .hang))
+        let belfry = try await Belfry.start(config(server))
+        try await belfry.run("run", "news")
+        try await until {
+            let live = try await belfry.json("run", "show", "news#1")["live"]
+            return live["phase"].text == "writing" && live["message"].text == "3 words"
+        }
+        try await belfry.run("run", "cancel", "news#1")
+        try await until { try await belfry.json("run", "show", "news#1")["state"].text == "canceled" }
+    }
+
+    @Test func `waits for its bot's lane`() async throws {
+        let part = #"data: {"choices":[{"index":0,"delta":{"content":"one"}}]}"# + "\n\n"
+        let server = try await ProviderServer(.init(part, then: .hang))
+        let belfry = try await Belfry.start(
+            config(server) + "\n  other: { schedule: manual, bot: sage, prompt: \"And then?\" }")
+        try await belfry.run("run", "news")
+        _ = try await server.request()
+        try await belfry.run("run", "other")
+        try await until { try await belfry.json("run", "show", "other#1")["reason"].text == "lane" }
+        try await belfry.run("run", "cancel", "news#1")
+        // The first one's leaving and the second one's coming may be seen in any order.
+        while try await !server.line().contains("And then?") {}
+    }
+}

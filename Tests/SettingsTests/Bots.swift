@@ -1,0 +1,97 @@
+import Delivery
+import Prompting
+import Settings
+import Testing
+
+@testable import Settings
+
+@Suite struct `a bot with a provider` {
+    private let secrets: [String: String] = ["/key": "sk-1"]
+
+    private func read(_ text: String, leavesOut: Bool = false) throws -> Configuration {
+        var reader = ConfigurationReader(hostZone: "UTC", zone: { _ in nil }) { source in
+            guard case .file(let path) = source, let secret = secrets[path] else { throw Unreadable() }
+            return secret
+        }
+        reader.leavesOut = leavesOut
+        return try reader.read(SourceText(name: "belfry.yaml", text: text))
+    }
+
+    private struct Unreadable: Error, CustomStringConvertible { let description = "no such file" }
+
+    private func refusal(_ bot: String) -> String {
+        do {
+            _ = try read("bots:\n  sage: \(bot)\n")
+            return "accepted"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test(arguments: [
+        "{ backend: { kind: anthropic, model: m, key: { file: /key } } }",
+        "{ backend: anthropic, model: m, key: { file: /key } }",
+        "{ backend: { kind: anthropic }, model: m, key: { file: /key } }",
+    ])
+    func `is described in braces or beside them`(bot: String) throws {
+        let contact = try #require(try read("bots:\n  sage: \(bot)\n").bots.first?.contact)
+        #expect(contact.backend?.dialect == .anthropic && contact.backend?.model == "m")
+        #expect(contact.backend?.reach.url.text == "https://api.anthropic.com")
+        #expect(contact.secrets[BotInUse.key] == ["sk-1"] && contact.fault == nil)
+        #expect(contact.backend?.maxTokens == 4096)
+    }
+
+    @Test func `has a price, a budget and a text of its own`() throws {
+        let bot = """
+            { backend: openai, url: "http://127.0.0.1:1/v1", allow: [127.0.0.1/32], model: small, maxTokens: 99, \
+            system: Be brief., price: { input: 0.25, output: 2 }, budget: { usd: 5, per: month } }
+            """
+        let backend = try #require(try read("bots:\n  sage: \(bot)\n").bots.first?.contact?.backend)
+        #expect(backend.dialect == .openAI && backend.maxTokens == 99 && backend.system == "Be brief.")
+        #expect(backend.price == TokenPrice(input: 0.25, output: 2) && backend.budget == Budget(usd: 5))
+    }
+
+    @Test func `is offline at a start when its key can't be read, and refuses a reload`() throws {
+        let text = "bots:\n  sage: { backend: anthropic, model: m, key: { file: /none } }\n"
+        #expect(throws: SettingsError.self) { try read(text) }
+        let contact = try #require(try read(text, leavesOut: true).bots.first?.contact)
+        #expect(contact.fault == "the secret can't be read from file /none: no such file")
+    }
+
+    @Test(arguments: [
+        ("{ backend: anthropic, key: { file: /key } }", "this bot has no model"),
+        ("{ backend: anthropic, model: m }", "this bot has no key; write key: { file: /path }"),
+        ("{ backend: openai, model: m }", "this bot has no url"),
+        ("{ model: m }", "this bot has no backend; write backend: anthropic or backend: openai"),
+        ("{ backend: { model: m } }", "this backend has no kind"),
+        ("{ backend: openclaw }", "\"openclaw\" is not in this version"),
+        ("{ backend: antropic }", "did you mean \"anthropic\"?"),
+        ("{ backend: command, model: m }", "kind: command has no such key"),
+        ("{ backend: anthropic, model: m, key: sk-1 }", "do not write a secret in this file; write key:"),
+        (
+            "{ backend: anthropic, model: m, key: { file: /key }, budget: { usd: 5 } }",
+            "a budget needs a price; write price:"
+        ),
+        (
+            "{ backend: anthropic, model: m, key: { file: /key }, price: { input: x, output: 1 } }",
+            "\"x\" is not an amount in USD"
+        ),
+        (
+            "{ backend: anthropic, model: m, key: { file: /key }, price: { input: 1 } }",
+            "a price has two parts"
+        ),
+        (
+            "{ backend: { kind: openai, model: a }, model: b }",
+            "\"model\" stands in backend, too; write it once"
+        ),
+        (
+            "{ backend: openai, model: m, url: \"http://127.0.0.1/v1\" }",
+            "plain http goes only to hosts under `allow:`"
+        ),
+    ])
+    func `is refused with the reason and what to write`(bot: String, sentence: String) {
+        let shown = refusal(bot)
+        #expect(shown.contains(sentence), "\(shown)")
+        #expect(!shown.contains("sk-1"))
+    }
+}
