@@ -18,6 +18,7 @@ extension ItemTurn {
         reads.specs = events.compactMap {
             isDefault || $0.event.fact.isFailure ? $0.event.fact.ruledRun : nil
         }
+        reads.jobs = Array(Set(events.compactMap(\.event.fact.slotJob)))
         let keys = keys(of: events, TurnInput())
         let failures = events.lazy.filter(\.event.fact.isFailure).count
         reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
@@ -91,6 +92,14 @@ extension Fact {
     fileprivate var ruledRun: String? {
         switch self {
         case .runCompleted(let end), .runFailed(let end), .runLost(let end): end.run.id
+        default: nil
+        }
+    }
+
+    /// The job whose slots it is about, which no run stands for.
+    fileprivate var slotJob: String? {
+        switch self {
+        case .runMissed(let slots), .slotsSkipped(let slots): slots.job
         default: nil
         }
     }

@@ -17,8 +17,9 @@ extension ItemTurn {
             defer { leaveStorm(current, run.job, isWell: true, by: event) }
             return storms.isFormed(current)
         }
-        // What whoever ran it asked for is about this one command.
-        guard fact.state.isFailure, matter.wish == nil, jobPolicy.hears.contains(.failed) else {
+        // What whoever ran it asked for is about this one command; a job's own wish is about all its runs.
+        let isCounted = matter.wish == nil || matter.wish?.names(matter.type) == true
+        guard fact.state.isFailure, isCounted, jobPolicy.hears.contains(.failed) else {
             return current.map(storms.isFormed) ?? false
         }
         let cause = FailureCause(fact)
