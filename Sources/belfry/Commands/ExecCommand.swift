@@ -43,7 +43,9 @@ struct ExecCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if command.first?.isEmpty ?? true { throw ValidationError("no command; write it after --") }
+        if command.first?.isEmpty ?? true {
+            throw ValidationError("no command: write it after --, as in: belfry exec -- make")
+        }
     }
 
     func run() throws {

@@ -45,7 +45,9 @@ struct JobAddCommand: ParsableCommand {
 
     func validate() throws {
         if options.command.isEmpty && options.fields.values["shell"] == nil {
-            throw ValidationError("nothing to run; give --shell TEXT, or a command after --")
+            throw ValidationError(
+                "nothing to run: write the command after --, as in: belfry job add \(JobText.quoted(name)) -- CMD; or give --shell TEXT"
+            )
         }
         if options.when.zone != nil, !options.when.isLocal {
             throw ValidationError("--zone needs --cron, --at or --words")

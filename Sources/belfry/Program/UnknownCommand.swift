@@ -84,7 +84,7 @@ enum UnknownCommand {
     private static let synonyms = [
         "start": "run", "stop": "run cancel", "kill": "run cancel", "log": "run logs", "tail": "run logs -f",
         "ps": "runs", "history": "job history", "enable": "job resume", "disable": "job pause",
-        "check": "config check", "top": "watch",
+        "check": "config check", "top": "watch", "version": "--version",
     ]
 
     private static func names(of command: any ParsableCommand.Type) -> [String] {
