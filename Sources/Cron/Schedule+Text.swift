@@ -252,15 +252,17 @@ extension Schedule {
         case .calendar(let grid, _):
             grid.words
         case .every(let interval, let anchor):
-            "Every \(interval.words) of elapsed time, counted from \(anchor.iso8601(in: zone))"
+            // A day has other lengths where the clock changes.
+            "Every \(interval.words(each: true))\(interval < .seconds(86_400) ? "" : " of elapsed time")"
+                + ", counted from \(anchor.iso8601(in: zone))"
         case .after(let interval):
-            "\(interval.words) after the last run has ended"
+            "\(interval.words(each: false)) after the previous run ended"
         case .at(let moment):
             "Once, at \(moment.iso8601(in: zone))"
         case .startup:
-            "Once after each start of the machine"
+            "Once after each boot"
         case .manual:
-            "Only when asked"
+            "Only when you start it"
         case .several(let list):
             list.words(in: zone)
         }
@@ -268,8 +270,8 @@ extension Schedule {
 }
 
 extension Duration {
-    /// `2 days`, `1 hour 30 minutes`.
-    fileprivate var words: String {
+    /// `2 days`, `1 hour 30 minutes`; behind "every" also `hour`.
+    fileprivate func words(each: Bool) -> String {
         let units = [
             "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond", "us": "microsecond",
         ]
@@ -281,6 +283,7 @@ extension Duration {
             parts.append("\(digits) \(units[String(unit)] ?? String(unit))\(digits == "1" ? "" : "s")")
             rest = rest.dropFirst(digits.count + unit.count)
         }
-        return parts.joined(separator: " ")
+        let words = parts.joined(separator: " ")
+        return each && parts.count == 1 && words.hasPrefix("1 ") ? String(words.dropFirst(2)) : words
     }
 }

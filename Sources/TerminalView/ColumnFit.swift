@@ -44,4 +44,38 @@ package enum ColumnFit {
         }
         return shown + mark
     }
+
+    /// `text` in lines of at most `columns` cells, cut at spaces; those after the first begin with `hang` blanks.
+    ///
+    /// A word that is longer than a line keeps one to itself. Colours take no room.
+    package static func wrap(_ text: String, hang: Int, columns: Int) -> [String] {
+        var lines: [String] = []
+        var words = text.split(separator: " ", omittingEmptySubsequences: false)[...]
+        var line = String(words.popFirst() ?? "")
+        var width = CellWidth.of(withoutColors(line[...]))
+        for word in words {
+            let cells = CellWidth.of(withoutColors(word))
+            if width + 1 + cells > columns, width > hang {
+                lines.append(line)
+                (line, width) = (String(repeating: " ", count: hang) + word, hang + cells)
+            } else {
+                line += " " + word
+                width += 1 + cells
+            }
+        }
+        return lines + [line]
+    }
+
+    /// The text without what sets its colour: `ESC [ 3 2 m`.
+    private static func withoutColors(_ text: Substring) -> String {
+        guard text.utf8.contains(0x1B) else { return String(text) }
+        var plain = ""
+        var isColor = false
+        for character in text {
+            if character == "\u{1B}" { isColor = true }
+            if !isColor { plain.append(character) }
+            if isColor, character == "m" { isColor = false }
+        }
+        return plain
+    }
 }

@@ -20,24 +20,24 @@ struct Belfry: ParsableCommand {
         version: Version.text,
         groupedSubcommands: [
             CommandGroup(
-                name: "THE DAEMON:",
+                name: "DAEMON",
                 subcommands: [
                     StatusCommand.self, DoctorCommand.self, EventsCommand.self, ReloadCommand.self,
                     ConfigCommand.self,
                 ]),
             CommandGroup(
-                name: "JOBS AND RUNS:",
+                name: "JOB AND RUN",
                 subcommands: [
                     JobCommand.self, JobsCommand.self, RunCommand.self, RunsCommand.self, ExecCommand.self,
                     WatchCommand.self,
                     OutputRelayCommand.self,
                 ]),
             CommandGroup(
-                name: "TALK:",
+                name: "MESSAGE",
                 subcommands: [NotifyCommand.self, MessagesCommand.self, ReadCommand.self, BotCommand.self]),
             CommandGroup(
-                name: "DELIVERY:", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
-            CommandGroup(name: "WITHOUT A DAEMON:", subcommands: [CronCommand.self, ImportCommand.self]),
+                name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
+            CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),
         ])
 
     static func main() {

@@ -42,7 +42,7 @@ import Tracking
         #expect(spec.priority == 3)
         let policies = fields.policies(of: spec)
         #expect(try WireCoding.text(policies).contains(#""weight":3"#))
-        #expect(fields.summary(policies).hasSuffix("weight 3"))
+        #expect(fields.summary(policies).hasSuffix("weight: 3"))
 
         try JobFieldOptions.$table.withValue(fields) {
             #expect(JobFieldOptions.helpMessage().contains("--weight <n>"))
@@ -237,7 +237,7 @@ import Tracking
         #expect((spec.urgency, spec.icon) == (.low, "/a.png"))
         #expect((inFile.urgency, inFile.icon) == (.low, "/a.png"))
         let policies = JobFields.standard.policies(of: spec)
-        #expect(JobFields.standard.summary(policies).contains("urgency low, icon /a.png"))
+        #expect(JobFields.standard.summary(policies).contains("urgency: low, icon: /a.png"))
         try JobFields.standard.apply(draft(#"{"notify":{"urgency":"","icon":""}}"#), to: &spec)
         #expect(spec.urgency == nil && spec.icon == nil)
     }
@@ -257,7 +257,8 @@ import Tracking
         #expect(spec.labels == ["host": "db1"] && spec.notifyAfter == .seconds(60))
         let policies = JobFields.standard.policies(of: spec)
         #expect(policies["labels"] == .object(["host": .string("db1")]))
-        #expect(JobFields.standard.summary(policies).hasSuffix("reported after 1m, labels host=db1"))
+        let words = "reported as completed after 1 min, labels: host=db1"
+        #expect(JobFields.standard.summary(policies).hasSuffix(words))
         let given = try JobFieldOptions.parse(["--label", "host=db1", "--label", "team=a=b"])
         #expect(
             given.values == .object(["labels": .object(["host": .string("db1"), "team": .string("a=b")])]))

@@ -110,8 +110,8 @@ import Tracking
             #expect((0..<600_000).contains(try #require(job.policies["spreadOffsetMs"]?.int)))
             let shown = try await house.belfry("job", "show", "job").output
             #expect(
-                shown.contains("catch up all within 2h, at most 7")
-                    && shown.contains("spread 10m (this job: "))
+                shown.contains("catch-up: all (within 2 h, at most 7)")
+                    && shown.contains("spread: 10 min (this job starts "))
             let calm = try await house.belfry("job", "edit", "job", "--spread", "none", "--json")
             let policies = try WireCoding.decode(WireJob.self, from: calm.output.utf8).policies
             #expect(policies["spreadMs"] == nil)

@@ -118,6 +118,13 @@ import Tracking
             let cron = try await Self.onTerminal(
                 house, ["cron", "next", "30 2 1 1 *", "-n", "1", "--zone", "UTC"])
             #expect(cron.text.contains(/1 Jan (\d{4} )?02:30 \(\+00:00\), in \d+/), "\(cron.text)")
+            let words = try await Self.onTerminal(house, ["cron", "words", "every day at 2:30 in Tokyo"])
+            #expect(
+                words.text.contains("every day, Asia/Tokyo time")
+                    && words.text.contains(/02:30 \(\+09:00\), in \d/), "\(words.text)")
+            let status = try await Self.onTerminal(house, ["status", "--color", "never"])
+            #expect(status.status == 0)
+            #expect(status.text.split { $0 == "\r\n" }.allSatisfy { $0.count <= 80 }, "\(status.text)")
         }
     }
 

@@ -68,10 +68,10 @@ import Timeline
     }
 
     @Test(arguments: [
-        ("0 25 * * * x", "hour: 25 is outside 0-23"), ("0 2 * *", "4 of 5 times"),
+        ("0 25 * * * x", "hour: 25 is outside 0-23"), ("0 2 * *", "expected 5 time fields, found 4"),
         ("0 2 * * *", "the command is missing"), ("@never x", "not known"),
         ("@daily", "the command is missing"),
-        ("hello", "1 of 5 times"), ("5/15 * * * * x", "step"),
+        ("hello", "expected 5 time fields, found 1"), ("5/15 * * * * x", "step"),
     ])
     func `keeps a line that cron would refuse, with the reason`(text: String, reason: String) throws {
         let line = try #require(Crontab(text, form: .user).lines.first)
@@ -110,7 +110,9 @@ import Timeline
         ("for i in 1 2 3; do /usr/local/bin/poll $i; done", "poll"),
         ("for f in $(ls /srv/*.log); do sleep 1; gzip \"$f\"; done", "gzip"),
         ("sleep 30; /opt/bin/fetch", "fetch"), ("sleep 30 && curl -fsS https://x.example/ping", "curl"),
-        ("echo start; /usr/bin/rsync -a /a /b; echo end", "rsync"), ("echo hello > /tmp/x", "echo"),
+        ("echo start; /usr/bin/rsync -a /a /b; echo end", "rsync"), ("echo hello > /tmp/x", "echo-hello"),
+        ("echo 1 >> /var/log/heartbeat.log 2>&1", "heartbeat"), ("sleep 30 >/dev/null", "sleep"),
+        ("echo \"$(date +", "echo"), ("date > /run/stamps/alive", "alive"),
         ("if [ -x /etc/munin/plugins/apt_all ]; then /etc/munin/plugins/apt_all update; fi", "apt_all"),
         ("while read l; do handle \"$l\"; done < /etc/list", "handle"),
         ("/usr/bin/flock -w 0 /var/lock/x /usr/local/bin/sync-mail", "sync-mail"),

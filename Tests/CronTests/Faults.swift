@@ -96,6 +96,19 @@ import Timeline
         #expect(list?.faults.map(\.range) == [0..<2, 3..<4, 5..<8, 15..<18])
     }
 
+    @Test(arguments: [
+        ("0 0 * * #1", "# follows one weekday: 1#2 is the second Monday of a month"),
+        ("0 0 * * 1-5#2", "# follows one weekday: 1#2 is the second Monday of a month"),
+        ("0 0 1#2 * *", "it belongs in the day of week"), ("0 0 * * 2W", "it belongs in the day of month"),
+        ("0 0 1-15W * *", "W follows one day: 15W is the working day nearest to the 15th"),
+        ("0 0 3L * *", "L is the last day of a month, L-2 the 2nd day before it"),
+        ("0 0 * * 1-5L", "L follows one weekday: 5L is the last Friday of a month"),
+        ("* L * * *", "it belongs in a day field"), ("0 0 1? * *", "? stands alone in its field; write *"),
+    ]) func `never sends a sign to the field where it stands`(text: String, fix: String) {
+        let error = #expect(throws: CronError.self) { try CronExpression(text) }
+        #expect(error?.faults.first?.fix == fix, "\(String(describing: error))")
+    }
+
     @Test func `comes with its fix`() {
         func fix(_ text: String) -> String? {
             #expect(throws: CronError.self) { try CronExpression(text) }?.faults.first?.fix

@@ -107,9 +107,9 @@ import Timeline
                 "calendar zone=\(zone) 3d 08:00:30 from 2026-11-27",
                 "Every 3 days at 08:00:30, counted from 2026-11-27"
             ),
-            ("after 1h30m", "1 hour 30 minutes after the last run has ended"),
+            ("after 1h30m", "1 hour 30 minutes after the previous run ended"),
             ("at 2026-03-29T01:00:00Z", "Once, at 2026-03-29T03:00:00+02:00"),
-            ("startup", "Once after each start of the machine"), ("manual", "Only when asked"),
+            ("startup", "Once after each boot"), ("manual", "Only when you start it"),
         ]
         for (text, words) in texts { #expect(try Schedule(text: text).words(in: berlin) == words) }
     }

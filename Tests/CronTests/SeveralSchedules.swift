@@ -123,7 +123,7 @@ import Timeline
         #expect(list.nextSlot(after: start - .seconds(1), in: .utc) == start)
         #expect(list.nextSlot(after: start, in: .utc) == nil)
         #expect(
-            list.words(in: .utc) == "Once after each start of the machine; once, at 2026-03-29T01:00:00+00:00"
+            list.words(in: .utc) == "Once after each boot; once, at 2026-03-29T01:00:00+00:00"
         )
     }
 

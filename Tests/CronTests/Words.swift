@@ -76,7 +76,8 @@ import Testing
         ("0 12 */100,1-7 * MON", "At 12:00 on the Mondays among days 1-7 of the month"),
         ("0 0 27-31 5 +1-3", "At 00:00 in May, on the Mondays to Wednesdays among days 27-31"),
         ("0 0 1,2,15 * +1,5", "At 00:00 on the Mondays and Fridays among days 1, 2 and 15 of the month"),
-        ("0 0 31 2 MON", "At 00:00 on day 31 OR on Monday in February"),
+        ("0 0 27-31 5 1-3", "At 00:00 in May, on days 27 through 31 OR on Monday through Wednesday"),
+        ("0 0 31 2 MON", "At 00:00 in February, on day 31 OR on Monday"),
         ("0 0 30 2 *", "Never: no date matches on 30 February"),
     ]) func `contain OR and AND and never`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)

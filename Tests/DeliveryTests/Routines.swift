@@ -57,6 +57,33 @@ import Tracking
         #expect(decide(completed, wish: .always) == ["desk:send", "hook:send"])
     }
 
+    @Test func `gives way to the outcomes that a job names`() {
+        let failed = Fact.runFailed(Fact.End(run, reason: .exitCode))
+        let silent = ["desk:notWished", "hook:notWished"]
+        #expect(decide(completed, wish: .only([.completed])) == ["desk:send", "hook:send"])
+        #expect(decide(failed, wish: .only([.completed])) == silent)
+        #expect(decide(.runLost(Fact.End(run)), wish: .only([.failed])) == ["desk:send", "hook:send"])
+        #expect(decide(.runCanceled(Fact.End(run)), wish: .only([.canceled])) == ["desk:send", "hook:send"])
+        let span = Fact.Slots.Span(first: noon, last: noon, count: 1)
+        let missed = Fact.runMissed(Fact.Slots(job: "backup", bot: "ops", reason: .catchUpNone, span))
+        #expect(decide(missed, wish: .never) == silent)
+        #expect(decide(missed, wish: .only([.failed])) == silent)
+        // That it is at work is no outcome.
+        #expect(decide(.runStarted(run), lasted: 5, wish: .only([.failed])) == ["desk:send", "hook:routine"])
+        // A route of failures carries what no route names.
+        let routing = Routing(routes: [Route(when: [.failed], to: ["hook"])])
+        #expect(decide(completed, wish: .only([.completed]), by: routing) == ["hook:send"])
+        #expect(decide(completed, by: routing).isEmpty)
+    }
+
+    @Test(arguments: ["always", "failure", "never", "completed,failed", "missed"])
+    func `knows a wish by its text`(text: String) {
+        #expect(NotifyWish(rawValue: text)?.rawValue == text)
+        for wrong in ["\(text),", "x,\(text)", ""] where wrong != "\(text)," {
+            #expect(NotifyWish(rawValue: wrong) == nil)
+        }
+    }
+
     @Test func `leaves out what a person or the job's own rules ended`() {
         #expect(decide(.runCanceled(Fact.End(run))) == ["desk:routine", "hook:routine"])
         let skipped = Fact.slotsSkipped(Fact.Slots(job: "backup", bot: "ops", reason: .paused, nil))

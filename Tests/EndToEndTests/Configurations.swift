@@ -48,7 +48,7 @@ import Testing
         #expect(place.map(String.init) == fault.place + ":")
         #expect(drawn.contains { $0.trimmingPrefix { $0 == " " } == fault.caret })
         // The daemon does not start with it either, and the command line prints the same.
-        let again = try await belfry.run("config", "check", "--config", belfry.configPath)
+        let again = try await belfry.run("config", "check", belfry.configPath)
         #expect(again.code == 2 && again.errors == answer.errors)
         let start = try await belfry.run("belfryd", ["--config", belfry.configPath])
         let note = "note: no daemon answers on \(belfry.socketPath): "

@@ -32,6 +32,22 @@ import Testing
         }
     }
 
+    @Test func `lists many options under titles, below two examples`() async throws {
+        let belfry = try Belfry()
+        for (words, titles) in [
+            (["job", "add"], ["SCHEDULE:", "COMMAND:", "MISSED AND OVERLAPPING SLOTS:", "PROCESS:"]),
+            (["job", "edit"], ["SCHEDULE:", "NOTIFICATIONS:"]), (["exec"], ["RUN:", "NOTIFICATIONS:"]),
+        ] {
+            let help = try await belfry.run("belfry", words + ["--help"]).lines
+            let places = titles.compactMap { help.firstIndex(of: $0) }
+            #expect(places.count == titles.count && places == places.sorted(), "\(words)")
+            let example = "  belfry \(words.joined(separator: " ")) "
+            #expect(help.dropFirst().prefix(2).allSatisfy { $0.hasPrefix(example) }, "\(words)")
+            let last = try #require(places.last)
+            #expect(try #require(help.firstIndex(of: "OPTIONS:")) > last, "what all commands take comes last")
+        }
+    }
+
     @Test func `lists what all commands take after what only this one takes`() async throws {
         let common = ["json", "socket", "system", "config", "color"]
         for (name, _, options) in try await commands() where options.contains("socket") {

@@ -22,7 +22,7 @@ import Testing
         #expect(group.data["item"]["key"].text == "thread:ops/report")
         let message = try #require(try await belfry.json("messages", "ops").list.first)
         #expect(message["text"].text == "1\n2\n3" && message["thread"].text == "report")
-        #expect(try await belfry.run("job", "show", "report").text.contains("message from its output (tail)"))
+        #expect(try await belfry.run("job", "show", "report").text.contains("message: its output (tail)"))
 
         try await belfry.run(
             "job", "add", "quiet", "--every", "1h", "--notify-message", "output", "--", "true")

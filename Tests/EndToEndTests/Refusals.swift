@@ -88,6 +88,17 @@ import Testing
         (["outbox", "lits"], #"no command "outbox lits". Did you mean "list"?"#),
         (["sttus"], #"no command "sttus". Did you mean "status"?"#),
         (["config", "zzz"], #"no command "config zzz". See: belfry config --help"#),
+        (["cancel", "x"], #"no command "cancel". Did you mean "belfry run cancel"?"#),
+        (["logs", "x"], #"no command "logs". Did you mean "belfry run logs"?"#),
+        (["pause", "x"], #"no command "pause". Did you mean "belfry job pause"?"#),
+        (["stop", "x"], #"no command "stop". Did you mean "belfry run cancel"?"#),
+        (["job", "logs", "x"], #"no command "job logs". Did you mean "belfry run logs"?"#),
+        (["run", "lgos", "x"], #"no command "run lgos". Did you mean "logs"?"#),
+        (["lgs"], #"no command "lgs". Did you mean "belfry run logs"?"#),
+        (
+            ["notify", "it's", "done"],
+            #"the text is one argument; quote it: belfry notify 'it'\''s done'. See: belfry notify --help"#
+        ),
     ])
     func `of a misspelt command shows which was meant`(words: [String], sentence: String) async throws {
         let answer = try await Belfry().run("belfry", words)

@@ -68,6 +68,33 @@ import Testing
         #expect(refused.code == 2 && refused.errors.contains("exclude each other"))
         let labels = ["--label", "host=db1", "--label", "team=web"]
         #expect(try await belfry.run("belfry", ["job", "add", "db"] + labels + ["--", "true"]).code == 0)
-        #expect(try await belfry.run("job", "show", "db").text.contains("labels host=db1 team=web"))
+        #expect(try await belfry.run("job", "show", "db").text.contains("labels: host=db1 team=web"))
+    }
+
+    @Test func `notifies of the outcomes that a job names, and of no others`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await home("  none: { schedule: manual, command: [\"true\"] }", bus: bus)
+        let jobs = [
+            ["mute", "--notify", "none", "--", "false"], ["loud", "--notify", "completed", "--", "true"],
+            ["wrong", "--notify", "started", "--", "true"],
+        ]
+        for (job, code) in zip(jobs, [0, 0, 2]) {
+            #expect(try await belfry.run("belfry", ["job", "add"] + job).code == code)
+        }
+        #expect(try await belfry.run("job", "show", "mute").text.contains("notifies: never"))
+        #expect(try await belfry.run("job", "show", "loud").text.contains("notifies: only when completed"))
+        #expect(try await belfry.run("job", "export", "mute").text.contains("notify: { when: none }"))
+        #expect(try await belfry.run("run", "mute", "--follow").code == 1)
+        #expect(try await belfry.run("run", "loud", "--follow").code == 0)
+        // The first that anybody sees, of a run that took no ten seconds.
+        let shown = try #require(try await server.next())
+        #expect(shown.summary.contains("loud") && shown.hints["category"] == "s:x-belfry.job.completed")
+        let why = try await belfry.run("why", "mute#1")
+        #expect(why.text.contains("not sent: the notify setting of its job excludes it"))
+        // Back to the routes.
+        #expect(try await belfry.run("job", "edit", "mute", "--notify", "").code == 0)
+        #expect(try await belfry.run("run", "mute", "--follow").code == 1)
+        #expect(try #require(try await server.next()).summary.contains("mute"))
     }
 }

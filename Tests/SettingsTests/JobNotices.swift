@@ -1,6 +1,8 @@
+import Delivery
 import Ledger
 import Settings
 import Testing
+import Tracking
 
 @Suite struct `what a job of a file says` {
     private func spec(_ line: String) throws -> JobSpec? {
@@ -18,6 +20,20 @@ import Testing
     }
 
     @Test(arguments: [
+        ("notify: { when: [failed, completed] }", NotifyWish.only([.completed, .failed])),
+        ("notify: { when: recovered }", .only([.recovered])), ("notify: { when: none }", .never),
+        ("notify: { when: [] }", .never), ("notify: { after: 1m }", nil),
+    ])
+    func `is the outcomes that it names alone`(line: String, wish: NotifyWish?) throws {
+        let spec = try #require(try spec(line))
+        #expect(spec.notify == wish)
+        let again: JobSpec = try JSON.decode(from: try JSON.encode(spec))
+        #expect(again == spec)
+    }
+
+    @Test(arguments: [
+        ("notify: { when: [failed, started] }", "\"started\" is not known here"),
+        ("notify: { when: [done] }", "notify.when"),
         ("notify: { output: tail }", "applies only to message: output"),
         ("notify: { message: none }", "\"none\" is not known here"),
         ("notify: { message: output, output: head }", "\"head\" is not known here"),

@@ -83,7 +83,7 @@ import Testing
         ),
         (
             "jobs: { a: { schedule: manual, shell: cat, notify: loudly } }",
-            "write notify: { after: 10s }"
+            "write notify: { when: [failed] }"
         ),
     ])
     func `names what is no icon and no urgency`(_ text: String, _ fault: String) {

@@ -96,6 +96,7 @@ import Timeline
         spec.priority = -5
         spec.concurrency = ConcurrencyKey(key: "disk, [a]: {b}", max: 2)
         (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
+        spec.notify = .only([.failed, .completed])
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
         spec.rules.user = "0"
         spec.rules.nice = -20
@@ -111,6 +112,9 @@ import Timeline
             #expect(row.get(job) != row.standard, "\(row.key) has no value here that is not by default")
         }
         #expect(try read(text(job)) == job)
+        let silent = spec { $0.notify = .never }
+        #expect(text(silent).contains("notify: { when: none }"))
+        #expect(try read(text(silent)) == silent)
         let file = spec { $0.rules.input = .file("/etc/hosts") }
         #expect(try read(text(file)) == file)
         #expect(try read(text(spec())) == spec())

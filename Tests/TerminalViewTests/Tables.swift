@@ -49,6 +49,22 @@ import Timeline
     }
 }
 
+@Suite struct `a long sentence` {
+    @Test func `is cut at spaces, and what follows is set back`() {
+        let text = "channel  hook, webhook: failing since 02:10 (status 500)"
+        #expect(
+            ColumnFit.wrap(text, hang: 9, columns: 30) == [
+                "channel  hook, webhook:", "         failing since 02:10", "         (status 500)",
+            ])
+        #expect(ColumnFit.wrap(text, hang: 9, columns: 80) == [text])
+        #expect(ColumnFit.wrap("  a b", hang: 2, columns: 4) == ["  a", "  b"])
+        #expect(ColumnFit.wrap("abcdefgh ij", hang: 2, columns: 4) == ["abcdefgh", "  ij"])
+        #expect(ColumnFit.wrap("", hang: 2, columns: 4) == [""])
+        // What sets a colour takes no room.
+        #expect(ColumnFit.wrap("\u{1B}[32mab\u{1B}[0m c", hang: 0, columns: 4).count == 1)
+    }
+}
+
 @Suite struct `a time for people` {
     private let now = Moment(seconds: 1_795_413_600)
 

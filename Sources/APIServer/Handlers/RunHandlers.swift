@@ -38,7 +38,8 @@ extension DaemonHandler {
         if let word = asked.notify {
             guard let known = NotifyWish(rawValue: word) else {
                 throw APIError(
-                    .badValue, "notify is not \"\(word)\"", hint: "It is always, failure or never.")
+                    .badValue, "notify is not \"\(word)\"",
+                    hint: "It is always, failure or never, or outcomes with commas.")
             }
             wish = known
         }

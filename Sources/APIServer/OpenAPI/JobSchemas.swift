@@ -61,12 +61,14 @@ extension JobField {
     fileprivate var schema: JSON {
         let text: JSON = .object(["type": .string("string")])
         let file: JSON = .object(["type": .string("object"), "properties": .object(["file": text])])
+        var elements = text
         var (type, words, limits): (String, [String]?, ClosedRange<Int>?) = ("string", nil, nil)
         switch form {
         case .flag: type = "boolean"
         case .number(let range): (type, limits) = ("integer", range)
         case .duration, .size, .seconds: (type, limits) = ("integer", 0...Int.max)
         case .choice(let choices): words = choices
+        case .choices(let choices): (type, elements["enum"]) = ("array", .array(choices.map { .string($0) }))
         case .words: type = "array"
         case .variables: type = "object"
         case .text, .interval, .botName, .icon, .path, .mask, .input: break
@@ -77,7 +79,7 @@ extension JobField {
             "enum": words.map { .array($0.map { .string($0) }) },
             "minimum": limits.map { .int($0.lowerBound) },
             "maximum": limits.flatMap { $0.upperBound == .max ? nil : .int($0.upperBound) },
-            "items": type == "array" ? text : nil,
+            "items": type == "array" ? elements : nil,
             "additionalProperties": type == "object" ? .object(["anyOf": .array([text, file])]) : nil,
         ])
     }

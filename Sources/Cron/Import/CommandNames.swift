@@ -46,6 +46,8 @@ public struct CommandNames: Sendable {
 /// The simple commands of a shell text, as far as naming them needs: quotes are dropped, nothing is expanded.
 private struct ShellCommands {
     private var commands: [[Substring]] = []
+    /// The files that it writes to.
+    private var targets: [Substring] = []
 
     /// Words in front of the program that matters, with how many operands they have besides options.
     private static let wrappers = [
@@ -75,10 +77,13 @@ private struct ShellCommands {
         var rest = text[...]
         // Of `for x in a b; do`, which names no program, everything up to `do`.
         var isList = false
+        var isTarget = false
         while let first = rest.first {
+            if first == ">" { isTarget = true }
             if ";|&\n()`".contains(first) {
                 if !isList, !words.isEmpty { commands.append(words) }
                 if !isList { words = [] }
+                isTarget = false
                 rest.removeFirst()
             } else if " \t'\"$<>".contains(first) {
                 rest.removeFirst()
@@ -87,21 +92,30 @@ private struct ShellCommands {
                 rest = rest[word.endIndex...]
                 if word == "for", words.allSatisfy(Self.keywords.contains) { isList = true }
                 if isList, word == "do" { (isList, words) = (false, []) }
-                if !isList { words.append(word) }
+                if isTarget { targets.append(word) } else if !isList { words.append(word) }
+                isTarget = false
             }
         }
         if !words.isEmpty { commands.append(words) }
     }
 
     /// The name of the first program that shows what the text is for.
+    ///
+    /// Where that is nothing like `echo` either, the file that it writes to, or the program with its first word.
     var name: Substring? {
-        var poor: Substring?
+        var poor: (name: Substring, words: [Substring])?
         for words in commands {
             guard let name = Self.program(words[...]), name.contains(where: \.isLetter) else { continue }
             guard Self.poor.contains(name) else { return name }
-            poor = poor ?? name
+            poor = poor ?? (name, words)
         }
-        return poor
+        guard let poor else { return nil }
+        if let file = targets.first(where: { !$0.hasPrefix("/dev/") })?.split(separator: "/").last {
+            let stem = file.prefix { $0 != "." }
+            if stem.count > 2, stem.contains(where: \.isLetter) { return stem }
+        }
+        let operand = poor.words.dropFirst().first { $0.first?.isLetter == true }
+        return operand.map { "\(poor.name)-\($0)" } ?? poor.name
     }
 
     private static func program(_ words: ArraySlice<Substring>) -> Substring? {

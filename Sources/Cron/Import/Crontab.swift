@@ -128,7 +128,7 @@ public struct CrontabLine: Hashable, Sendable {
         {
             problem = "it, or a setting above it, holds a zero byte"
         } else if words.count < count {
-            problem = "there are \(words.count) of 5 times"
+            problem = "expected 5 time fields, found \(words.count)"
         } else if form == .system, user == nil {
             problem = "the user is missing"
         } else if command.isEmpty {

@@ -184,6 +184,10 @@ extension CronWords {
             let calendar = (months + years).joined(separator: " ")
             return calendar.isEmpty ? [days + monthSuffix] : [calendar + ",", days]
         }
+        if !masks.hasAnyMonthDay, !masks.hasAnyWeekday, !(months + years).isEmpty, masks.hasAnyDate {
+            // Behind "OR on Monday" the month would seem to be the Mondays' alone.
+            return [(months + years).joined(separator: " ") + ",", days]
+        }
         return (days.isEmpty ? [] : [days]) + months + years
     }
 

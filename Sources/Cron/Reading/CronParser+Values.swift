@@ -160,7 +160,7 @@ extension CronParser {
         var fix: String?
         switch bytes[position] {
         case UInt8(ascii: "L"), UInt8(ascii: "W"), UInt8(ascii: "#"), UInt8(ascii: "?"):
-            fix = "it belongs in \(bytes[position] == UInt8(ascii: "#") ? "the day of week" : "a day field")"
+            fix = Self.place(of: bytes[position], in: field)
         case UInt8(ascii: "/"):
             fix = "write */ or a range before it"
         case 0x30...0x39 where position > 0 && bytes[position - 1] == UInt8(ascii: "L"):
@@ -169,6 +169,22 @@ extension CronParser {
             fix = "write numbers, * or ranges such as \(field.minimum)-\(field.maximum)"
         }
         fail(.unexpected, in: field, at: position..<next, "\(shown) cannot stand here", fix: fix)
+    }
+
+    /// Where a sign of the day fields may stand, for one that stands elsewhere.
+    private static func place(of sign: UInt8, in field: CronField) -> String {
+        switch (sign, field) {
+        case (UInt8(ascii: "#"), .dayOfWeek):
+            "# follows one weekday: 1#2 is the second Monday of a month"
+        case (UInt8(ascii: "#"), _): "it belongs in the day of week"
+        case (UInt8(ascii: "W"), .dayOfMonth): "W follows one day: 15W is the working day nearest to the 15th"
+        case (UInt8(ascii: "W"), _): "it belongs in the day of month"
+        case (UInt8(ascii: "L"), .dayOfWeek): "L follows one weekday: 5L is the last Friday of a month"
+        case (UInt8(ascii: "L"), .dayOfMonth): "L is the last day of a month, L-2 the 2nd day before it"
+        case (UInt8(ascii: "?"), .dayOfMonth), (UInt8(ascii: "?"), .dayOfWeek):
+            "? stands alone in its field; write *"
+        default: "it belongs in a day field"
+        }
     }
 
     /// Reads what may follow a value in a day field (`15W`, `5#2`, `5L`, `5#L`), and returns whether it did.

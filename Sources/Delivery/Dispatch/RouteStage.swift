@@ -3,7 +3,7 @@ package import Timeline
 
 /// Lets through what a route names the channel for.
 ///
-/// The end of a run whose `belfry exec` asked for every end goes where failures go, too.
+/// What a job, or whoever ran it by `belfry exec`, asks for by name goes where failures go, too.
 package struct RouteStage: DispatchStage {
     package var name: StageName { .route }
 
@@ -19,7 +19,7 @@ package struct RouteStage: DispatchStage {
         }
         if let only = matter.only { return only.contains(channel.name) ? .pass : .ignore }
         var named = rules.routing.channels(for: matter.type, about: matter.troubled)
-        if matter.wish == .always, matter.isEnd {
+        if matter.wish == .always && matter.isEnd || matter.wish?.names(matter.type) == true {
             named += rules.routing.channels(for: EventType.runFailed.rawValue)
         }
         return named.contains(channel.name) ? .pass : .ignore

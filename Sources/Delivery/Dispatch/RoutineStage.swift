@@ -12,7 +12,7 @@ package enum Routine {
 
     /// Why the default route reports it on no channel; nil: it does.
     package static func reason(toLeaveOut matter: Matter) -> DispatchReason? {
-        guard matter.wish != .always else { return nil }
+        guard matter.wish != .always, matter.wish?.names(matter.type) != true else { return nil }
         switch EventType(rawValue: matter.type) {
         case .runCompleted:
             guard let run = matter.run, run.isAsked else { return .scheduledSuccess }

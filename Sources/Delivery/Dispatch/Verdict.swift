@@ -48,7 +48,7 @@ package struct Dispatch: Hashable, Sendable {
 package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     /// No route names it.
     case noRoute
-    /// Whoever ran `belfry exec` asked not to hear of it.
+    /// The job, or whoever ran `belfry exec`, asks not to hear of it.
     case notWished
     /// A run has only just started.
     case justStarted
@@ -73,7 +73,7 @@ package enum DispatchReason: String, Hashable, Codable, Sendable, CaseIterable {
     package var words: String {
         switch self {
         case .noRoute: "no route names it"
-        case .notWished: "belfry exec --notify excludes it"
+        case .notWished: "the notify setting of its job excludes it"
         case .justStarted: "the run has only just started"
         case .shortRun: "the run was short, and no route asks for short runs"
         case .scheduledSuccess: "a scheduled run completed, and no route asks for that"
@@ -111,7 +111,7 @@ package struct Matter: Sendable {
     package var troubled: String?
     /// The channels it may go to, whatever the routes say; `nil`: those of the routes.
     package var only: [String]?
-    /// What whoever ran it by `belfry exec` asked for.
+    /// What the job, or whoever ran it by `belfry exec`, asks for.
     package var wish: NotifyWish?
     /// Whether the run that it is about has ended.
     package var isEnd = false

@@ -35,7 +35,8 @@ extension ItemTurn {
 
     /// Takes in where a run is right now.
     mutating func take(_ live: LiveState) {
-        let wish = input.runs[live.task.id]?.spec?.notify
+        let id = live.task.id
+        let wish = (input.runs[id]?.spec ?? input.specs[id])?.notify
         let (now, fact) = (now, JobFact(live, at: now))
         let policies = jobPolicies.heard(by: wish)
         guard policies.all.hears.contains(.progress) else { return }
@@ -95,7 +96,7 @@ extension ItemTurn {
         guard matter.wish != .never else { return }
         let sent = verdicts[judged...].filter { $0.action != .suppress }.map(\.channel)
         let now = now
-        let only = matter.wish == .always ? shown : nil
+        let only = matter.wish == .always || matter.wish?.names(matter.type) == true ? shown : nil
         var fact = JobFact(record.event, of: run)
         fact.urgency = (run.spec ?? input.specs[id])?.urgency ?? configuration.bot(run.bot).urgency
         let policies = policies(for: matter, JobNews(fact.state), only: only)
@@ -139,7 +140,10 @@ extension ItemTurn {
         _ recovery: Fact.Recovery, _ record: EventRecord
     ) {
         guard let run = input.runs[recovery.run.id] else { return }
-        dispatch(record) {
+        // It follows the end of the run, and is none itself.
+        var matter = Matter(record.event.fact)
+        matter.wish = (run.spec ?? input.specs[run.id])?.notify
+        _ = dispatch(record, matter) {
             $0.object("run", WireRun(run, live: nil, at: $0.now))
                 + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? [])
         }
@@ -149,13 +153,19 @@ extension ItemTurn {
         _ slots: Fact.Slots, _ state: RunState, _ record: EventRecord
     ) {
         guard let span = slots.span else { return }
-        dispatch(record) { $0.object("run", WireRun(slots, span, state: state)) }
+        let spec = input.jobSpecs[slots.job]
+        var matter = Matter(record.event.fact)
+        matter.wish = spec?.notify
+        let shown = dispatch(record, matter) { $0.object("run", WireRun(slots, span, state: state)) }
+        guard matter.wish != .never else { return }
+        let only = matter.wish?.names(matter.type) == true ? shown : nil
         var fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         fact.urgency = configuration.bot(slots.bot).urgency
-        let (now, policies) = (now, policies(for: Matter(record.event.fact), JobNews(state)))
+        let (now, policies) = (now, policies(for: matter, JobNews(state), only: only))
         update(.job(slots.job), bot: slots.bot, by: record.seq) { item in
-            item.receive(fact, at: now, policies: policies)
+            item.only = only
+            return item.receive(fact, at: now, policies: policies)
         }
     }
 

@@ -22,6 +22,7 @@ extension ItemTurn {
             reads.forecasts = events.compactMap(\.event.fact.startedRun)
             reads.profileCount = FinishEstimator.runsKept
         }
+        reads.jobs = Array(Set(events.compactMap(\.event.fact.slotJob)))
         let keys = keys(of: events, TurnInput())
         let failures = events.lazy.filter(\.event.fact.isFailure).count
         reads.items = (keys + storms.free(failures).map(ItemKey.storm)).filter { !isAwake($0) }
@@ -104,6 +105,14 @@ extension Fact {
     fileprivate var ruledRun: String? {
         switch self {
         case .runCompleted(let end), .runFailed(let end), .runLost(let end): end.run.id
+        default: nil
+        }
+    }
+
+    /// The job whose slots it is about, which no run stands for.
+    fileprivate var slotJob: String? {
+        switch self {
+        case .runMissed(let slots), .slotsSkipped(let slots): slots.job
         default: nil
         }
     }

@@ -17,8 +17,10 @@ extension ItemTurn {
             defer { leaveStorm(current, run.job, isWell: true, by: event) }
             return storms.isFormed(current)
         }
-        // What whoever ran it asked for is about this one command; and a job that was removed never recovers.
-        let isAlone = matter.wish != nil || input.removedJobs.contains(run.job)
+        // What whoever ran it asked for is about this one command, a job's own wish about all its runs; and a job that
+        // was removed never recovers.
+        let isCounted = matter.wish == nil || matter.wish?.names(matter.type) == true
+        let isAlone = !isCounted || input.removedJobs.contains(run.job)
         guard fact.state.isFailure, !isAlone, jobPolicy.hears.contains(.failed) else {
             return current.map(storms.isFormed) ?? false
         }

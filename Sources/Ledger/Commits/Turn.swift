@@ -40,10 +40,14 @@ package struct TurnReads: Hashable, Sendable {
     /// Runs, by id.
     package var runs: [String] = []
     /// Those of ``runs`` whose job's spec is read as well; that of a scheduled run only if it failed.
+    ///
+    /// A spec that has a ``JobSpec/notify`` is read of all ``runs``.
     package var specs: [String] = []
     /// Those of ``runs`` for which the last profiles of their job are read, up to ``profileCount``.
     package var forecasts: [String] = []
     package var profileCount = 0
+    /// Jobs whose current spec is read if it has a ``JobSpec/notify``.
+    package var jobs: [String] = []
     /// Messages, by id; the thread of each counts as named in ``items`` and in ``threads``.
     package var messages: [String] = []
     package var items: [ItemKey] = []
@@ -60,7 +64,7 @@ package struct TurnReads: Hashable, Sendable {
 
     /// Whether it asks for nothing.
     package var isEmpty: Bool {
-        events == nil && itemsToWake == 0 && runs.isEmpty && messages.isEmpty && items.isEmpty
+        events == nil && itemsToWake == 0 && runs.isEmpty && jobs.isEmpty && messages.isEmpty && items.isEmpty
             && (threads.isEmpty || channels.isEmpty)
     }
 }
@@ -78,6 +82,8 @@ package struct TurnInput: Sendable {
     package var profiles: [String: [RunProfile]] = [:]
     /// The jobs of failed runs among ``specs`` that were removed since.
     package var removedJobs: Set<String> = []
+    /// The current specs of jobs that ask for certain news, by the jobs' names.
+    package var jobSpecs: [String: JobSpec] = [:]
     package var messages: [String: MessageRecord] = [:]
     package var items: [ItemKey: ItemRecord] = [:]
     /// The pending, never tried entry of each channel for a thread, where there is one: it may be rewritten.
@@ -88,9 +94,12 @@ package struct TurnInput: Sendable {
     package init() {}
 
     /// The runs whose spec `reads` asks for, once its runs are in ``runs``; for a store's `read`.
-    package func runsWithSpec(of reads: TurnReads) -> [RunRecord] {
-        reads.specs.compactMap { runs[$0] }.filter {
-            $0.spec == nil && ($0.kind != .scheduled || $0.state.isFailure)
+    ///
+    /// - Returns: each run, and whether its spec is read only if it has a ``JobSpec/notify``.
+    package func runsWithSpec(of reads: TurnReads) -> [(run: RunRecord, onlyWish: Bool)] {
+        let asked = Set(reads.specs)
+        return reads.runs.compactMap { runs[$0] }.filter { $0.spec == nil }.map { run in
+            (run, !asked.contains(run.id) || run.kind == .scheduled && !run.state.isFailure)
         }
     }
 

@@ -12,6 +12,8 @@ package struct JobField: Sendable {
     package var form: JobForm
     /// One sentence, for help and for the API's description.
     package var doc: String
+    /// Where help lists its option.
+    package var group = JobFieldGroup.process
     /// Its option of `job add` and `job edit`, without the dashes; nil: it has none.
     package var option: String?
     /// Its name among the policies that the API shows; nil: it is none of them.
@@ -41,7 +43,7 @@ package struct JobField: Sendable {
         (self.key, self.form, self.doc, self.option) = (key, form, doc, option)
         (policy, self.draft) = (name, draft ?? name)
         (self.isRemovable, self.check, get, set) = (isRemovable, check, place.get, place.set)
-        self.shown = shown ?? { policies in policies[name].map { "\(path) \(form.words($0))" } }
+        self.shown = shown ?? { policies in policies[name].map { "\(path): \(form.shown($0))" } }
     }
 
     /// Its value where nobody sets it.
@@ -71,6 +73,15 @@ package struct JobField: Sendable {
         guard isRemovable, fault == .noLength else { return fault }
         return JobFault(fault.message, hint: "leave \(key) out", advice: "write none for no \(key)")
     }
+}
+
+/// A part of the table of fields, under its title in help.
+package enum JobFieldGroup: String, CaseIterable, Sendable {
+    case action = "Command"
+    case slots = "Missed and overlapping slots"
+    case turns = "Time limit, retries, order"
+    case notices = "Notifications"
+    case process = "Process"
 }
 
 /// Where the value of a field lies in a spec.

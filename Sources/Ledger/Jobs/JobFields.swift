@@ -16,7 +16,8 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy) } + slots + turns + notices + process)
+        basics.map { $0.without(\.policy).listed(in: .action) } + slots.map { $0.listed(in: .slots) }
+            + turns.map { $0.listed(in: .turns) } + notices.map { $0.listed(in: .notices) } + process)
 
     /// The fields that say what a job does: it has exactly one of them.
     package static let actions = ["command", "shell", "prompt"]
@@ -25,7 +26,7 @@ package struct JobFields: Sendable {
     package static let maps: KeyValuePairs = [
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
-        "notify": "{ after: 10s }",
+        "notify": "{ when: [failed] }",
     ]
 
     // MARK: What it does; no policies
@@ -61,11 +62,13 @@ package struct JobFields: Sendable {
             "Which slots missed while the daemon was down run later: none, latest or all.",
             option: "catch-up", draft: "catchUp",
             shown: { policies in
-                guard let mode = policies[path: "catchUp.mode"]?.text, mode != "none" else {
-                    return "no catch-up"
-                }
-                return "catch up \(mode)"
-                    + (policies.duration("catchUp.withinMs").map { " within \($0)" } ?? "")
+                let mode = policies[path: "catchUp.mode"]?.text ?? "none"
+                let limits = [
+                    policies.duration("catchUp.withinMs").map { "within \($0)" },
+                    policies[path: "catchUp.burst"]?.int.map { "at most \($0)" },
+                ].compactMap(\.self)
+                let isLimited = mode != "none" && !limits.isEmpty
+                return "catch-up: \(mode)" + (isLimited ? " (\(limits.joined(separator: ", ")))" : "")
             }),
         JobField(
             "catchUp.within", .duration(), .at(\.catchUp.within),
@@ -79,14 +82,14 @@ package struct JobFields: Sendable {
             check: { spec in
                 guard spec.catchUp.mode != .all else { return nil }
                 return JobFault("applies only to mode: all", advice: "add --catch-up all")
-            }, shown: { $0[path: "catchUp.burst"]?.int.map { "at most \($0)" } }),
+            }, shown: { _ in nil }),
         JobField(
             "spread", .duration(), .at(\.spread),
             "Delay the start by up to this long, always the same for one job (none: no delay).",
             option: "spread", isRemovable: true,
             shown: { policies in
                 policies.duration("spreadMs").map {
-                    "spread \($0) (this job: \(policies.duration("spreadOffsetMs") ?? "0s"))"
+                    "spread: \($0) (this job starts \(Self.offset(policies)) late)"
                 }
             }),
     ]
@@ -97,19 +100,20 @@ package struct JobFields: Sendable {
         JobField(
             "timeout", .duration(), .at(\.timeout), "End a run that takes longer than this (none: never).",
             option: "timeout", isRemovable: true,
-            shown: { policies in policies.duration("timeoutMs").map { "timeout \($0)" } ?? "no timeout" }),
+            shown: { policies in "timeout: \(policies.duration("timeoutMs") ?? "none")" }),
         JobField(
-            "grace", .duration(orZero: true), .at(\.grace), "The time between TERM and KILL."),
+            "grace", .duration(orZero: true), .at(\.grace), "The time between TERM and KILL.",
+            shown: { policies in policies.duration("graceMs").map { "grace period: \($0)" } }),
         JobField(
             "retry.attempts", .number(1...100), .attempts,
             "How many times a run is tried, including the first.", option: "attempts",
             shown: { policies in
-                policies["attempts"]?.int.map { "\($0) attempt\($0 == 1 ? "" : "s")" }
+                policies["attempts"]?.int.map { "attempts: \($0)" }
             }),
         JobField(
             "retry.backoff", .duration(), .at(\.backoff),
             "The longest wait before the second attempt; it doubles for each later one.", option: "backoff",
-            shown: { $0.hasRetry ? $0.duration("backoffMs").map { "backoff \($0)" } : nil }),
+            shown: { $0.hasRetry ? $0.duration("backoffMs").map { "backoff: \($0)" } : nil }),
         JobField(
             "retry.onLost", .flag, .at(\.retriesLost),
             "Also retry a run whose outcome is unknown, as after a crash of the machine.",
@@ -119,7 +123,7 @@ package struct JobFields: Sendable {
                 return JobFault(
                     "one attempt is never repeated", hint: "write attempts: 2, or more",
                     advice: "add --attempts 2, or more")
-            }, shown: { $0["onLost"] == .bool(true) ? "also when lost" : nil }),
+            }, shown: { $0["onLost"] == .bool(true) ? "lost runs are retried" : nil }),
         JobField(
             "leftovers.then", .choice(LeftoverPolicy.Step.allCases.map(\.rawValue)), .word(\.leftovers.then),
             "What to do with processes that an earlier attempt left running: end or fail.",
@@ -127,7 +131,7 @@ package struct JobFields: Sendable {
             shown: { policies in
                 guard policies.hasRetry, let wait = policies.duration("leftovers.waitMs") else { return nil }
                 return policies[path: "leftovers.then"]?.text == "fail"
-                    ? "fails after \(wait) if processes are left" : "ends left processes after \(wait)"
+                    ? "leftovers: fail after \(wait)" : "leftovers: end after \(wait)"
             }),
         JobField(
             "leftovers.wait", .duration(orZero: true), .at(\.leftovers.wait),
@@ -135,7 +139,7 @@ package struct JobFields: Sendable {
         JobField(
             "priority", .number(-100...100), .at(\.priority),
             "Priority among waiting runs, -100 to 100; higher first.", option: "priority",
-            shown: { $0["priority"]?.int.flatMap { $0 == 0 ? nil : "priority \($0)" } }),
+            shown: { $0["priority"]?.int.flatMap { $0 == 0 ? nil : "priority: \($0)" } }),
         JobField(
             "concurrency.key", .text(longest: 100), .concurrencyKey,
             "Run at most max (default: 1) runs with this key at a time; an empty key removes it.",
@@ -145,7 +149,7 @@ package struct JobFields: Sendable {
             "How many runs with the key are active at a time.",
             shown: { policies in
                 policies[path: "concurrency.max"]?.int.map {
-                    "at most \($0) of key \(policies[path: "concurrency.key"]?.text ?? "")"
+                    "concurrency: at most \($0) with key \(policies[path: "concurrency.key"]?.text ?? "")"
                 }
             }),
     ]
@@ -153,6 +157,15 @@ package struct JobFields: Sendable {
     // MARK: What its notices show
 
     private static let notices: [JobField] = [
+        JobField(
+            "notify.when", .choices(NotifyWish.outcomes.map(\.rawValue)), .wish,
+            "Notify of these outcomes only, whatever the routes say: a comma-separated list of completed, failed, recovered, canceled, lost, missed, skipped and blocked, or none.",
+            option: "notify", isRemovable: true,
+            shown: { policies in
+                guard case .array(let words)? = policies[path: "notify.when"] else { return nil }
+                let names = words.compactMap(\.text)
+                return names.isEmpty ? "notifies: never" : "notifies: only when \(JobFields.either(names))"
+            }),
         JobField(
             "notify.message", .choice(["output"]), .outputMessage,
             "What a successful run sends as a message of its bot: output, what it printed.",
@@ -169,32 +182,32 @@ package struct JobFields: Sendable {
                     advice: "add --notify-message output")
             },
             shown: { policies in
-                policies[path: "notify.output"]?.text.map { "message from its output (\($0))" }
+                policies[path: "notify.output"]?.text.map { "message: its output (\($0))" }
             }),
         JobField(
             "notify.after", .duration(orZero: true), .at(\.notifyAfter),
             "Without routes, report a run that you asked for as completed if it took this long (default: 10s).",
             option: "notify-after",
             shown: {
-                $0[path: "notify.afterMs"].flatMap(Duration.init(json:)).map { "reported after \($0.text)" }
+                $0.duration("notify.afterMs").map { "reported as completed after \($0)" }
             }
         ),
         JobField(
             "notify.urgency", .choice(Urgency.allCases.map(\.rawValue)), .urgency,
             "How much a failure disturbs: low, normal or critical (default: the bot's, or critical).",
             option: "urgency", isRemovable: true,
-            shown: { $0[path: "notify.urgency"]?.text.map { "urgency \($0)" } }),
+            shown: { $0[path: "notify.urgency"]?.text.map { "urgency: \($0)" } }),
         JobField(
             "notify.icon", .icon, .at(\.icon),
             "The icon of its notifications: a name or an absolute path.", option: "icon", isRemovable: true,
-            shown: { $0[path: "notify.icon"]?.text.map { "icon \($0)" } }),
+            shown: { $0[path: "notify.icon"]?.text.map { "icon: \($0)" } }),
         JobField(
             "labels", .variables(), .labels,
             "A label such as host=db1; one that failing jobs share is named in their notice; repeatable.",
             option: "label", isRemovable: true, check: { JobLabels.fault(in: $0.labels) },
             shown: { policies in
                 guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
-                return "labels " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
+                return "labels: " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
             }),
     ]
 
@@ -204,7 +217,7 @@ package struct JobFields: Sendable {
         [
             JobField(
                 "user", .text(), .at(\.rules.user), "The user it runs as.", option: "user",
-                isRemovable: true, shown: { $0["user"]?.text.map { "as \($0)" } }),
+                isRemovable: true, shown: { $0["user"]?.text.map { "user: \($0)" } }),
             JobField(
                 "nice", .number(-20...19), .at(\.rules.nice), "Its nice level.", option: "nice",
                 isRemovable: true),
@@ -212,10 +225,10 @@ package struct JobFields: Sendable {
                 "umask", .mask, .umask, "Its file mode mask, in octal.", option: "umask", isRemovable: true),
             JobField(
                 "stdin", .input, .input, "The file it reads as standard input; - for the text piped in now.",
-                option: "stdin", isRemovable: true, shown: { $0["stdin"]?.text.map { "reads a \($0)" } }),
+                option: "stdin", isRemovable: true, shown: { $0["stdin"]?.text.map { "stdin: a \($0)" } }),
             JobField(
                 "pty", .flag, .pty, "Run it on a terminal of 80 columns.", option: "pty",
-                shown: { $0["pty"] == .bool(true) ? "on a terminal" : nil }),
+                shown: { $0["pty"] == .bool(true) ? "runs on a terminal" : nil }),
         ]
         + JobLimit.allCases.map { limit in
             let form: JobForm =
@@ -227,8 +240,7 @@ package struct JobFields: Sendable {
             let name = limit.rawValue
             return JobField(
                 "limits.\(name)", form, .limit(limit), "The most \(name) it may use.",
-
-                shown: { $0[path: "limits.\(name)"].map { "at most \(name) \(form.words($0))" } })
+                shown: { $0[path: "limits.\(name)"].map { "\(name) limit: \(form.shown($0))" } })
         }
 }
 
@@ -311,6 +323,12 @@ extension JobFields {
 }
 
 extension JobField {
+    fileprivate func listed(in group: JobFieldGroup) -> JobField {
+        var field = self
+        field.group = group
+        return field
+    }
+
     fileprivate func without(_ name: WritableKeyPath<JobField, String?>) -> JobField {
         var field = self
         field[keyPath: name] = nil
@@ -336,11 +354,33 @@ extension JSON {
     fileprivate var hasRetry: Bool { (self["attempts"]?.int ?? 1) > 1 }
 
     /// A member that counts milliseconds, in words.
-    fileprivate func duration(_ name: String) -> String? { self[path: name].map(JobForm.duration().words) }
+    fileprivate func duration(_ name: String) -> String? { self[path: name].map(JobForm.duration().shown) }
+}
+
+extension JobFields {
+    /// How late a job starts because of its spread, in whole seconds.
+    fileprivate static func offset(_ policies: JSON) -> String {
+        Duration(json: policies[path: "spreadOffsetMs"])?.words ?? "0 s"
+    }
+
+    /// `completed, failed or lost`.
+    fileprivate static func either(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.joined() }
+        return words.dropLast().joined(separator: ", ") + " or " + last
+    }
 }
 
 // What a key path can't name.
 extension JobPlace {
+    /// What a wrapped command was started with, `always` or `failure`, is not a job's.
+    fileprivate static let wish = JobPlace(
+        get: { spec in (spec.notify?.named).map { .array($0.map { .string($0.rawValue) }) } },
+        set: { spec, value in
+            guard case .array(let words)? = value else { return spec.notify = nil }
+            let named = Set(words.compactMap(\.text).compactMap(RouteWord.init(rawValue:)))
+            spec.notify = named.isEmpty ? .never : .only(named)
+        })
+
     fileprivate static let labels = JobPlace(
         get: { spec in
             spec.labels.isEmpty

@@ -13,6 +13,8 @@ package enum JobForm: Hashable, Sendable {
     /// At most so many bytes.
     case text(longest: Int = .max)
     case choice([String])
+    /// Any of these words, or `none` of them.
+    case choices([String])
     case botName
     /// The name of an icon, or an absolute path.
     case icon
@@ -40,6 +42,9 @@ package enum JobForm: Hashable, Sendable {
         switch self {
         case .flag: return .bool(try Self.choose(text, of: ["true", "false"]) == "true")
         case .choice(let words): return .string(try Self.choose(text, of: words))
+        case .choices(let words):
+            return text == "none"
+                ? .array([]) : try Self.chooseSome(text.split(separator: ",").map(String.init), of: words)
         case .number(let limits):
             guard let number = Int(text), limits.contains(number) else {
                 throw JobFault(
@@ -96,6 +101,10 @@ package enum JobForm: Hashable, Sendable {
             (.path, .string(let text)), (.mask, .string(let text)), (.size, .string(let text)),
             (.seconds, .string(let text)), (.icon, .string(let text)):
             return try read(text)
+        case (.choices, .string(let text)): return try read(text)
+        case (.choices(let words), .array(let chosen)):
+            guard chosen.allSatisfy({ $0.text != nil }) else { throw .wrongKind }
+            return try Self.chooseSome(chosen.compactMap(\.text), of: words)
         case (.input, .members(let members)):
             try Self.checkInput(members)
             return value
@@ -138,10 +147,29 @@ package enum JobForm: Hashable, Sendable {
         switch (self, json) {
         case (.duration, .number): Duration(json: json)?.text ?? ""
         case (.seconds, .number): json.int.map { Duration.seconds($0).text } ?? ""
+        case (.choices, .array(let words)):
+            words.isEmpty ? "none" : words.compactMap(\.text).joined(separator: ",")
         case (_, .number(let digits)): digits
         case (_, .bool(let flag)): "\(flag)"
         default: json.text ?? ""
         }
+    }
+
+    /// A value as `job show` has it: `30 s`, `2G`.
+    package func shown(_ json: JSON) -> String {
+        switch (self, json) {
+        case (.duration, .number): Duration(json: json)?.limitWords ?? ""
+        case (.seconds, .number): json.int.map { Duration.seconds($0).limitWords } ?? ""
+        case (.size, .number): json.int.map(Self.sizeWords) ?? ""
+        default: words(json)
+        }
+    }
+
+    /// `2G`, in the largest unit that is not cut.
+    private static func sizeWords(_ bytes: Int) -> String {
+        let units = [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)]
+        guard bytes > 0, let unit = units.first(where: { bytes % $0.1 == 0 }) else { return "\(bytes)" }
+        return "\(bytes / unit.1)\(unit.0)"
     }
 
     private func check(_ duration: Duration) throws(JobFault) -> JSON {
@@ -193,6 +221,12 @@ package enum JobForm: Hashable, Sendable {
         ]
         let unit = units.first { $0.value.contains(word) || $0.key == word }?.key
         return unit.map { "write \(number)\($0)" } ?? "write one as 90s, 15m, 2h or 7d"
+    }
+
+    /// The words that are among `chosen`, each once and in the order of the table.
+    private static func chooseSome(_ chosen: [String], of words: [String]) throws(JobFault) -> JSON {
+        for word in chosen { _ = try choose(word, of: words) }
+        return .array(words.filter(chosen.contains).map { .string($0) })
     }
 
     private static func choose(_ text: String, of words: [String]) throws(JobFault) -> String {

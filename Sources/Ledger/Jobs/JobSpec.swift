@@ -41,7 +41,7 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var priority = 0
     /// What else runs that bear the same key let it wait for; nil: nothing.
     package var concurrency: ConcurrencyKey?
-    /// When a wrapped command notifies its user; nil: by the routes.
+    /// Which of its news notifies its user; nil: by the routes.
     package var notify: NotifyWish?
     /// How much a failure of it disturbs; nil: what its bot says, or else `critical`.
     package var urgency: Urgency?

@@ -108,6 +108,7 @@ struct JobRows {
 
 extension JobRows {
     private static let specQuery = "SELECT spec FROM revision WHERE job = ? AND revision = ?"
+    private static let isWished = " AND json_extract(spec, '$.notify') IS NOT NULL"
     private static let query = """
         SELECT spec, origin, place, job.revision, since, paused_since, pause_note
         FROM job JOIN revision ON revision.job = job.name AND revision.revision = job.revision
@@ -151,6 +152,29 @@ extension JobRows {
     static func isRemoved(_ name: String, in database: Database) throws(StoreFailure) -> Bool {
         guard try job(named: name, in: database) == nil else { return false }
         return try lastRevision(of: name, in: database) > 0
+    }
+
+    /// The same, or nil where it does not ask for certain news of its runs.
+    ///
+    /// Most specs do not: the library looks into the text, and it is not decoded.
+    static func spec(
+        of job: String, revision: Int, onlyWish: Bool, in database: Database
+    ) throws(StoreFailure) -> JobSpec? {
+        guard onlyWish else { return try spec(of: job, revision: revision, in: database) }
+        return try Prepared(specQuery + isWished, in: database).first({
+            $0.put(job)
+            $0.put(revision)
+        }) { row throws(StoreFailure) in try JSONText.decode(row.text()) }
+    }
+
+    /// The current spec of a job that asks for certain news; nil: it does not.
+    static func spec(wishedBy job: String, in database: Database) throws(StoreFailure) -> JobSpec? {
+        let query = """
+            SELECT spec FROM job
+            JOIN revision ON revision.job = job.name AND revision.revision = job.revision WHERE name = ?
+            """
+        return try Prepared(query + isWished, in: database)
+            .first({ $0.put(job) }) { row throws(StoreFailure) in try JSONText.decode(row.text()) }
     }
 
     static func lastRevision(of job: String, in database: Database) throws(StoreFailure) -> Int {

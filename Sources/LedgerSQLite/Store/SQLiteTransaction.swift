@@ -161,8 +161,9 @@ final class SQLiteTransaction: Transaction {
         }
         if !reads.runs.isEmpty {
             for run in try RunRows.runs(ids: reads.runs, in: database) { input.runs[run.id] = run }
-            for run in input.runsWithSpec(of: reads) {
-                input.specs[run.id] = try JobRows.spec(of: run.job, revision: run.revision, in: database)
+            for (run, onlyWish) in input.runsWithSpec(of: reads) {
+                input.specs[run.id] = try JobRows.spec(
+                    of: run.job, revision: run.revision, onlyWish: onlyWish, in: database)
                 if run.state.isFailure, try JobRows.isRemoved(run.job, in: database) {
                     input.removedJobs.insert(run.job)
                 }
@@ -171,6 +172,9 @@ final class SQLiteTransaction: Transaction {
                 input.profiles[run.id] = try ProfileRows.last(
                     of: run.job, limit: reads.profileCount, in: database)
             }
+        }
+        for job in reads.jobs {
+            input.jobSpecs[job] = try JobRows.spec(wishedBy: job, in: database)
         }
         for message in try TalkRows.messages(ids: reads.messages, in: database) {
             input.messages[message.message.id] = message

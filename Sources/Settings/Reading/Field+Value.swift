@@ -16,6 +16,7 @@ extension Field {
             if elements.isEmpty { fault("a command has at least one word") }
             let words = elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() }
             return .array(words.map { .string($0) })
+        case .choices(let words) where isList: return choices(of: words)
         case .variables(let orFiles): return variables(orFiles: orFiles)
         case .input: return input()
         default:
@@ -60,6 +61,14 @@ extension Field {
         guard later.contains(text) else { return value(.choice(words))?.text }
         fault("\"\(text)\" is not in this version", hint: Self.known(words))
         return nil
+    }
+
+    /// Those of a few words that a list holds.
+    private func choices(of words: [String]) -> JSON? {
+        guard let elements = list() else { return nil }
+        let chosen = elements.map { $0.choice(of: words) }
+        if chosen.contains(nil) { return nil }
+        return try? JobForm.choices(words).read(json: .array(chosen.compactMap { $0.map { .string($0) } }))
     }
 
     private func variables(orFiles: Bool) -> JSON? {

@@ -106,6 +106,9 @@ extension JobForm {
             if longest < .max { schema["maxLength"] = .int(longest) }
             return schema
         case .choice(let words): return SchemaParts.words(words)
+        case .choices(let words):
+            let list = SchemaParts.list(of: SchemaParts.words(words))
+            return .object(["anyOf": .array([list, SchemaParts.words(words + ["none"])])])
         case .icon: return SchemaParts.word()
         case .botName:
             return .object(["type": SchemaParts.scalar, "pattern": .string("^[a-z0-9][a-z0-9._-]{0,62}$")])

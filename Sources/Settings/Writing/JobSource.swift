@@ -56,6 +56,7 @@ package struct JobSource {
             case .file(let path): return "{ file: \(YAMLText.scalar(path)) }"
             case nil: return "none"
             }
+        case (.choices, .array([])): return "none"
         case (_, .array(let elements)):
             let words = elements.compactMap(\.text)
             guard words.contains(where: YAMLText.isBlock) else {

@@ -19,13 +19,22 @@ struct ConfigCheckCommand: ParsableCommand {
             belfryd reads the file and asks a running daemon which job names are taken.
             Without a daemon that part is skipped, and a note says so.
 
-              belfry config check --config config/belfry.yaml
+              belfry config check
+              belfry config check config/belfry.yaml
             """)
 
+    @Argument(help: ArgumentHelp("The file, as --config names it.", valueName: "file"), completion: .file())
+    var file: String?
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        guard file == nil || common.config == nil else {
+            throw ValidationError("--config and a file exclude each other")
+        }
+    }
+
     func run() throws {
-        let file = common.config ?? Paths(common.system ? .system : .user).config
+        let file = file ?? common.config ?? Paths(common.system ? .system : .user).config
         var arguments = ["--check", "--config", file]
         if common.json { arguments.append("--json") }
         if common.system { arguments.append("--system") }

@@ -216,9 +216,11 @@ struct CronWordsCommand: ParsableCommand {
             StandardOutput.print(text)
         }
         for schedule in schedules {
-            StandardOutput.print(CronPhraseAnswer.words(schedule, in: read.zone, countedFrom: now))
+            let words = CronPhraseAnswer.words(schedule, in: read.zone, countedFrom: now)
+            StandardOutput.print(words + (read.namesZone ? ", \(read.zone.name) time" : ""))
         }
-        for time in answer.occurrences ?? [] { StandardOutput.print("  \(time)") }
+        let times = CronTimes(read.zone)
+        for slot in read.slots(after: now) ?? [] { StandardOutput.print("  \(times.text(slot))") }
         for note in read.notes + (answer.remarks ?? []) { StandardOutput.print("note: \(note)") }
     }
 }

@@ -49,11 +49,11 @@ struct DoctorCommand: ParsableCommand {
 
     private func show(_ findings: [WireProblem]) {
         let screen = common.screen
-        for line in StatusText.problems(findings, screen) { screen.print(line) }
+        StatusText.print(findings, on: screen)
         if findings.isEmpty {
             screen.print(screen.paint("Nothing is wrong.", .green))
         } else if findings.allSatisfy(\.isWarning) {
-            screen.print(screen.paint("Nothing fails.", .green))
+            screen.print(screen.paint("No problems; \(Plural.of(findings.count, "warning")).", .green))
         }
     }
 }

@@ -1,6 +1,7 @@
 import API
 import APIClient
 import ArgumentParser
+import Delivery
 import Glibc
 import Host
 import Ledger
@@ -13,6 +14,9 @@ struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Runs a command with history, progress and notifications.",
         discussion: """
+              belfry exec --name nightly-build -- make -j4
+              belfry exec --notify-after 30s -- make test
+
             The command runs in this folder with this environment. Input, output, signals and the exit code pass \
             through unchanged. Its output goes to pipes unless --pty gives it a terminal.
 
@@ -28,56 +32,19 @@ struct ExecCommand: ParsableCommand {
             even if the command succeeded; the name belongs to a job; the daemon that was named does not answer. \
             2 means a wrong option; nothing was run.
 
-              belfry exec --name nightly-build -- make -j4
               belfry exec --pty -- htop
-              belfry exec --notify-after 30s -- make test
               pg_dump shop | belfry exec --name upload --notify always -- to-tape
             """)
 
-    @Option(
-        help: ArgumentHelp("The run's name in the history (default: the command's name).", valueName: "name"))
-    var name: String?
-    @Option(
-        help: ArgumentHelp("The bot that the run belongs to.", valueName: "bot"), completion: Completions.bots
-    )
-    var bot: String?
-    @Option(
-        help: ArgumentHelp(
-            "When to notify: always, failure or never (default: decided by the routes).",
-            valueName: "when"), completion: .list(["always", "failure", "never"]))
-    var notify: String?
-    @Option(
-        help: ArgumentHelp(
-            "Notify when it ends, if it took at least this long (default: 10s, where no route is configured).",
-            valueName: "duration"), transform: DurationArgument.read)
-    var notifyAfter: DurationArgument?
-    @Option(
-        help: ArgumentHelp(
-            "How to show progress on standard error: auto, live, plain or quiet; json prints live states instead of output.",
-            valueName: "how"))
-    var progress: TerminalTraits.Progress = .auto
-    @Flag(
-        help: """
-            Give the command a terminal: for editors, shells, and programs that format their output for a terminal.
-            """
-    )
-    var pty = false
+    @OptionGroup(title: "Run") var options: ExecRunOptions
+    @OptionGroup(title: "Notifications") var notices: ExecNoticeOptions
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
     var command: [String] = []
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if command.first?.isEmpty ?? true { throw ValidationError("no command; write it after --") }
-        if let notify, !["always", "failure", "never"].contains(notify) {
-            throw ValidationError("--notify is always, failure or never")
-        }
-        if notifyAfter != nil, let notify, notify != "always" {
-            throw ValidationError("--notify-after and --notify \(notify) exclude each other")
-        }
-        for (flag, name) in [("--name", name), ("--bot", bot)] {
-            if let name, let fault = JobName.fault(in: name) {
-                throw ValidationError("\(flag) \"\(name)\": \(fault)")
-            }
+        if command.first?.isEmpty ?? true {
+            throw ValidationError("no command: write it after --, as in: belfry exec -- make")
         }
     }
 
@@ -97,10 +64,10 @@ struct ExecCommand: ParsableCommand {
 
     private func start() throws {
         var request = ExecRequest(command: command, cwd: FilePath.current, env: Machine.environment)
-        request.name = name
-        request.bot = bot
-        request.notify = notify
-        request.notifyAfterMs = notifyAfter?.milliseconds
+        request.name = options.name
+        request.bot = options.bot
+        request.notify = notices.notify
+        request.notifyAfterMs = notices.notifyAfter?.milliseconds
         request.umask = Self.umask
         if let runner = try daemon(for: request) {
             try follow(runner)
@@ -110,7 +77,7 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ runner: DaemonRunner) throws {
-        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: pty)
+        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
         let end = try loop.run()
         // The warden's report is enough unless the daemon's is shown.
         let known = printsLives || row != nil ? runner.finish() : nil
@@ -120,7 +87,7 @@ struct ExecCommand: ParsableCommand {
     }
 
     private func follow(_ runner: WardenRunner) throws {
-        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: pty)
+        let loop = try ExecLoop(runner, row: row, printsLives: printsLives, hasTerminal: options.pty)
         let end = try loop.run()
         runner.finish(end, leavesRest: loop.leaveRest())
         loop.leave(detail: nil)
@@ -172,13 +139,69 @@ struct ExecCommand: ParsableCommand {
         }
     }
 
-    private var printsLives: Bool { common.json || progress == .json }
+    private var printsLives: Bool { common.json || options.progress == .json }
 
-    private var row: ExecRow? { printsLives || pty ? nil : ExecRow(progress, color: common.color) }
+    private var row: ExecRow? {
+        printsLives || options.pty ? nil : ExecRow(options.progress, color: common.color)
+    }
 
     private static var umask: UInt32 {
         let mask = Glibc.umask(0o077)
         Glibc.umask(mask)
         return mask
+    }
+}
+
+/// What the run is called, and how it is shown.
+struct ExecRunOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The run's name in the history (default: the command's name).", valueName: "name"))
+    var name: String?
+    @Option(
+        help: ArgumentHelp("The bot that the run belongs to.", valueName: "bot"), completion: Completions.bots
+    )
+    var bot: String?
+    @Option(
+        help: ArgumentHelp(
+            "How to show progress on standard error: auto, live, plain or quiet; json prints live states instead of output.",
+            valueName: "how"))
+    var progress: TerminalTraits.Progress = .auto
+    @Flag(
+        help: """
+            Give the command a terminal: for editors, shells, and programs that format their output for a terminal.
+            """
+    )
+    var pty = false
+
+    func validate() throws {
+        for (flag, name) in [("--name", name), ("--bot", bot)] {
+            if let name, let fault = JobName.fault(in: name) {
+                throw ValidationError("\(flag) \"\(name)\": \(fault)")
+            }
+        }
+    }
+}
+
+/// When it notifies.
+struct ExecNoticeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "When to notify: always, failure, never, or outcomes such as completed,failed (default: decided by the routes).",
+            valueName: "when"), completion: .list(["always", "failure", "never"]))
+    var notify: String?
+    @Option(
+        help: ArgumentHelp(
+            "Notify when it ends, if it took at least this long (default: 10s, where no route is configured).",
+            valueName: "duration"), transform: DurationArgument.read)
+    var notifyAfter: DurationArgument?
+
+    func validate() throws {
+        if let notify, NotifyWish(rawValue: notify) == nil {
+            let outcomes = NotifyWish.outcomes.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--notify is always, failure or never, or some of: \(outcomes)")
+        }
+        if notifyAfter != nil, let notify, notify != "always" {
+            throw ValidationError("--notify-after and --notify \(notify) exclude each other")
+        }
     }
 }

@@ -38,13 +38,14 @@ struct ImportCrontabCommand: ParsableCommand {
     func run() throws {
         let text = try text()
         let form = form(of: text)
-        if !userForm && !systemForm && !options.common.json {
-            StandardError.print(
-                "belfry: read with\(form == .user ? "out" : "") a user column; "
-                    + "--\(form == .user ? "system" : "user")-form reads it otherwise")
-        }
         var maker = CrontabImport(file: file, start: try options.start(), rights: options.rights())
         let jobs = maker.jobs(Crontab(text, form: form))
+        if !userForm && !systemForm && !options.common.json && !jobs.isEmpty {
+            StandardError.print(
+                form == .user
+                    ? "note: read without a user column; if the lines have one, add --system-form"
+                    : "note: read with a user column; if the lines have none, add --user-form")
+        }
         try options.finish(jobs) { added in
             let lines = LineNumbers.text(added.compactMap(\.line))
             let how = file == "-" ? "with: crontab -e" : "of \(file)"

@@ -24,12 +24,13 @@ struct JobAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Adds a job.",
         discussion: """
-            Without a schedule the job runs only when you start it: belfry run NAME.
+              belfry job add backup --words "every day at 2:30" -- restic backup /home
+              belfry job add disk --every 15m --shell 'df -h / | tail -1'
 
-              belfry job add backup --cron "30 2 * * *" --timeout 2h -- restic backup /home
+            Without a schedule the job runs only when you start it: belfry run NAME. More examples:
+
               belfry job add fetch --cron "@hourly" --attempts 3 --backoff 1m -- fetch-mail
-              belfry job add disk --every 15m --spread 5m --shell 'df -h / | tail -1'
-              belfry job add report --words "every weekday at 9:30" -- ./report
+              belfry job add check --cron "0 3 * * *" --timeout 2h --notify failed -- check
               belfry job add sync --every 5m --overlap queue-one --catch-up none -- ./sync
               belfry job add once --at 2030-01-31T08:00 -- ./party
               belfry job add poll --after 30s -- ./poll
@@ -45,7 +46,9 @@ struct JobAddCommand: ParsableCommand {
 
     func validate() throws {
         if options.command.isEmpty && JobFields.actions.allSatisfy({ options.fields.values[$0] == nil }) {
-            throw ValidationError("nothing to run; give --shell TEXT, --prompt TEXT, or a command after --")
+            throw ValidationError(
+                "nothing to run: write the command after --, as in: belfry job add \(JobText.quoted(name)) -- CMD; or give --shell TEXT or --prompt TEXT"
+            )
         }
         if options.when.zone != nil, !options.when.isLocal {
             throw ValidationError("--zone needs --cron, --at or --words")
@@ -69,14 +72,16 @@ struct JobEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Changes a job made by job add.",
         discussion: """
-            Without options it opens the job as YAML in $VISUAL or $EDITOR. Options that are
-            not given keep their values; --env adds variables to those the job has, and an
-            empty --env, --cwd, --user, --nice, --umask or --stdin removes what is set. Jobs
-            from a file are changed in the file (exit 5).
-
               belfry job edit backup
               belfry job edit backup --cron "0 3 * * *"
+
+            Without options it opens the job as YAML in $VISUAL or $EDITOR. Options that are
+            not given keep their values; --env adds variables to those the job has, and an
+            empty --env, --cwd, --user, --nice, --umask, --stdin or --notify removes what is
+            set. Jobs from a file are changed in the file (exit 5). More examples:
+
               belfry job edit backup --concurrency disk=2 --priority 10
+              belfry job edit backup --notify failed,recovered
               belfry job edit disk --every 5m --spread none
             """)
 

@@ -7,7 +7,7 @@ import Tracking
 
 /// The flags of `job add` and `job edit`.
 struct JobOptions: ParsableArguments {
-    @OptionGroup var when: ScheduleFields
+    @OptionGroup(title: "Schedule") var when: ScheduleFields
     @OptionGroup var fields: JobFieldOptions
 
     @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
@@ -35,14 +35,41 @@ struct JobOptions: ParsableArguments {
     }
 }
 
-/// The options of the table of fields.
-///
-/// The parser finds the options of a type in its mirror, and their values by the names that they have there: both can
-/// be made of a table.
-struct JobFieldOptions: ParsableArguments, CustomReflectable {
+/// The options of the table of fields, in the groups of help.
+struct JobFieldOptions: ParsableArguments {
     /// The rows; a test puts others in their place.
     @TaskLocal static var table = JobFields.standard
 
+    @OptionGroup(title: JobFieldGroup.action.rawValue) private var action: JobGroupOptions<ActionGroup>
+    @OptionGroup(title: JobFieldGroup.slots.rawValue) private var slots: JobGroupOptions<SlotsGroup>
+    @OptionGroup(title: JobFieldGroup.turns.rawValue) private var turns: JobGroupOptions<TurnsGroup>
+    @OptionGroup(title: JobFieldGroup.notices.rawValue) private var notices: JobGroupOptions<NoticesGroup>
+    @OptionGroup(title: JobFieldGroup.process.rawValue) private var process: JobGroupOptions<ProcessGroup>
+
+    /// What was given, by the names of a draft.
+    var values: JSON {
+        let groups = [action.values, slots.values, turns.values, notices.values, process.values]
+        return groups.reduce(into: .members([])) { values, group in
+            guard case .members(let members) = group else { return }
+            for member in members { values[member.name] = member.value }
+        }
+    }
+}
+
+/// Names one group to the type of its options: the parser knows arguments by their types.
+protocol JobGroupName: Sendable { static var group: JobFieldGroup { get } }
+
+enum ActionGroup: JobGroupName { static let group = JobFieldGroup.action }
+enum SlotsGroup: JobGroupName { static let group = JobFieldGroup.slots }
+enum TurnsGroup: JobGroupName { static let group = JobFieldGroup.turns }
+enum NoticesGroup: JobGroupName { static let group = JobFieldGroup.notices }
+enum ProcessGroup: JobGroupName { static let group = JobFieldGroup.process }
+
+/// The options of one group of fields.
+///
+/// The parser finds the options of a type in its mirror, and their values by the names that they have there: both can
+/// be made of a table.
+struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable {
     /// What was given, by the names of a draft.
     private(set) var values = JSON.members([])
 
@@ -72,7 +99,9 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
     }
 
     private static var rows: [(OptionName, JobField)] {
-        table.rows.compactMap { row in row.option.map { (OptionName(stringValue: $0), row) } }
+        JobFieldOptions.table.rows.filter { $0.group == Name.group }.compactMap { row in
+            row.option.map { (OptionName(stringValue: $0), row) }
+        }
     }
 
     /// The wrapper that a property would have.
@@ -91,6 +120,7 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         var parsing = SingleValueParsingStrategy.next
         switch row.form {
         case .choice(let words): (placeholder, completion) = ("policy", .list(words))
+        case .choices(let words): (placeholder, completion) = ("when", .list(words + ["none"]))
         case .number(let limits):
             placeholder = "n"
             // The sign of a number is no dash of an option.
@@ -113,7 +143,7 @@ struct JobFieldOptions: ParsableArguments, CustomReflectable {
         // A key may have the sign as well: only a number behind it is a max.
         if row.key == "concurrency.key", let sign = text.lastIndex(of: "="),
             text[sign...].dropFirst().allSatisfy(\.isNumber),
-            let max = table.rows.first(where: { $0.key == "concurrency.max" })
+            let max = JobFieldOptions.table.rows.first(where: { $0.key == "concurrency.max" })
         {
             guard sign > text.startIndex else { throw ValidationError("there is no key before the =") }
             let key = try readWhole(String(text[..<sign]), row)

@@ -50,9 +50,9 @@ struct JobShowCommand: ParsableCommand {
         let screen = common.screen
         screen.field("job", job.name)
         screen.field("bot", job.bot)
-        screen.field("does", JobText.action(job))
+        screen.field("does", JobText.action(job), asIs: true)
         screen.field("in", job.cwd)
-        screen.field("env", job.env?.joined(separator: " "))
+        screen.field("env", job.env?.joined(separator: " "), asIs: true)
         screen.field("schedule", JobText.schedule(job.schedule))
         screen.field("phrase", job.schedule.phrase)
         screen.field("", job.schedule.words)

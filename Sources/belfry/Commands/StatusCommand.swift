@@ -33,8 +33,8 @@ struct StatusCommand: ParsableCommand {
         }
         let status = try client.ask(Endpoints.status())
         let screen = common.screen
-        for line in Self.lines(status, screen) { screen.print(line) }
-        for line in StatusText.problems(status.problems, screen) { screen.print(line) }
+        for line in Self.lines(status, screen) { screen.print(line, hang: 9) }
+        StatusText.print(status.problems, on: screen)
     }
 
     /// The client of a daemon that answers; with `--wait` one that may still be starting.

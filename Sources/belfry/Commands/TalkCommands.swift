@@ -17,6 +17,8 @@ struct NotifyCommand: ParsableCommand {
 
     @Argument(help: "The text; - reads it from standard input.")
     var text: String
+    /// What a shell makes of a text without quotes.
+    @Argument(help: .hidden) var rest: [String] = []
     @Option(help: ArgumentHelp("The title.", valueName: "text"))
     var title: String?
     @Option(help: ArgumentHelp("The bot that sends it.", valueName: "bot"), completion: Completions.bots)
@@ -40,6 +42,12 @@ struct NotifyCommand: ParsableCommand {
         transform: DurationArgument.read)
     var expire: DurationArgument?
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard !rest.isEmpty else { return }
+        let whole = JobText.quoted(([text] + rest).joined(separator: " "))
+        throw ValidationError("the text is one argument; quote it: belfry notify \(whole)")
+    }
 
     func run() throws {
         var request = NotifyRequest(text: text == "-" ? try StandardInput.text(limit: 64 * 1024) : text)

@@ -41,7 +41,7 @@ struct CrontabImport {
         if let refusal {
             job.refusal = refusal
         } else if job.shell == nil && job.command == nil {
-            job.refusal = "its standard input (the text after %) can't be given to this command"
+            job.refusal = "the text after % can't be passed to this command as standard input"
         }
         return job
     }
@@ -67,16 +67,16 @@ struct CrontabImport {
     private func setTimes(of job: inout ImportedJob, _ line: CrontabLine) {
         guard line.times != "@reboot" else {
             job.schedule = .startup
-            job.notes.append("cron runs it when cron starts; Belfry once after each start of the machine")
+            job.notes.append("cron runs it whenever cron starts; Belfry runs it once after each boot")
             return
         }
         if let name = line.environment["CRON_TZ"], !name.isEmpty {
             guard let rules = Zones.rules(name) else {
-                job.refusal = "CRON_TZ: no zone \"\(name)\""
+                job.refusal = "CRON_TZ: unknown time zone \"\(name)\""
                 return
             }
             job.zone = rules
-            job.notes.append("CRON_TZ=\(name) is obeyed, as by cronie; Debian's cron does not know it")
+            job.notes.append("CRON_TZ=\(name) applies, as in cronie; Debian's cron ignores it")
         }
         guard let expression = try? CronExpression(line.times) else { return }
         let schedule = Schedule.cron(expression, zone: job.zone.name)
@@ -84,7 +84,7 @@ struct CrontabImport {
         // Debian's cron reads every line in the zone of the machine.
         let debian = DebianClock(line.times)?.starts(after: start, in: local, count: 10)
         job.times = ImportedJob.compare(schedule, in: job.zone, after: start, original: debian)
-        if debian == nil { job.notes.append("Debian's cron refuses these times") }
+        if debian == nil { job.notes.append("Debian's cron rejects these times") }
         if let warning = CronCheck(line.times).clockChangeWarning(in: job.zone, after: start) {
             job.notes.append(warning.message)
         }

@@ -71,7 +71,8 @@ struct ImportOptions: ParsableArguments {
         } else {
             var table = TextTable(["NAME", "TIMES", "COMMAND"])
             for job in jobs {
-                let first = job.action.split(separator: "\n").first ?? ""
+                // A here-document is in braces.
+                let first = job.action.split(separator: "\n").first { $0 != "{" } ?? ""
                 let command = first.utf8.count < job.action.utf8.count ? first + " ..." : first
                 let outcome = job.refusal.map { "not added: \($0)" } ?? String(command)
                 table.add([

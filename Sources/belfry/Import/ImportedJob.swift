@@ -82,9 +82,15 @@ struct ImportedJob {
         if !action.isEmpty {
             lines += action.split(separator: "\n", omittingEmptySubsequences: false).map { "  $ \($0)" }
         }
-        if let schedule { lines.append("  \(schedule.words(in: zone)) (\(zone.name))") }
+        if let schedule {
+            let suffix = schedule.isClockDriven ? " (\(zone.name))" : ""
+            lines.append("  \(schedule.words(in: zone))\(suffix)")
+        }
+        if let refusal {
+            // What it would do matters to nobody then.
+            return (lines + ["  not added: \(refusal)"]).map(PlainText.oneLine).joined(separator: "\n")
+        }
         lines += settings.map { "  \($0)" }
-        if let refusal { lines.append("  not added: \(refusal)") }
         lines += notes.map { "  note: \($0)" }
         lines += times.map(line)
         return lines.map(PlainText.oneLine).joined(separator: "\n")
@@ -107,8 +113,9 @@ struct ImportedJob {
     /// The policies that are not those of every job.
     private var settings: [String] {
         [
-            user.map { "runs as \($0)" }, nice.map { "nice \($0)" }, spread.map { "spread over \($0.text)" },
-            catchUp.map { "catch-up \($0)" }, overlap.map { "overlap \($0)" },
+            user.map { "user: \($0)" }, nice.map { "nice: \($0)" },
+            spread.map { "spread: \($0.limitWords)" }, catchUp.map { "catch-up: \($0)" },
+            overlap.map { "overlap: \($0)" },
         ].compactMap { $0 }
     }
 

@@ -12,7 +12,7 @@ struct SystemdCommand {
         while let first = rest.first, "@-:+!".contains(first) {
             rest.removeFirst()
             if first == ":" { continue }
-            problem = "the \"\(first)\" in front of its command means nothing here"
+            problem = "the prefix \"\(first)\" of its command is not supported"
         }
         var word = ""
         var isWord = false
@@ -42,7 +42,7 @@ struct SystemdCommand {
                 if rest.first == "$" {
                     rest.removeFirst()
                 } else {
-                    problem = "systemd would replace its $ by a variable"
+                    problem = "systemd would expand a $ in its command"
                 }
                 word.append("$")
             default:
@@ -69,7 +69,7 @@ struct SystemdCommand {
         case "s": return " "
         case let character? where "\\\"'; ".contains(character): return character
         default:
-            problem = "an escape of its command is not known here"
+            problem = "an escape sequence in its command is not supported"
             return "\\"
         }
     }
@@ -77,7 +77,7 @@ struct SystemdCommand {
     private mutating func specifier(_ character: Character?, _ home: String?) -> String {
         if character == "%" { return "%" }
         if character == "h", let home { return home }
-        problem = "%\(character.map(String.init) ?? "") of its command means nothing here"
+        problem = "%\(character.map(String.init) ?? "") in its command is not supported"
         return ""
     }
 }

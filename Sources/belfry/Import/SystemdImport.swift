@@ -15,10 +15,10 @@ struct SystemdImport {
     private static let spans = ["OnBootSec", "OnUnitActiveSec", "OnUnitInactiveSec"]
     /// Settings of a timer that nothing here stands for.
     private static let unknown = [
-        "OnActiveSec": "it counts from the start of the timer, which is no moment here",
-        "OnStartupSec": "it counts from the start of systemd, which is no moment here",
-        "OnClockChange": "no schedule follows changes of the clock",
-        "OnTimezoneChange": "no schedule follows changes of the time zone",
+        "OnActiveSec": "it counts from the start of the timer unit, which a job does not have",
+        "OnStartupSec": "it counts from the start of systemd, which a job does not know",
+        "OnClockChange": "no schedule reacts to changes of the clock",
+        "OnTimezoneChange": "no schedule reacts to changes of the time zone",
     ]
     /// Where the units of the system are, which run as root unless they name a user.
     private static let systemFolders = [
@@ -112,7 +112,7 @@ struct SystemdImport {
         let seconds = delay.microseconds / 1_000_000
         job.shell = "sleep \(seconds) && exec \(job.action)"
         job.command = nil
-        job.notes.append("it waits after the start of the machine as a part of its run")
+        job.notes.append("its run begins with the wait after the boot")
     }
 
     private func setTimes(of job: inout ImportedJob, _ text: String) {
@@ -120,7 +120,7 @@ struct SystemdImport {
             let event = try CalendarEvent(text)
             if let name = event.zoneName {
                 guard let rules = Zones.rules(name) else {
-                    job.refusal = "no zone \"\(name)\""
+                    job.refusal = "unknown time zone \"\(name)\""
                     return
                 }
                 job.zone = rules
@@ -139,7 +139,7 @@ struct SystemdImport {
 
     private func setAction(of job: inout ImportedJob, _ service: String, beside path: String) {
         guard service.hasSuffix(".service") else {
-            job.refusal = job.refusal ?? "it starts \(service), which is no service"
+            job.refusal = job.refusal ?? "it starts \(service), which is not a service"
             return
         }
         guard let unit = Self.unit(Self.service(service, beside: path)) else {
@@ -165,20 +165,22 @@ struct SystemdImport {
                 job.environment[String(word[..<equals])] = String(word[word.index(after: equals)...])
             }
         }
-        if commands.count > 1 { problem = "\(service) has \(commands.count) commands" }
+        if commands.count > 1 { problem = "\(service) has \(commands.count) commands, a job has one" }
         if let extra = Self.extras.first(where: { unit.value("Service", $0) != nil }) {
-            problem = "\(extra) of \(service) can't be kept"
+            problem = "\(service) uses \(extra), which is not imported"
         }
         let type = unit.value("Service", "Type") ?? "simple"
-        if !["simple", "exec", "oneshot"].contains(type) { problem = "\(service) is of type \(type)" }
+        if !["simple", "exec", "oneshot"].contains(type) {
+            problem = "\(service) has Type=\(type), which is not imported"
+        }
         if let strange { problem = strange }
         if let text = unit.value("Service", "Nice") {
             job.nice = Int(text).flatMap { (-20...19).contains($0) ? $0 : nil }
             if job.nice == nil { problem = "Nice of \(service) is not a number from -20 to 19" }
         }
-        if job.directory?.hasPrefix("/") == false { problem = "its WorkingDirectory is no absolute path" }
+        if job.directory?.hasPrefix("/") == false { problem = "its WorkingDirectory is not an absolute path" }
         if let name = unit.settings.first(where: { $0.name.hasPrefix("Condition") })?.name {
-            job.notes.append("\(name) is left out")
+            job.notes.append("\(name) is not imported")
         }
         job.refusal = job.refusal ?? problem
     }

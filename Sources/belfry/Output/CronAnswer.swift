@@ -69,6 +69,14 @@ struct CronExplanation: Encodable {
     let notes: [String]
 }
 
+extension PhraseAnswer {
+    /// The next three times; nil where no clock decides.
+    func slots(after now: Moment) -> [Moment]? {
+        guard schedule.isClockDriven else { return nil }
+        return schedule.slots(after: now, through: .distantFuture, in: zone, limit: 3)
+    }
+}
+
 /// What `cron words --json` prints: the schedule, or what was not understood.
 struct CronPhraseAnswer: Encodable {
     let phrase: String
@@ -109,10 +117,7 @@ struct CronPhraseAnswer: Encodable {
             remarks.append("no single expression has these times; give job add one --cron for each")
         }
         if !remarks.isEmpty { self.remarks = remarks }
-        if read.schedule.isClockDriven {
-            let slots = read.schedule.slots(after: now, through: .distantFuture, in: read.zone, limit: 3)
-            occurrences = slots.map { $0.iso8601(in: read.zone) }
-        }
+        occurrences = read.slots(after: now)?.map { $0.iso8601(in: read.zone) }
     }
 
     /// What a schedule means; a grid that begins at `now` is counted from now.

@@ -5,10 +5,10 @@ import Tracking
 
 /// Jobs in words.
 enum JobText {
-    /// `30 2 * * * Europe/Berlin`, `when asked`.
+    /// `30 2 * * * Europe/Berlin`, `manual`.
     static func schedule(_ schedule: WireSchedule) -> String {
         switch schedule.kind {
-        case "manual": "when asked"
+        case "manual": "manual"
         case "startup": "startup"
         case "calendar": "every " + [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
         case "cron": [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
@@ -34,7 +34,7 @@ enum JobText {
         let when =
             job.paused.isPaused
             ? "its slots are skipped until belfry job resume \(job.name)"
-            : next ?? other ?? "runs when asked: belfry run \(job.name)"
+            : next ?? other ?? "no schedule; start it with: belfry run \(job.name)"
         screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
         for note in [job.schedule.note, job.schedule.clockChanges].compactMap(\.self) {
             screen.print("note: \(note)")

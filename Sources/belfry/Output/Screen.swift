@@ -23,10 +23,20 @@ struct Screen {
 
     func print(_ text: String) { StandardOutput.print(text) }
 
+    /// Prints prose, on a terminal in lines that fit it; those after the first begin with `hang` blanks.
+    func print(_ text: String, hang: Int) {
+        guard let columns, columns >= hang + 20 else { return print(text) }
+        for line in ColumnFit.wrap(text, hang: hang, columns: columns) { print(line) }
+    }
+
     /// A line of what is known of one thing; none where `text` is nil.
-    func field(_ name: String, _ text: String?) {
+    ///
+    /// What may be copied, as a command, is `asIs`: the terminal breaks it where it has to.
+    func field(_ name: String, _ text: String?, asIs: Bool = false) {
         guard let text else { return }
-        print(paint(name.padded(to: max(10, name.count + 1)), .dim) + PlainText.oneLine(text))
+        let lead = max(10, name.count + 1)
+        let line = paint(name.padded(to: lead), .dim) + PlainText.oneLine(text)
+        if asIs { print(line) } else { print(line, hang: lead) }
     }
 
     /// `text` in a colour, where colours are shown.

@@ -13,13 +13,13 @@ enum StatusText {
         return text
     }
 
-    /// Two lines for each problem: what is wrong, after `!`, or `-` for a warning; and a hint.
-    static func problems(_ problems: [WireProblem], _ screen: Screen) -> [String] {
-        problems.flatMap { problem in
+    /// Prints each problem: what is wrong, after `!`, or `-` for a warning; and below it a hint.
+    static func print(_ problems: [WireProblem], on screen: Screen) {
+        for problem in problems {
             let mark = problem.isWarning ? screen.paint("- ", .dim) : screen.paint("! ", .yellow)
-            let what = mark + PlainText.oneLine(problem.message)
-            guard let hint = problem.hint else { return [what] }
-            return [what, screen.paint("  " + PlainText.oneLine(hint), .dim)]
+            screen.print(mark + PlainText.oneLine(problem.message), hang: 2)
+            guard let hint = problem.hint else { continue }
+            screen.print(screen.paint("  " + PlainText.oneLine(hint), .dim), hang: 2)
         }
     }
 

@@ -1,6 +1,5 @@
 import API
 import ArgumentParser
-import Cron
 import Glibc
 import Host
 
@@ -13,7 +12,7 @@ enum Entry {
         let own = arguments.prefix { $0 != "--" }
         do {
             if let refusal = LaterVersion.refusal(of: Array(own)) { throw refusal }
-            if let refusal = unknownCommand(Array(own)) { throw refusal }
+            if let refusal = UnknownCommand.refusal(of: Array(own)) { throw refusal }
             var command = try Belfry.parseAsRoot(arguments)
             try command.run()
             exit(0)
@@ -50,32 +49,6 @@ enum Entry {
         guard !rest.isEmpty else { return given }
         let end = rest.firstIndex(of: "--") ?? rest.endIndex
         return Array(rest[..<end]) + moved + Array(rest[end...])
-    }
-
-    /// The parser calls an unknown command an unexpected argument; a person wants to know which was meant.
-    private static func unknownCommand(_ words: [String]) -> APIError? {
-        let groups = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
-        let commands = Belfry.configuration.subcommands + groups
-        if let refusal = unknown(words.first, among: commands, of: "belfry") { return refusal }
-        let group = commands.first { $0.configuration.commandName == words.first }?.configuration
-        // What follows `run` may be the name of a job, and what follows `messages` that of a bot.
-        guard let group, !group.subcommands.isEmpty,
-            !["run", "messages"].contains(group.commandName ?? "")
-        else { return nil }
-        return unknown(
-            words.dropFirst().first, among: group.subcommands, of: "belfry \(words[0])")
-    }
-
-    private static func unknown(
-        _ word: String?, among commands: [any ParsableCommand.Type], of group: String
-    ) -> APIError? {
-        guard let word, !word.hasPrefix("-"), word != "help" else { return nil }
-        let names = commands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases }
-        guard !names.contains(word) else { return nil }
-        let whole = "\(group) \(word)".dropFirst("belfry ".count)
-        return APIError(
-            .badRequest, "no command \(Quoted.of(String(whole)))",
-            hint: NearestName.hint(word, among: names) ?? "See: \(group) --help")
     }
 
     /// Ends the process because standard output could not be written.

@@ -247,7 +247,7 @@ import Testing
                 + "channels: { hook: { kind: webhook, url: https://... } }")
         let status = try await belfry.run("status")
         #expect(status.text.contains(": ok\n") && !status.text.contains("needs a look"), "\(status.text)")
-        #expect(try await belfry.run("doctor").text.hasSuffix("Nothing fails.\n"))
+        #expect(try await belfry.run("doctor").text.contains("\nNo problems; "))
 
         let server = try await NotificationServer.start(at: bus.address)
         #expect(try await belfry.run("channel", "test", "desk").code == 0)

@@ -94,6 +94,40 @@ extension Tower {
         }
     }
 
+    @Test func `a job that names its outcomes is reported by those alone, scheduled or not`() async throws {
+        try await tower { tower in
+            let loud = JobSpec.manual("loud").with { $0.notify = .only([.completed]) }
+            let mute = JobSpec.manual("mute").with { $0.notify = .never }
+            for spec in [loud, mute] {
+                let job = JobRecord(spec: spec, origin: .cli, revision: 1, since: tower.clock.now)
+                try await tower.ledger.commit([.putJob(job, replacing: nil)])
+            }
+            let good = try await tower.start("loud", .scheduled)
+            try await tower.end(good, .completed)
+            try await tower.settled()
+            #expect(try await tower.surface("loud")?.ring == true)
+            let bad = try await tower.start("loud", .scheduled)
+            try await tower.end(bad, .failed, exitCode: 1)
+            let silent = try await tower.start("mute", .scheduled)
+            try await tower.end(silent, .failed, exitCode: 1)
+            let span = Fact.Slots.Span(first: tower.clock.now, last: tower.clock.now, count: 1)
+            let missed = Fact.Slots(job: "mute", bot: "ops", reason: .catchUpNone, span)
+            try await tower.ledger.commit([.append(NewEvent(.runMissed(missed), at: tower.clock.now))])
+            try await tower.settled()
+            #expect(try await tower.surface("mute") == nil)
+            #expect(try await tower.entries(of: "hook").map(\.run) == [good.id])
+            for run in [bad, silent] {
+                #expect(try await tower.why(run, on: "hook").last == "run.failed suppress notWished")
+            }
+            // A run at work is shown after five seconds, but not of a job that never notifies.
+            let long = try await tower.start("mute", .scheduled)
+            tower.clock.advance(by: .seconds(60))
+            try await tower.end(long, .completed)
+            try await tower.settled()
+            #expect(try await tower.surface("mute") == nil)
+        }
+    }
+
     @Test func `a run at work is shown after five seconds, also by the next daemon, and its result in place`()
         async throws
     {

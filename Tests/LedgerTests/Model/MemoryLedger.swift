@@ -81,14 +81,19 @@ private final class MemoryTransaction: Transaction {
         }
         if reads.itemsToWake > 0 { input.itemsToWake = model.itemsToWake(limit: reads.itemsToWake) }
         for id in reads.runs { input.runs[id] = model.run(id: id) }
-        for run in input.runsWithSpec(of: reads) {
-            input.specs[run.id] = model.spec(of: run.job, revision: run.revision)
+        for (run, onlyWish) in input.runsWithSpec(of: reads) {
+            let spec = model.spec(of: run.job, revision: run.revision)
+            input.specs[run.id] = onlyWish && spec?.notify == nil ? nil : spec
             if run.state.isFailure, model.job(named: run.job) == nil, model.lastRevision(of: run.job) > 0 {
                 input.removedJobs.insert(run.job)
             }
         }
         for run in reads.forecasts.compactMap({ input.runs[$0] }) {
             input.profiles[run.id] = model.profiles(of: run.job, limit: reads.profileCount)
+        }
+        for name in reads.jobs {
+            let spec = model.job(named: name)?.spec
+            input.jobSpecs[name] = spec?.notify == nil ? nil : spec
         }
         for id in reads.messages { input.messages[id] = model.message(id: id) }
         for key in input.items(of: reads) { input.items[key] = model.item(key) }

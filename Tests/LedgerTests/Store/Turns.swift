@@ -70,6 +70,34 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `reads the specs of jobs that name their outcomes with every run of them`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            var loud = JobRecord.sample("loud")
+            loud.spec.notify = .only([.completed])
+            for job in [loud, .sample("plain")] {
+                try await ledger.commit([
+                    .putJob(job, replacing: nil), .run("run of \(job.spec.name)", job: job.spec.name),
+                ])
+            }
+            var reads = TurnReads()
+            reads.runs = ["run of loud", "run of plain"]
+            reads.jobs = ["loud", "plain", "none"]
+            let seen = Mutex<TurnInput?>(nil)
+            try await ledger.commit(
+                Decision(reads) { input in
+                    seen.withLock { $0 = input }
+                    return []
+                })
+            let kept = seen.withLock { $0 }
+            let input = try #require(kept)
+            #expect(input.specs == ["run of loud": loud.spec])
+            #expect(input.jobSpecs == ["loud": loud.spec])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `that follows shares the transaction of the events it follows`(
         _ backend: LedgerBackend
     ) async throws {
