@@ -17,7 +17,7 @@ package protocol LevelChannel: Channel {
     func show(_ notice: Notice, replacing remote: RemoteID?) async throws(DeliveryError) -> RemoteID
 
     /// Looks for its server now, if it would only do so after a pause.
-    func look() async
+    func retryNow() async
 
     /// Takes back what was shown; does nothing when it no longer exists.
     func close(_ remote: RemoteID) async

@@ -92,7 +92,7 @@ extension Control {
     @discardableResult
     package func testChannel(_ name: String) async throws(EngineError) -> String {
         guard let channel = activeConfiguration.channel(name) else { throw .noSuchChannel(name) }
-        await (channel as? any LevelChannel)?.look()
+        await (channel as? any LevelChannel)?.retryNow()
         let made = try await commit([.append(NewEvent(.test(channel: name), at: clock.now))])
         return "event:\(made.lastEvent):\(name)"
     }
