@@ -184,11 +184,14 @@ extension SlotScene {
     /// The newest run of a job, once it is queued: one whose moment has come with its slot starts after the slot was
     /// decided.
     @discardableResult fileprivate func isQueued(_ job: String) async throws -> RunRecord {
-        while true {
-            let run = try await newest(job)
-            if run.state == .queued { return run }
-            try await Task.sleep(for: .milliseconds(1))
+        var commits = ledger.commits().makeAsyncIterator()
+        var run = try await newest(job)
+        while run.state != .queued {
+            _ = await commits.next()
+            try Task.checkCancellation()
+            run = try await newest(job)
         }
+        return run
     }
 }
 
