@@ -106,7 +106,7 @@ package actor DBusConnection {
     }
 
     /// Subscribes to the signals that fit `match`.
-    package nonisolated func listen(for match: DBusMatch, deadline: Duration) async throws(DBusError) {
+    package nonisolated func subscribe(to match: DBusMatch, deadline: Duration) async throws(DBusError) {
         try Name.check(match.rule, as: .rule)
         _ = try await call(.bus("AddMatch"), [.string(match.rule)], deadline: deadline)
     }

@@ -190,25 +190,31 @@ struct MessageWriter {
         case .variant(let content):
             try appendSignature { content.writeSignature(to: &$0) }
             try append(content, depth: depth + 1)
-        case .array(let element, let elements):
+        case .structure(let members):
+            align(to: 8)
+            for member in members { try append(member, depth: depth + 1) }
+        case .array, .dictionary: try appendElements(of: value, depth: depth)
+        }
+    }
+
+    /// The elements of an array, or the entries of a dictionary.
+    private mutating func appendElements(of value: DBusValue, depth: Int) throws(DBusError) {
+        if case .array(let element, let elements) = value {
             try appendArray(of: element) { (writer: inout MessageWriter) throws(DBusError) in
                 for item in elements {
                     try Self.check(item, is: element)
                     try writer.append(item, depth: depth + 1)
                 }
             }
-        case .structure(let members):
-            align(to: 8)
-            for member in members { try append(member, depth: depth + 1) }
-        case .dictionary(let key, let value, let entries):
-            try appendArray(of: nil) { (writer: inout MessageWriter) throws(DBusError) in
-                for entry in entries {
-                    try Self.check(entry.key, is: key)
-                    try Self.check(entry.value, is: value)
-                    writer.align(to: 8)
-                    try writer.append(entry.key, depth: depth + 1)
-                    try writer.append(entry.value, depth: depth + 1)
-                }
+        }
+        guard case .dictionary(let key, let value, let entries) = value else { return }
+        try appendArray(of: nil) { (writer: inout MessageWriter) throws(DBusError) in
+            for entry in entries {
+                try Self.check(entry.key, is: key)
+                try Self.check(entry.value, is: value)
+                writer.align(to: 8)
+                try writer.append(entry.key, depth: depth + 1)
+                try writer.append(entry.value, depth: depth + 1)
             }
         }
     }

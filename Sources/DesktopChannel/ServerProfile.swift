@@ -68,3 +68,65 @@ struct ServerProfile: Sendable {
         }
     }
 }
+
+/// Which server shows notifications now, as far as is known, and what it shows of ours.
+///
+/// Pure: signals and answers in, state out.
+struct ServerSeat {
+    /// The server to send to; nil: there is none, or it owes an answer.
+    private(set) var profile: ServerProfile?
+    /// The owner of the name, asked or still being asked what it can do; nil: there is none.
+    var candidate: String?
+    /// Whether the bus can start a server.
+    var canStart = false
+    /// The call that its server has not answered in time; nothing more is sent there before it has.
+    private(set) var overdue: LateAnswer.Call?
+    /// The highest revision shown under each id of the server's present life.
+    private var revisions: [RemoteID: Int] = [:]
+
+    /// Whose signals and answers count: one that owes an answer still reports what a person does with what it shows.
+    var sender: ServerProfile? { overdue?.server ?? profile }
+
+    /// Whether no server runs, and the bus can start one.
+    var isAsleep: Bool { profile == nil && overdue == nil && candidate == nil && canStart }
+
+    /// The server answers: it is the one to send to.
+    mutating func adopt(_ profile: ServerProfile) {
+        overdue = nil
+        self.profile = profile
+    }
+
+    /// The server has not answered the call in time: nothing more is sent to it.
+    mutating func owes(_ call: LateAnswer.Call) {
+        profile = nil
+        overdue = call
+    }
+
+    /// Its life has ended, and its ids with it.
+    mutating func forget() {
+        let canStart = canStart
+        self = ServerSeat()
+        self.canStart = canStart
+    }
+
+    /// What it showed under this id is closed.
+    ///
+    /// - Returns: the revision that it showed last, where that is known.
+    @discardableResult
+    mutating func forget(_ remote: RemoteID) -> Int? { revisions.removeValue(forKey: remote) }
+
+    /// Whether a newer revision is shown under this id.
+    func shows(newerThan revision: Int, under remote: RemoteID) -> Bool {
+        revisions[remote].map { $0 > revision } ?? false
+    }
+
+    /// The server showed this revision under the id, unless its life has ended meanwhile.
+    mutating func note(_ revision: Int, shownAs remote: RemoteID) {
+        if profile?.generation == remote.generation { revisions[remote] = revision }
+    }
+
+    /// A late answer: a newer revision may have been shown since.
+    mutating func note(_ revision: Int, shownLateAs remote: RemoteID) {
+        revisions[remote] = max(revisions[remote] ?? 0, revision)
+    }
+}

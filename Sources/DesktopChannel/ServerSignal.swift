@@ -1,5 +1,6 @@
 import DBus
 import Delivery
+import Logging
 
 /// A signal of the bus or of a notification server, read.
 enum ServerSignal: Equatable {
@@ -43,4 +44,39 @@ extension CloseReason {
         default: self = .undefined
         }
     }
+}
+
+/// What the channel reports: signals as they come, and each state once.
+struct StateReports {
+    private let signals: AsyncStream<SurfaceSignal>.Continuation
+    private let logger: Logger
+    private var lastState: SurfaceSignal?
+    /// Whether there was a server, or one that the bus can start, at any time so far.
+    private var wasThere = false
+
+    init(to signals: AsyncStream<SurfaceSignal>.Continuation, logger: Logger) {
+        self.signals = signals
+        self.logger = logger
+    }
+
+    /// Reports what happened to something that is shown.
+    func send(_ signal: SurfaceSignal) { signals.yield(signal) }
+
+    /// Reports a state unless it is the same as the last; that it is away is logged by who has something to show.
+    mutating func report(_ state: SurfaceSignal, by server: ServerProfile? = nil) {
+        guard state != lastState else { return }
+        lastState = state
+        signals.yield(state)
+        switch state {
+        case .available:
+            wasThere = true
+            logger.notice("desktop available", metadata: ["server": "\(server?.title ?? "starts on demand")"])
+        case .unavailable(let reason), .absent(let reason):
+            logger.debug("desktop unavailable", metadata: ["reason": "\(reason)"])
+        case .closed, .action, .answered: break
+        }
+    }
+
+    /// The state that no server is there: where none ever was, as on a machine without a desktop, that is no fault.
+    func away(_ reason: String) -> SurfaceSignal { wasThere ? .unavailable(reason) : .absent(reason) }
 }

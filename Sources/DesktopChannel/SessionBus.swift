@@ -36,6 +36,53 @@ package struct SessionBus: Sendable {
     }
 }
 
+/// One connection to the session bus, from its beginning to its end, and what is waited for on it.
+struct BusVisit {
+    let connection: DBusConnection
+    /// The bus's own id; empty before it was asked.
+    var busID = ""
+    /// The calls whose answers are waited for beyond their deadline.
+    let overdues: AsyncStream<LateAnswer.Call>.Continuation
+    /// The answers that came after their deadline.
+    let lateAnswers: AsyncStream<LateAnswer>.Continuation
+    /// How long a server that did not start is left alone, one element a time it did not.
+    private let starts: AsyncStream<Duration>.Continuation
+    var startPause = Backoff()
+    /// Why the connection was given up though it was well; nil: it was not.
+    var problem: String?
+    private var calls = 0
+    /// The calls that were answered in the moment between their deadline and our hearing of it.
+    private var answeredJustLate: Set<Int> = []
+
+    init(
+        _ connection: DBusConnection, overdues: AsyncStream<LateAnswer.Call>.Continuation,
+        lateAnswers: AsyncStream<LateAnswer>.Continuation, starts: AsyncStream<Duration>.Continuation
+    ) {
+        self.connection = connection
+        self.overdues = overdues
+        self.lateAnswers = lateAnswers
+        self.starts = starts
+    }
+
+    /// The number of the next call.
+    mutating func countCall() -> Int {
+        calls += 1
+        return calls
+    }
+
+    /// The server did not start: leaves it alone for a while, longer each time.
+    mutating func delayStart() { starts.yield(startPause.next()) }
+
+    /// The first problem explains those after it.
+    mutating func note(problem: String) { self.problem = self.problem ?? problem }
+
+    /// The call was answered after its deadline, before anybody waited for that.
+    mutating func noteAnswer(to call: LateAnswer.Call) { answeredJustLate.insert(call.number) }
+
+    /// Whether the call was answered after its deadline already; forgets that.
+    mutating func wasAnswered(_ call: LateAnswer.Call) -> Bool { answeredJustLate.remove(call.number) != nil }
+}
+
 /// Every place where a session bus was looked for, and why it is not there.
 struct NoBus: Error {
     var refusals: [(address: String, error: DBusError)] = []

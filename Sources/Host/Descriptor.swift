@@ -69,11 +69,6 @@ package final class Descriptor: Sendable {
         guard flags >= 0, clinux_fcntl(raw, F_SETFL, flags & ~O_NONBLOCK) == 0 else { throw .last("fcntl") }
     }
 
-    /// Another descriptor of the same open file, close-on-exec.
-    package func duplicate() throws(HostError) -> Descriptor {
-        try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")
-    }
-
     /// Another descriptor, close-on-exec, of an open file that another object owns.
     package static func duplicate(of raw: Int32) throws(HostError) -> Descriptor {
         try Descriptor(clinux_fcntl(raw, F_DUPFD_CLOEXEC, 3), call: "fcntl")

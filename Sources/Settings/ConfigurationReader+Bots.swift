@@ -2,6 +2,7 @@ import Delivery
 import Grouping
 import Ledger
 import Prompting
+import Tracking
 
 extension ConfigurationReader {
     /// A bot, or nil after every fault in it was reported.
@@ -72,7 +73,7 @@ extension ConfigurationReader {
                 hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
         }
         let system = parts["system"]?.text()
-        let maxTokens = parts["maxTokens"]?.number(in: 1...10_000_000)
+        let maxTokens = parts["maxTokens"]?.value(.number(1...10_000_000))?.int
         var secrets = ReadSecrets()
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         if dialect == .anthropic, parts["key"] == nil {

@@ -1,7 +1,7 @@
 import Cron
 import Delivery
 import Grouping
-import Ledger
+package import Ledger
 
 extension ConfigurationReader {
     private static let laterJobKeys = [
@@ -12,12 +12,7 @@ extension ConfigurationReader {
     func readJob(_ key: Field, _ value: Field, zone: String, bots: Set<String>) -> Configuration.Job? {
         guard let name = key.text() else { return nil }
         let before = value.faults.problems.count
-        if let fault = JobName.fault(in: name) {
-            let good = JobName.of(program: name)
-            key.fault(
-                "\"\(name)\" is not a valid job name: \(fault)",
-                hint: good == "exec" || good == name ? nil : "write \(good):")
-        }
+        checkName(name, key)
         if let text = value.scalar, !text.isEmpty {
             value.fault(
                 "a job is a map, found text",
@@ -46,19 +41,30 @@ extension ConfigurationReader {
         var spec = JobSpec(
             name: name, action: .command([]),
             schedule: schedule ?? ScheduleSpec(kind: .manual, text: "", zone: zone))
-        if let field = found.removeValue(forKey: "bot"), let bot = field.word() {
-            if !bots.contains(bot) {
-                let near = NearestName.of(bot, among: bots)
-                field.fault(
-                    "there is no bot \"\(bot)\"",
-                    hint: near.map { "did you mean \"\($0)\"?" } ?? "describe it under bots:")
-            }
-            spec.bot = bot
-        }
+        if let field = found.removeValue(forKey: "bot"), let bot = readBot(field, bots) { spec.bot = bot }
         read(parts(of: found), into: &spec)
         guard schedule != nil, value.faults.problems.count == before else { return nil }
         for doubt in doubts(spec) { (found[doubt.key] ?? key).warn(doubt.message, hint: doubt.hint) }
         return Configuration.Job(spec: spec, place: key.place)
+    }
+
+    private func checkName(_ name: String, _ key: Field) {
+        guard let fault = JobName.fault(in: name) else { return }
+        let good = JobName.of(program: name)
+        key.fault(
+            "\"\(name)\" is not a valid job name: \(fault)",
+            hint: good == "exec" || good == name ? nil : "write \(good):")
+    }
+
+    private func readBot(_ field: Field, _ bots: Set<String>) -> String? {
+        guard let bot = field.word() else { return nil }
+        if !bots.contains(bot) {
+            let near = NearestName.of(bot, among: bots)
+            field.fault(
+                "there is no bot \"\(bot)\"",
+                hint: near.map { "did you mean \"\($0)\"?" } ?? "describe it under bots:")
+        }
+        return bot
     }
 
     /// The fields by their keys, those in maps included.
@@ -86,5 +92,33 @@ extension ConfigurationReader {
             given.append((row, field))
         }
         for (row, field) in given { if let fault = row.check(spec) { field.fault(fault) } }
+    }
+}
+
+extension ConfigurationReader {
+    /// Reads a text that describes one job as a file does: a map `jobs:` with it alone.
+    ///
+    /// Its bot may be any: who edits one job does not describe bots.
+    /// - Throws: every fault of the text.
+    package func readJob(_ source: SourceText) throws(SettingsError) -> JobSpec {
+        let faults = Faults()
+        let job = Document(source: source, faults: faults).root().flatMap { readOnlyJob($0) }
+        guard faults.problems.isEmpty, let job else {
+            throw SettingsError(problems: faults.cleaned(faults.problems))
+        }
+        return job
+    }
+
+    private func readOnlyJob(_ root: Field) -> JobSpec? {
+        guard let jobs = root.record(keys: ["jobs"]) else { return nil }
+        let field = jobs["jobs"] ?? root
+        guard let entries = jobs["jobs"] == nil ? [] : field.entries() else { return nil }
+        guard entries.count == 1, let (key, value) = entries.first else {
+            field.fault(
+                "one job is expected, found \(entries.count)", hint: "write jobs: and below it the job")
+            return nil
+        }
+        let bots = Set([value.text(of: "bot")].compactMap(\.self))
+        return readJob(key, value, zone: hostZone, bots: bots)?.spec
     }
 }

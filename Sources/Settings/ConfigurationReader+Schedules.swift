@@ -15,12 +15,17 @@ extension ConfigurationReader {
                 hint: "write schedule: { cron: \"30 2 * * *\" } or schedule: manual")
             return nil
         }
-        if let word = field.scalar {
-            if word == "manual" { return ScheduleSpec(kind: .manual, text: "", zone: zone) }
-            if word == "startup" { return ScheduleSpec(kind: .startup, text: "", zone: zone) }
+        switch field.scalar {
+        case "manual": return ScheduleSpec(kind: .manual, text: "", zone: zone)
+        case "startup": return ScheduleSpec(kind: .startup, text: "", zone: zone)
+        case let word?:
             return expression(field, ScheduleSpec(kind: .cron, text: word, zone: zone), seed: seed)
+        case nil where field.isList: return list(field, of: job, seed: seed, zone: zone)
+        case nil: return readMap(field, seed: seed, zone: zone)
         }
-        if field.isList { return list(field, of: job, seed: seed, zone: zone) }
+    }
+
+    private func readMap(_ field: Field, seed: String, zone: String) -> ScheduleSpec? {
         let before = field.faults.problems.count
         guard
             let fields = field.record(

@@ -137,8 +137,8 @@ struct FinishExperts {
     /// The stretch of progress the recent pace is taken from.
     static let recentStretch = 1.0 / 16
 
-    /// What each says; `nil` where it has nothing to go by.
-    private(set) var says: [Double?] = Array(repeating: nil, count: count)
+    /// The estimate of each; `nil` where it has nothing to go by.
+    private(set) var estimates: [Double?] = Array(repeating: nil, count: count)
     /// How unlike the past this run's pace is: 0 for like, 1 for so unlike that past times mean nothing.
     private(set) var strangeness = 0.0
 
@@ -151,8 +151,8 @@ struct FinishExperts {
     ///   - past: runs that reported progress.
     init(progress: Double, elapsed: Double, recent: Double?, past: [RunProfile]) {
         let left = 1 - progress
-        say(Self.naive, elapsed * left / progress)
-        if let recent, recent > 0 { say(Self.recent, recent / Self.recentStretch * left) }
+        set(Self.naive, elapsed * left / progress)
+        if let recent, recent > 0 { set(Self.recent, recent / Self.recentStretch * left) }
         guard !past.isEmpty else { return }
         var rests: [Double] = []
         var ratios: [Double] = []
@@ -164,26 +164,26 @@ struct FinishExperts {
             ratios.append(rest / then)
             paces.append(Double.log(max(elapsed, Self.leastSeconds) / then))
         }
-        say(Self.flat, Statistics.median(&rests))
-        say(Self.warp, elapsed * Statistics.median(&ratios))
+        set(Self.flat, Statistics.median(&rests))
+        set(Self.warp, elapsed * Statistics.median(&ratios))
         let shift = Statistics.median(&paces)
         var spread = paces.map { abs($0 - shift) }
         let usual = max(0.08, 1.48 * Statistics.median(&spread))
         strangeness = min(max((abs(shift) / usual - 2) / 2, 0), 1)
     }
 
-    private mutating func say(_ expert: Int, _ seconds: Double) {
-        says[expert] = Double.log(min(max(seconds, Self.leastSeconds), Self.mostSeconds))
+    private mutating func set(_ expert: Int, _ seconds: Double) {
+        estimates[expert] = Double.log(min(max(seconds, Self.leastSeconds), Self.mostSeconds))
     }
 
-    /// The weighted mean of what they say; the time of past runs counts the less, the stranger the pace.
+    /// The weighted mean of the estimates; the time of past runs counts the less, the stranger the pace.
     func blend(_ weights: [Double]) -> Double? {
         var sum = 0.0
         var weight = 0.0
         for expert in 0..<Self.count {
-            guard let said = says[expert] else { continue }
+            guard let estimate = estimates[expert] else { continue }
             let own = weights[expert] * (expert == Self.flat ? 1 - strangeness : 1)
-            sum += own * said
+            sum += own * estimate
             weight += own
         }
         return weight > 0 ? sum / weight : nil

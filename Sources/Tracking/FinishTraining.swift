@@ -44,7 +44,7 @@ struct FinishTraining: Hashable, Sendable {
     private static func weights(_ trials: [Trial]) -> [Double] {
         (0..<FinishExperts.count).map { expert in
             let errors = trials.compactMap { trial in
-                trial.experts.says[expert].map { abs($0 - trial.truth) }
+                trial.experts.estimates[expert].map { abs($0 - trial.truth) }
             }
             guard !errors.isEmpty else { return 0 }
             let mean = errors.reduce(0, +) / Double(errors.count)

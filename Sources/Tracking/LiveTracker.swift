@@ -165,12 +165,12 @@ public struct LiveTracker: Sendable {
     /// Notes that time passed: a running job that is silent for too long becomes stalled, and one that
     /// reports no progress and is not done when it should have been gets a later finish time or none.
     ///
-    /// - Parameter now: at or after ``nextLook``; earlier changes nothing, unless the clock was set back:
+    /// - Parameter now: at or after ``nextRefresh``; earlier changes nothing, unless the clock was set back:
     ///   silence counts from now then.
     /// - Returns: whether anything changed.
-    public mutating func look(at now: Moment) -> LiveChange {
+    public mutating func refresh(at now: Moment) -> LiveChange {
         if let heardAt, heardAt > now { self.heardAt = now }
-        guard let stallsAt, now >= stallsAt else { return lookAtTime(now) }
+        guard let stallsAt, now >= stallsAt else { return refreshFinish(now) }
         let heard = live.updatedAt
         enter(.stalled, at: now)
         let change = changed(.stateChange, at: now)
@@ -179,8 +179,8 @@ public struct LiveTracker: Sendable {
         return change
     }
 
-    /// When to call ``look(at:)``, if nothing happens before; `nil` for never.
-    public var nextLook: Moment? {
+    /// When to call ``refresh(at:)``, if nothing happens before; `nil` for never.
+    public var nextRefresh: Moment? {
         [stallsAt, timeRunsOut].compactMap(\.self).min()
     }
 
@@ -204,7 +204,7 @@ public struct LiveTracker: Sendable {
         return isResumed ? RunProfile(total: total) : RunProfile(path, total: total)
     }
 
-    private mutating func lookAtTime(_ now: Moment) -> LiveChange {
+    private mutating func refreshFinish(_ now: Moment) -> LiveChange {
         guard let timeRunsOut, now >= timeRunsOut, let workedFrom else { return .none }
         let heard = live.updatedAt
         live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)

@@ -53,12 +53,10 @@ struct DaemonParts {
             makeID: ground.makeID,
             logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
-        pump = OutboxPump(
-            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: channelBoard,
+        let tools = ChannelTools(
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: channelBoard,
             logger: logger)
-        surfaces = SurfaceKeeper(
-            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: channelBoard,
-            logger: logger)
+        (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         // Before anybody can ask for their state.
         try await pump.recallTroubles()
         identity = Self.identity(paths, places)

@@ -18,33 +18,24 @@ struct Failure: Error {
 
     func end() -> Never {
         if let json {
-            StandardError.write(json + "\n")
+            StandardError.print(json)
             exit(code)
         }
-        var text = message.hasSuffix("\n") ? message : message + "\n"
-        if let hint { text += "  hint: \(hint)\n" }
-        StandardError.write(text)
+        let text = message.hasSuffix("\n") ? message : message + "\n"
+        StandardError.write(text + (hint.map { "  hint: \($0)\n" } ?? ""))
         exit(code)
     }
 }
 
-/// Standard output, unbuffered.
-enum StandardOutput {
+extension StandardOutput {
     /// Writes `text` and a line end; ends the program with 1 and the reason where that can't be done.
     static func print(_ text: String) {
         do throws(HostError) {
-            try Descriptor.writeAll(Array((text + "\n").utf8)[...], to: STDOUT_FILENO)
+            try send(Array((text + "\n").utf8))
         } catch {
             // As the signal would, where it is ignored.
             if error.code == EPIPE { exit(128 + SIGPIPE) }
             Failure("belfryd: standard output can't be written: \(error.reason)").end()
         }
-    }
-}
-
-/// Standard error, unbuffered; what can't be written there can't be reported anywhere.
-enum StandardError {
-    static func write(_ text: String) {
-        try? Descriptor.writeAll(Array(text.utf8)[...], to: STDERR_FILENO)
     }
 }

@@ -31,7 +31,7 @@ struct LogLines: LogHandler {
         if let error = event.error { details["error"] = "\(error)" }
         let pairs = details.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.word(of: $0.value))" }
         let time = Moment(seconds: Moment.now.seconds).iso8601
-        StandardError.write("\(time) \(event.level) \(event.message)\(pairs.joined())\n")
+        StandardError.print("\(time) \(event.level) \(event.message)\(pairs.joined())")
     }
 
     /// The value, in quotation marks where it would not be one word.

@@ -34,8 +34,8 @@ struct SleepWatch {
         while true {
             do throws(DBusError) {
                 let bus = try await DBusConnection.connect(to: address, deadline: Self.deadline)
-                try await bus.listen(
-                    for: DBusMatch(
+                try await bus.subscribe(
+                    to: DBusMatch(
                         sender: Self.login, interface: Self.login + ".Manager", member: "PrepareForSleep"),
                     deadline: Self.deadline)
                 logger.debug("logind reports when the machine sleeps")

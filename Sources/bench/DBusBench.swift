@@ -38,7 +38,7 @@ struct DBusBench {
 
     /// The bus notifies us when the server has its name.
     private func waitForServer() async throws {
-        try await connection.listen(for: .ownerChanged(of: Self.peer), deadline: .seconds(10))
+        try await connection.subscribe(to: .ownerChanged(of: Self.peer), deadline: .seconds(10))
         if try await connection.owner(of: Self.peer, deadline: .seconds(10)) != nil { return }
         for await signal in connection.signals where signal.arguments.first?.text == Self.peer { return }
     }

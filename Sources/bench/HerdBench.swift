@@ -43,6 +43,18 @@ enum HerdBench {
         return watch.seconds
     }
 
+    /// Makes ids in order, one a microsecond.
+    private static func makeIDs(after start: Moment) -> @Sendable () -> String {
+        let ids = Mutex<Int64>(0)
+        return {
+            let number = ids.withLock { number in
+                number += 1
+                return number
+            }
+            return UniqueID.v7(at: Moment(microseconds: start.microseconds + number))
+        }
+    }
+
     private static func herd(_ count: Int) async throws -> Double {
         let folder = try BenchFolder()
         let start = Moment(seconds: 1_800_000_000)
@@ -50,17 +62,9 @@ enum HerdBench {
         var quiet = Logger(label: "bench")
         quiet.logLevel = .critical
         let ledger = try SQLiteLedger(path: folder.path + "/ledger.sqlite")
-        let ids = Mutex<UInt64>(0)
         let keeper = try await SlotKeeper(
             ledger: ledger, clock: clock, zones: { $0 == "UTC" ? .utc : nil }, census: RunCensus(),
-            notes: RunNotes(),
-            makeID: {
-                let number = ids.withLock { number in
-                    number += 1
-                    return number
-                }
-                return UniqueID.v7(at: Moment(microseconds: start.microseconds + Int64(number)))
-            }, logger: quiet)
+            notes: RunNotes(), makeID: makeIDs(after: start), logger: quiet)
         let serving = Task { try await keeper.run() }
         defer { serving.cancel() }
         _ = try await keeper.change(

@@ -160,36 +160,7 @@ enum LedgerBench {
         var database: OpaquePointer?
         try Self.check(unsafe sqlite3_open(path, &database))
         unsafe self.database = database
-        let (creation, insertion) =
-            switch width {
-            case .narrow:
-                (
-                    Self.table("job TEXT, slot INTEGER, state INTEGER, UNIQUE (slot, job)"),
-                    "row (job, slot, state) VALUES (?1, ?2, 1)"
-                )
-            case .run:
-                (
-                    "",
-                    """
-                    run (id, job, ordinal, bot, kind, cause, slot, era, state, attempt, queued_at, lateness,
-                        revision, token, forced)
-                    VALUES (?3, ?1, 1, 'belfry', 'scheduled', ?4, ?2, 0, 1, 1, ?2, 0, 1, 0, 0)
-                    """
-                )
-            case .wide:
-                (
-                    Self.table(
-                        """
-                        job TEXT, slot INTEGER, state INTEGER, id TEXT UNIQUE, ordinal INTEGER, bot TEXT,
-                            kind TEXT, cause TEXT, era INTEGER, attempt INTEGER, queued INTEGER,
-                            revision INTEGER, UNIQUE (cause, job)
-                        """),
-                    """
-                    row (job, slot, state, id, ordinal, bot, kind, cause, era, attempt, queued, revision)
-                    VALUES (?1, ?2, 1, ?3, 1, 'belfry', 'scheduled', ?4, 0, 1, ?2, 1)
-                    """
-                )
-            }
+        let (creation, insertion) = Self.statements(width)
         try Self.check(
             unsafe sqlite3_exec(
                 database,
@@ -200,6 +171,39 @@ enum LedgerBench {
         try Self.check(
             unsafe sqlite3_prepare_v2(database, "INSERT INTO " + insertion, -1, &statement, nil))
         unsafe self.insertion = statement
+    }
+
+    /// What makes the table, and what a row is inserted by.
+    private static func statements(_ width: Width) -> (creation: String, insertion: String) {
+        switch width {
+        case .narrow:
+            (
+                table("job TEXT, slot INTEGER, state INTEGER, UNIQUE (slot, job)"),
+                "row (job, slot, state) VALUES (?1, ?2, 1)"
+            )
+        case .run:
+            (
+                "",
+                """
+                run (id, job, ordinal, bot, kind, cause, slot, era, state, attempt, queued_at, lateness,
+                    revision, token, forced)
+                VALUES (?3, ?1, 1, 'belfry', 'scheduled', ?4, ?2, 0, 1, 1, ?2, 0, 1, 0, 0)
+                """
+            )
+        case .wide:
+            (
+                table(
+                    """
+                    job TEXT, slot INTEGER, state INTEGER, id TEXT UNIQUE, ordinal INTEGER, bot TEXT,
+                        kind TEXT, cause TEXT, era INTEGER, attempt INTEGER, queued INTEGER,
+                        revision INTEGER, UNIQUE (cause, job)
+                    """),
+                """
+                row (job, slot, state, id, ordinal, bot, kind, cause, era, attempt, queued, revision)
+                VALUES (?1, ?2, 1, ?3, 1, 'belfry', 'scheduled', ?4, 0, 1, ?2, 1)
+                """
+            )
+        }
     }
 
     private static func table(_ columns: String) -> String {

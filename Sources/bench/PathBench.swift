@@ -38,6 +38,16 @@ enum PathBench {
             })
     }
 
+    private static func makeChannel(to receiver: BareReceiver, by curl: CurlMulti) throws -> HTTPSender {
+        let reach = try HTTPReach(
+            url: try HTTPAddress("http://127.0.0.1:\(receiver.port)/hook"),
+            allow: [try AddressException("127.0.0.1")])
+        return try HTTPSender(
+            name: "hook", form: WebhookForm(reach),
+            secrets: FormSecrets(["secret": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]]),
+            userAgent: "Belfry/bench", curl: curl)
+    }
+
     private static func path(in folder: String, count: Int) async throws -> Figures {
         let clock = try SystemClock()
         let (arrivals, arrived) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
@@ -47,13 +57,7 @@ enum PathBench {
         }
         var requests = arrivals.makeAsyncIterator()
         let curl = try CurlMulti()
-        let reach = try HTTPReach(
-            url: try HTTPAddress("http://127.0.0.1:\(receiver.port)/hook"),
-            allow: [try AddressException("127.0.0.1")])
-        let channel = try HTTPSender(
-            name: "hook", form: WebhookForm(reach),
-            secrets: FormSecrets(["secret": ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]]),
-            userAgent: "Belfry/bench", curl: curl)
+        let channel = try makeChannel(to: receiver, by: curl)
         var quiet = Logger(label: "bench")
         quiet.logLevel = .critical
         let ledger = try SQLiteLedger(path: folder + "/ledger.sqlite")
@@ -66,8 +70,9 @@ enum PathBench {
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: { UniqueID.v7(at: clock.now) }, logger: quiet)
         let pump = OutboxPump(
-            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: ChannelBoard(),
-            logger: quiet)
+            ChannelTools(
+                ledger: ledger, clock: clock, activeConfiguration: activeConfiguration,
+                board: ChannelBoard(), logger: quiet))
         let serving = [Task { try await items.run() }, Task { try await pump.run() }]
         defer { serving.forEach { $0.cancel() } }
         var times: [Double] = []

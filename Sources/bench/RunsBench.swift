@@ -48,6 +48,21 @@ enum RunsBench {
         return Double(count) / watch.seconds
     }
 
+    private static let files = RunFiles(
+        readSecret: { try SmallFile.text($0) },
+        changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
+        readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes })
+
+    /// The job that takes the least time.
+    private static var quickest: JobSpec {
+        var spec = JobSpec(
+            name: "true", action: .command(["/bin/true"]),
+            schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+        spec.directory = "/"
+        spec.overlap = .allow
+        return spec
+    }
+
     private static func ledgerRate(count: Int) async throws -> Double {
         let folder = try BenchFolder()
         let runtime = try BenchFolder(inMemory: true)
@@ -68,41 +83,15 @@ enum RunsBench {
             places: RunPlaces(
                 outputFolder: output, socket: folder.path + "/none.sock",
                 boot: try Machine.bootID()),
-            zones: { _ in nil },
-            files: RunFiles(
-                readSecret: { try SmallFile.text($0) },
-                changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
-                readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes }), logger: quiet)
-        var spec = JobSpec(
-            name: "true", action: .command(["/bin/true"]),
-            schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
-        spec.directory = "/"
-        spec.overlap = .allow
+            zones: { _ in nil }, files: files, logger: quiet)
         try await ledger.commit([
-            .putJob(JobRecord(spec: spec, origin: .cli, revision: 1, since: clock.now), replacing: nil)
+            .putJob(JobRecord(spec: quickest, origin: .cli, revision: 1, since: clock.now), replacing: nil)
         ])
         let serving = Task { try await keeper.run() }
         defer { serving.cancel() }
-        func finish(_ count: Int) async throws -> Double {
-            let watch = Stopwatch()
-            let runs = (0..<count).map { _ in
-                let id = UniqueID.v7(at: clock.now)
-                return RunRecord(
-                    id: id, job: "true", bot: "belfry", kind: .manual, cause: RunCause.request(id),
-                    queuedAt: clock.now, revision: 1)
-            }
-            census.began(runs)
-            let ends = census.idleJobs()
-            census.awaitEnd(of: "true")
-            try await ledger.commit(runs.map { .insertRun($0, orIgnore: false) })
-            notes.add(changed: runs.map(\.id))
-            // Published after the commit of the last run's end.
-            for await _ in ends { break }
-            return watch.seconds
-        }
         // The first one starts the warden.
-        _ = try await finish(1)
-        let seconds = try await finish(count)
+        _ = try await finish(1, ledger, clock, census, notes)
+        let seconds = try await finish(count, ledger, clock, census, notes)
         // Each run reported its start and its end.
         guard try await ledger.lastEvent() == 2 * (count + 1) else {
             throw HostError.malformed(path: folder.path, problem: "not every run reported itself")
@@ -113,5 +102,26 @@ enum RunsBench {
         }
         await ledger.close()
         return Double(count) / seconds
+    }
+
+    /// Makes runs, and waits until the last of them has ended; the seconds that took.
+    private static func finish(
+        _ count: Int, _ ledger: SQLiteLedger, _ clock: SystemClock, _ census: RunCensus, _ notes: RunNotes
+    ) async throws -> Double {
+        let watch = Stopwatch()
+        let runs = (0..<count).map { _ in
+            let id = UniqueID.v7(at: clock.now)
+            return RunRecord(
+                id: id, job: "true", bot: "belfry", kind: .manual, cause: RunCause.request(id),
+                queuedAt: clock.now, revision: 1)
+        }
+        census.began(runs)
+        let ends = census.idleJobs()
+        census.awaitEnd(of: "true")
+        try await ledger.commit(runs.map { .insertRun($0, orIgnore: false) })
+        notes.add(changed: runs.map(\.id))
+        // Published after the commit of the last run's end.
+        for await _ in ends { break }
+        return watch.seconds
     }
 }

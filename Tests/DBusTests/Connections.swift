@@ -64,7 +64,7 @@ private let soon = Duration.seconds(10)
         let watcher = try await DBusConnection.connect(to: bus.address, deadline: soon)
         var connection: DBusConnection? = try await DBusConnection.connect(to: bus.address, deadline: soon)
         let name = try #require(await connection?.uniqueName)
-        try await watcher.listen(for: .ownerChanged(of: name), deadline: soon)
+        try await watcher.subscribe(to: .ownerChanged(of: name), deadline: soon)
         connection = nil
         for await signal in watcher.signals where signal.member == "NameOwnerChanged" {
             #expect(signal.arguments == [.string(name), .string(name), .string("")])

@@ -9,7 +9,7 @@ private let name = "org.example.Bell"
     @Test func `notifies its listeners when its owner comes and goes`() async throws {
         let bus = try await PrivateBus.start()
         let watcher = try await DBusConnection.connect(to: bus.address, deadline: soon)
-        try await watcher.listen(for: .ownerChanged(of: name), deadline: soon)
+        try await watcher.subscribe(to: .ownerChanged(of: name), deadline: soon)
         #expect(try await watcher.owner(of: name, deadline: soon) == nil)
 
         let owner = try await DBusConnection.connect(to: bus.address, deadline: soon)

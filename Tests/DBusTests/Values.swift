@@ -22,7 +22,7 @@ private let soon = Duration.seconds(10)
         let bus = try await PrivateBus.start()
         let listener = try await DBusConnection.connect(to: bus.address, deadline: soon)
         let sender = try await DBusConnection.connect(to: bus.address, deadline: soon)
-        try await listener.listen(for: DBusMatch(interface: "org.example.Values"), deadline: soon)
+        try await listener.subscribe(to: DBusMatch(interface: "org.example.Values"), deadline: soon)
         for value in Self.travellers {
             try await sender.emit(path: "/v", interface: "org.example.Values", member: "One", [value])
         }

@@ -183,9 +183,9 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
         var tracker = runningTracker(usualGap: .seconds(60))
         _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(20))
         #expect(tracker.stallsAt == at(200))
-        let early = tracker.look(at: at(199))
+        let early = tracker.refresh(at: at(199))
         #expect(early == .none)
-        let late = tracker.look(at: at(200))
+        let late = tracker.refresh(at: at(200))
         #expect(late == .stateChange)
         #expect(tracker.live.state == .stalled)
         #expect(tracker.live.finish == nil)
@@ -198,9 +198,9 @@ func runningTracker(usualGap: Duration? = nil) -> LiveTracker {
     @Test func `counts silence from the moment at which the clock was set back`() {
         var tracker = runningTracker(usualGap: .seconds(60))
         _ = tracker.receive(ProgressReport(fraction: 0.5), from: .native, at: at(5000))
-        #expect(tracker.look(at: at(100)) == .none)
+        #expect(tracker.refresh(at: at(100)) == .none)
         #expect(tracker.stallsAt == at(280))
-        #expect(tracker.look(at: at(280)) == .stateChange)
+        #expect(tracker.refresh(at: at(280)) == .stateChange)
         #expect(tracker.live.state == .stalled)
     }
 

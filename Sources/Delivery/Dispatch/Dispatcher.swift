@@ -32,9 +32,9 @@ package enum StageName: String, Hashable, Codable, Sendable, CaseIterable {
 ///
 /// ## To add one more
 ///
-/// 1. A struct that is a ``DispatchStage`` in a file of its own beside this one. What it decides by comes in as values:
-///    its settings are a member of ``DispatchRules/Channel``, or of ``DispatchRules`` where they are for all. Rules are
-///    per channel, never those of several channels together.
+/// 1. A struct that is a ``DispatchStage``: in a file of its own beside this one, or among those of a few lines in
+///    `Stages.swift`. What it decides by comes in as values: its settings are a member of ``DispatchRules/Channel``, or
+///    of ``DispatchRules`` where they are for all. Rules are per channel, never those of several channels together.
 /// 2. A case of ``StageName`` at its place in the order, unless there is one; its reasons go into ``DispatchReason``,
 ///    with their words.
 /// 3. A line in ``Dispatcher/standard``, and a test in `Tests/DeliveryTests/Dispatching.swift`.

@@ -1,3 +1,5 @@
+package import Timeline
+
 /// What answers that are no success mean: the first row that fits decides.
 ///
 /// The one shape for all forms, whatever an answer is: a status, the name of an error, an exit code.
@@ -91,4 +93,59 @@ extension FailureTable where Answer == Int {
                 Row(500...599, .retry, .serverError),
             ], otherwise: .retry, .badAnswer)
     }
+}
+
+/// How long a receiver asks to be left alone.
+package enum RetryAfter {
+    /// Reads the value of the header, seconds or a date; `nil` when it is neither.
+    ///
+    /// Seconds may have a fraction, and all three forms of an HTTP date are read. A date that has passed gives
+    /// a negative duration.
+    ///
+    /// - Source: RFC 9110, section 10.2.3 and section 5.6.7.
+    package static func parse(_ text: String, now: Moment) -> Duration? {
+        if let seconds = Double(text), seconds.isFinite, text.utf8.allSatisfy({ $0 == 0x2e || $0.isDigit }) {
+            return .seconds(min(seconds, 1e9))
+        }
+        return moment(text, now: now).map { $0 - now }
+    }
+
+    private static func moment(_ text: String, now: Moment) -> Moment? {
+        // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
+        let words = text.split { $0 == " " || $0 == "-" || $0 == "," }.map(String.init)
+        switch words.count {
+        case 6 where words[5] == "GMT":
+            return make(day: words[1], month: words[2], year: words[3], time: words[4], now: now)
+        case 5:
+            return make(day: words[2], month: words[1], year: words[4], time: words[3], now: now)
+        default:
+            return nil
+        }
+    }
+
+    private static func make(day: String, month: String, year: String, time: String, now: Moment) -> Moment? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
+        guard let day = Int(day), let month = months.firstIndex(of: month), var year = Int(year),
+            (1...31).contains(day), (0...9999).contains(year), clock.count == 3,
+            (0...23).contains(clock[0]), (0...59).contains(clock[1]), (0...60).contains(clock[2])
+        else { return nil }
+        if year < 100 {
+            // Two digits are the century's in which the date is at most 50 years ahead.
+            let thisYear = CivilTime(now).date.year
+            year += thisYear - thisYear % 100
+            if year > thisYear + 50 { year -= 100 }
+        }
+        guard day <= CivilDate.days(inMonth: month + 1, of: year) else { return nil }
+        let date = CivilDate(year: year, month: month + 1, day: day)
+        let civil = CivilTime(date, hour: clock[0], minute: clock[1], second: min(clock[2], 59))
+        return Moment(seconds: civil.localSeconds)
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

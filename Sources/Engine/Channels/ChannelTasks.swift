@@ -1,4 +1,65 @@
-import Logging
+import Delivery
+package import Ledger
+package import Logging
+package import Timeline
+
+/// What those who serve channels work with, whatever the kind of their channels.
+package struct ChannelTools: Sendable {
+    let ledger: any Ledger
+    let clock: any WallClock
+    let activeConfiguration: ActiveConfiguration
+    let board: ChannelBoard
+    let logger: Logger
+
+    package init(
+        ledger: any Ledger, clock: any WallClock, activeConfiguration: ActiveConfiguration,
+        board: ChannelBoard, logger: Logger
+    ) {
+        self.ledger = ledger
+        self.clock = clock
+        self.activeConfiguration = activeConfiguration
+        self.board = board
+        self.logger = logger
+    }
+
+    /// The loop of the keeper of one channel.
+    func makeLoop(for channel: any Channel, complaint: Logger.Message) -> KeeperLoop {
+        var logger = logger
+        logger[metadataKey: "channel"] = "\(channel.name)"
+        return KeeperLoop(clock: clock, logger: logger, complaint: complaint)
+    }
+
+    /// Serves each channel of the configuration for which `makeWork` returns any, and follows each reload, until
+    /// cancelled.
+    ///
+    /// `reloaded` is called whenever the channels of the configuration are served.
+    func serve(
+        _ makeWork: (any Channel) -> (@Sendable () async throws -> Void)?,
+        reloaded: () async -> Void = {}
+    ) async throws {
+        var tasks = ChannelTasks(logger: logger)
+        for await _ in activeConfiguration.taps() {
+            let configuration = activeConfiguration.configuration
+            await tasks.serve(
+                configuration.channels.compactMap { channel in
+                    makeWork(channel).map { (channel.name, configuration.versions[channel.name] ?? 0, $0) }
+                })
+            await reloaded()
+        }
+        await tasks.end()
+        try Task.checkCancellation()
+    }
+
+    /// Notes how a channel is doing after it was sent something; trouble that begins is logged.
+    func note(
+        _ circuit: CircuitKeeper, after result: Result<Receipt, DeliveryError>, of channel: String,
+        at now: Moment, _ logger: Logger
+    ) {
+        let (state, error) = circuit.health(after: result)
+        guard board.note(state, of: channel, error: error, at: now), state != .working else { return }
+        logger.warning("channel failing", metadata: ["reason": "\(error ?? state.rawValue)"])
+    }
+}
 
 /// The tasks that serve channels: one a channel, kept over a reload that leaves its channel as it is.
 struct ChannelTasks {

@@ -41,7 +41,7 @@ package final class ActiveConfiguration: Sendable {
     }
 
     /// An element at once, and after each reload.
-    package func taps() -> AsyncStream<Void> { changes.listen(first: ()) }
+    package func taps() -> AsyncStream<Void> { changes.values(first: ()) }
 
     /// The channels that have an outbox.
     package var edges: [any EdgeChannel] { configuration.channels.compactMap { $0 as? any EdgeChannel } }
@@ -75,7 +75,7 @@ package final class Loading: Sendable {
 
     /// Returns once the jobs are loaded, or the task is cancelled.
     func wait() async {
-        for await _ in changes.listen(first: ()) where isDone { return }
+        for await _ in changes.values(first: ()) where isDone { return }
     }
 }
 

@@ -179,7 +179,7 @@ final class ItemCache: Turn {
                         "an event can't be read whole",
                         metadata: ["event.seq": "\(event.seq)", "reason": "\(fault)"])
                 }
-                turn.take(event)
+                turn.apply(event)
             }
             turn.changes.append(.moveConsumer(name: Self.consumer, from: cursor, to: last.seq))
         }
@@ -237,7 +237,7 @@ final class ItemCache: Turn {
             }
         case .report(let states):
             return try turn(by: input, on: Set(states.map(\.itemKey))) { turn in
-                for live in states { turn.take(live) }
+                for live in states { turn.apply(live) }
             }
         }
     }

@@ -8,8 +8,8 @@ import Tracking
 // What each kind of event comes to.
 
 extension ItemTurn {
-    /// Takes in an event: queues it for webhooks, and lets the item it is about decide.
-    mutating func take(_ record: EventRecord) {
+    /// Applies an event: queues it for webhooks, and lets the item it is about decide.
+    mutating func apply(_ record: EventRecord) {
         switch record.event.fact {
         case .messagePosted(let post): takeMessage(post, record)
         case .messageRead(let reading): takeRead(reading)
@@ -33,8 +33,8 @@ extension ItemTurn {
         }
     }
 
-    /// Takes in where a run is right now.
-    mutating func take(_ live: LiveState) {
+    /// Applies where a run is right now.
+    mutating func apply(_ live: LiveState) {
         let id = live.task.id
         let wish = (input.runs[id]?.spec ?? input.specs[id])?.notify
         let (now, fact) = (now, JobFact(live, at: now))
@@ -178,7 +178,7 @@ extension ItemTurn {
         matter.only = [name]
         let object = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
         let shown = dispatch(record, matter) { _ in [JSON.Member("channel", object)] }
-        say("This is a test of the channel \"\(name)\".", in: .test(name), on: shown, by: record)
+        post("This is a test of the channel \"\(name)\".", in: .test(name), on: shown, by: record)
     }
 
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
@@ -197,7 +197,7 @@ extension ItemTurn {
                 news.words(
                     of: channel.name, why, reason: channel.reason, isLevel: levels.contains(channel.name))
             }
-        say(text, in: .channel(channel.name), on: shown, by: record)
+        post(text, in: .channel(channel.name), on: shown, by: record)
     }
 
     /// The channel as the event left it.
@@ -223,7 +223,7 @@ extension ItemTurn {
             ? "The disk is full. No job starts before there is room; missed slots are then caught up."
             : "There is room on the disk again; jobs start as planned."
         // Also when it was full a moment ago: that there is room is what the reader waits for.
-        say(text, in: .ledger, on: shown, by: record, ringAgainAfter: .zero)
+        post(text, in: .ledger, on: shown, by: record, ringAgainAfter: .zero)
     }
 
     /// A clock that went back far may be wrong now, or was before: a person must look.
@@ -232,7 +232,7 @@ extension ItemTurn {
     ) {
         let shown = dispatch(record)
         let far = back.backSeconds.map { " by \(Duration.seconds($0).text)" } ?? ""
-        say(
+        post(
             "The clock went back\(far). Jobs follow it: times that come again run again.", in: .clock,
             on: shown, by: record)
     }
@@ -254,11 +254,11 @@ extension ItemTurn {
             ].compactMap(\.self)
         }
         guard let message = leftOut.message else { return }
-        say("The \(message).", in: .configuration, on: shown, by: record)
+        post("The \(message).", in: .configuration, on: shown, by: record)
     }
 
-    /// Says something in a thread of Belfry's own that only these channels show.
-    private mutating func say(
+    /// Posts a message in a thread of Belfry's own that only these channels show.
+    private mutating func post(
         _ text: String, in thread: OwnThread, on channels: [String], by record: EventRecord,
         ringAgainAfter: Duration = ThreadPolicy().ringAgainAfter
     ) {

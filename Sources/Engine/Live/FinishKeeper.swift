@@ -1,5 +1,6 @@
 package import Ledger
 package import Logging
+import Synchronization
 package import Timeline
 import Tracking
 
@@ -23,7 +24,7 @@ package actor FinishKeeper: Keeper {
     /// - Throws: a ``LedgerError`` that only a restart can clear.
     package func run() async throws { try await follow() }
 
-    func wakers() -> [Waker] { [.each(board.lessons.wanted.listen())] }
+    func wakers() -> [Waker] { [.each(board.lessons.wanted.values())] }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
         let (due, next) = await board.learners()
@@ -33,5 +34,68 @@ package actor FinishKeeper: Keeper {
         }
         let clock = loop.clock
         return .earliest(next.map { clock.now + max(.zero, $0 - clock.sinceBoot) })
+    }
+}
+
+/// The bells of a board whose runs learn from past ones.
+///
+/// The history of a job is read by ``FinishKeeper``, beside the keeper of runs: no start waits for it.
+final class Lessons: Sendable {
+    /// Rung when a run is under way that has not learned, unless the time of another one is awaited already.
+    let wanted = Broadcast<Void>()
+    /// Rung when runs have learned: there may be something to do for them earlier than before.
+    let given = Broadcast<Void>()
+    private let isAwaited = Mutex(false)
+
+    /// A run is under way that has not learned.
+    func want() {
+        let isFirst = isAwaited.withLock { isAwaited in
+            defer { isAwaited = true }
+            return !isAwaited
+        }
+        if isFirst { wanted.publish(()) }
+    }
+
+    /// Whoever gives lessons comes back by itself, or only when it is rung for.
+    func noteReturn(_ comesBack: Bool) { isAwaited.withLock { $0 = comesBack } }
+}
+
+extension LiveBoard {
+    /// How long a run is under way before the history of its job is read: one that is over by then costs no read.
+    package static let patience: Duration = .milliseconds(250)
+
+    /// The runs that have been under way for ``patience`` and have not learned, by job; and when, since boot, the next
+    /// one has.
+    func learners() -> (due: [String: [String]], next: Duration?) {
+        let now = loop.clock.sinceBoot
+        var (due, next) = ([String: [String]](), Duration?.none)
+        for (run, line) in lines where line.last == nil {
+            guard let moment = line.learnsAt else { continue }
+            if moment <= now {
+                due[line.tracker.live.task.name, default: []].append(run)
+            } else {
+                next = next.map { min($0, moment) } ?? moment
+            }
+        }
+        lessons.noteReturn(next != nil)
+        return (due, next)
+    }
+
+    /// Adopts what past runs of their job show, in these runs.
+    func teach(_ estimator: FinishEstimator, to runs: [String]) {
+        let now = loop.clock.now
+        for run in runs {
+            lines[run]?.learnsAt = nil
+            lines[run]?.hasLearned = true
+            _ = update(run) { [$0.tracker.learn(estimator, at: now)] }
+        }
+        lessons.given.publish(())
+    }
+
+    /// The run may have come under way: from then on it may learn.
+    func noteStart(of line: Line) {
+        guard line.tracker.live.state.isUnderWay, !line.hasLearned, line.learnsAt == nil else { return }
+        line.learnsAt = loop.clock.sinceBoot + Self.patience
+        lessons.want()
     }
 }

@@ -54,7 +54,7 @@ package actor LiveBoard: Keeper {
         /// When there is something to do for it, though nothing happens.
         var nextRefresh: Moment? {
             if last != nil { return nil }
-            var next = tracker.nextLook
+            var next = tracker.nextRefresh
             for held in [scanner.heldUntil, reader.heldUntil] {
                 if let held { next = next.map { min($0, held) } ?? held }
             }
@@ -164,7 +164,7 @@ package actor LiveBoard: Keeper {
             update(run) { line in
                 line.reader.receive([], at: now).map { line.receive($0, from: .native, at: now) }
                     + line.scan([], at: now)
-                    + [line.tracker.look(at: now)]
+                    + [line.tracker.refresh(at: now)]
             }
         }
     }
@@ -264,7 +264,7 @@ package actor LiveBoard: Keeper {
     }
 
     /// An element at once and after each change, conflated; ``changes(after:)`` shows what changed.
-    package nonisolated func taps() -> AsyncStream<Void> { watchers.listen(first: ()) }
+    package nonisolated func taps() -> AsyncStream<Void> { watchers.values(first: ()) }
 
     private func touch(_ line: Line) {
         version += 1

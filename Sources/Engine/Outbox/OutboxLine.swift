@@ -1,6 +1,7 @@
 import Delivery
 import Ledger
 import Logging
+import Synchronization
 import Timeline
 import Tracking
 
@@ -14,8 +15,8 @@ actor OutboxLine: Keeper {
     private let channel: any EdgeChannel
     let ledger: any Ledger
     var loop: KeeperLoop
+    private let tools: ChannelTools
     private let inHand: EntriesInHand
-    private let health: ChannelBoard
     private let retry = RetryPolicy()
     private var keeper = CircuitKeeper()
     private var stragglers = Stragglers()
@@ -29,17 +30,12 @@ actor OutboxLine: Keeper {
     private var clock: any WallClock { loop.clock }
     private var logger: Logger { loop.logger }
 
-    init(
-        channel: any EdgeChannel, ledger: any Ledger, clock: any WallClock, inHand: EntriesInHand,
-        health: ChannelBoard, logger: Logger
-    ) {
+    init(channel: any EdgeChannel, _ tools: ChannelTools) {
         self.channel = channel
-        self.ledger = ledger
-        self.inHand = inHand
-        self.health = health
-        var logger = logger
-        logger[metadataKey: "channel"] = "\(channel.name)"
-        loop = KeeperLoop(clock: clock, logger: logger, complaint: "the outbox can't be recorded")
+        self.tools = tools
+        ledger = tools.ledger
+        inHand = tools.activeConfiguration.inHand
+        loop = tools.makeLoop(for: channel, complaint: "the outbox can't be recorded")
     }
 
     func run() async throws {
@@ -192,15 +188,7 @@ actor OutboxLine: Keeper {
         if !changes.isEmpty { try await ledger.commit(changes) }
         next.keeper.isKept()
         (keeper, stragglers) = next
-        for end in ends { note(end) }
-    }
-
-    private func note(_ end: OutboxEnd) {
-        let (state, error) = keeper.health(after: end.result)
-        guard health.note(state, of: channel.name, error: error, at: clock.now), state != .working else {
-            return
-        }
-        logger.warning("channel failing", metadata: ["reason": "\(error ?? state.rawValue)"])
+        for end in ends { tools.note(keeper, after: end.result, of: channel.name, at: clock.now, logger) }
     }
 
     /// The fact that holds who fails although the channel works.
@@ -235,14 +223,14 @@ actor OutboxLine: Keeper {
             changes.append(.putChannel(kept))
         }
         let isOther = record?.identity.map { $0 != channel.identity } ?? false
-        if isOther { health.forget(channel.name) } else { stragglers = try await storedStragglers() }
+        if isOther { tools.board.forget(channel.name) } else { stragglers = try await storedStragglers() }
         let waiting = try await ledger.outboxCounts(byChannelIn: [.waiting])
         if isOther || (waiting[channel.name] != nil && !keeper.isDisabled) {
             changes.append(.releaseOutbox(OutboxRelease(channel: channel.name, at: now)))
         }
         if !changes.isEmpty { try await ledger.commit(changes) }
         if let (state, error) = keeper.knownTrouble {
-            health.note(state, of: channel.name, error: error, at: now)
+            tools.board.note(state, of: channel.name, error: error, at: now)
         }
         isRecalled = true
     }
@@ -252,4 +240,110 @@ actor OutboxLine: Keeper {
 private struct OutboxStart: Sendable {
     let entry: OutboxRecord
     let isWorking: Bool
+}
+
+/// How an attempt to send an entry ended.
+struct OutboxEnd: Sendable {
+    let entry: OutboxRecord
+    let result: Result<Receipt, DeliveryError>
+    /// Whether the channel was known to work when the entry was sent.
+    let wasWorking: Bool
+
+    /// What happens to the entry; nothing when the attempt was broken off by us.
+    func changes(at now: Moment, policy: RetryPolicy, random: Double) -> [Change] {
+        let counted = OutboxMove(of: entry) {
+            $0.attempted(result, at: now, policy: policy, random: random) != .uncounted
+        }
+        guard var move = counted else { return [] }
+        switch result {
+        case .success(let receipt):
+            move.status = receipt.status
+            return [.moveOutbox(move), .insertReceipt(ReceiptRecord(outbox: entry.id, receipt: receipt))]
+        case .failure(let error):
+            move.status = error.status
+            move.lastError = error.sentence
+            return [.moveOutbox(move)]
+        }
+    }
+}
+
+extension OutboxMove {
+    /// The step that the entry takes by `decide`; nil when that says that there is none.
+    init?(of record: OutboxRecord, _ decide: (inout OutboxEntry) -> Bool) {
+        var entry = OutboxEntry(record)
+        guard decide(&entry) else { return nil }
+        self.init(
+            id: record.id, from: record.state, attempts: record.attempts, to: entry.state,
+            nextAttempts: entry.attempts)
+        nextAt = entry.nextAt
+        settledAt = entry.settledAt
+    }
+}
+
+extension OutboxEntry {
+    /// The decider of a stored entry.
+    init(_ record: OutboxRecord) {
+        self.init(
+            state: record.state, attempts: record.attempts, nextAt: record.nextAt,
+            createdAt: record.createdAt, settledAt: record.settledAt)
+    }
+}
+
+/// Which outbox entries are being sent, and which are being rewritten: one entry is never both.
+///
+/// What is being sent has no mark in the ledger, which would cost a sync for each webhook. Without this, an
+/// entry could be rewritten while its old text is on the way, and the new text would never be sent.
+package final class EntriesInHand: Sendable {
+    private struct State {
+        var sent: Set<String> = []
+        var rewritten: Set<String> = []
+        var rewritings: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let ends = Broadcast<Void>()
+
+    package init() {}
+
+    /// How many rewritings have begun so far: asked before a sender reads entries.
+    package var rewritings: UInt64 { state.withLock { $0.rewritings } }
+
+    /// Takes an entry to send it.
+    ///
+    /// Refused when anything was, or is being, rewritten since `rewritings` was asked: what was read may be
+    /// old.
+    package func beginSending(_ id: String, readAfter rewritings: UInt64) -> Bool {
+        state.withLock { state in
+            guard state.rewritings == rewritings, state.rewritten.isEmpty else { return false }
+            return state.sent.insert(id).inserted
+        }
+    }
+
+    /// The entries that are being sent now.
+    package var sending: Set<String> { state.withLock { $0.sent } }
+
+    /// The attempt is recorded.
+    package func endSending(_ id: String) {
+        state.withLock { _ = $0.sent.remove(id) }
+    }
+
+    /// Takes an entry to rewrite it; refused while it is being sent.
+    package func beginRewriting(_ id: String) -> Bool {
+        state.withLock { state in
+            guard !state.sent.contains(id) else { return false }
+            state.rewritings += 1
+            state.rewritten.insert(id)
+            return true
+        }
+    }
+
+    /// The new text is in the ledger, or will not be.
+    package func endRewriting(_ ids: Set<String>) {
+        if ids.isEmpty { return }
+        state.withLock { $0.rewritten.subtract(ids) }
+        ends.publish(())
+    }
+
+    /// An element after each rewriting, for those who were refused.
+    package func taps() -> AsyncStream<Void> { ends.values() }
 }

@@ -1,4 +1,5 @@
 import Cron
+import Delivery
 import Ledger
 import Logging
 import Timeline
@@ -7,8 +8,6 @@ import Tracking
 extension SlotKeeper {
     /// How often an edit is planned again because a run it withdraws was started meanwhile.
     private static let plans = 3
-    /// The boot whose `startup` runs are made.
-    private static let bootFact = "slots.boot"
 
     // MARK: Edits
 
@@ -91,61 +90,6 @@ extension SlotKeeper {
         book.rechain(job.name)
     }
 
-    // MARK: After the last end
-
-    /// Finds when the jobs run next that run after their last end, of those that are not at it.
-    ///
-    /// The first run is due at once, and so is one whose end lies in a future that a set-back clock took away,
-    /// after its interval.
-    func followEnds() async throws(LedgerError) {
-        for name in book.unchained {
-            guard let entry = book[name], case .after(let interval) = entry.schedule else {
-                book.rechain(name)
-                continue
-            }
-            guard !runs.census.isBusy(name) else {
-                runs.census.awaitEnd(of: name)
-                continue
-            }
-            let last = try await ledger.runs(RunFilter(job: name, limit: 1)).first
-            let now = clock.now
-            if let last {
-                guard last.state.isEnded else { continue }
-                let due = min((last.endedAt ?? now) + interval, now + interval)
-                book.chain(name, at: due, by: RunCause.after(last.id))
-            } else {
-                book.chain(name, at: now, by: RunCause.after("start-\(entry.revision)"))
-            }
-        }
-    }
-
-    // MARK: After the start of the machine
-
-    /// Makes the runs of the jobs that run once after each start of the machine, unless that was done.
-    func makeRuns(ofBoot boot: String) async -> Result<Void, EngineError> {
-        do throws(LedgerError) {
-            if try await ledger.fact(named: Self.bootFact) == boot { return .success(()) }
-            try await settle(until: clock.now)
-            var rest = book.namesOfStarts[...]
-            repeat {
-                // The cause keeps a second try, after a crash between two parts, from doubling the first.
-                var batch = SlotBatch(
-                    watermark: progress.watermark, until: progress.watermark.decidedUntil, now: clock.now)
-                for entry in rest.prefix(Self.batch / 2 - 2).compactMap({ book[$0] }) {
-                    let isBusy = entry.policies.overlap == .skip && runs.census.isBusy(entry.name)
-                    batch.add(startOf: boot, entry, isBusy: isBusy, makeID: runs.makeID)
-                }
-                rest = rest.dropFirst(Self.batch / 2 - 2)
-                try await commit(
-                    batch, isLast: true,
-                    joining: rest.isEmpty ? [.setFact(name: Self.bootFact, value: boot)] : [])
-            } while !rest.isEmpty
-            return .success(())
-        } catch {
-            return .failure(.ledger(error))
-        }
-    }
-
     // MARK: Zone data
 
     /// Follows the zone data that were announced; they stay announced when that fails.
@@ -183,5 +127,166 @@ extension SlotKeeper {
                 ])
         }
         schedules.follow(release)
+    }
+}
+
+/// What edits of jobs come to: the changes of the ledger, and what the book does once they are made.
+struct JobPlan {
+    private(set) var changes: [Change] = []
+    private(set) var steps: [(edit: JobEdit, record: JobRecord)] = []
+    /// Runs that had not been started and end with their job, or with its old definition.
+    private(set) var withdrawn: [RunRecord] = []
+    private let afterStop: Bool
+
+    /// Plans `edits` on top of what is `stored` of their jobs, by name; all of them or none.
+    ///
+    /// Those that were made `afterStop`, while no daemon ran, let the old definitions start nothing any more.
+    init(
+        _ edits: [JobEdit], stored jobs: [String: JobRecord], ledger: any Ledger, afterStop: Bool = false,
+        at now: Moment
+    ) async throws(EngineError) {
+        self.afterStop = afterStop
+        for edit in edits {
+            let stored = jobs[edit.job]
+            try Self.checkOwner(of: stored, edit)
+            do throws(LedgerError) {
+                try await add(edit, stored, ledger, at: now)
+            } catch {
+                throw .ledger(error)
+            }
+            if steps.last?.edit != edit { throw .noSuchJob(edit.job) }
+        }
+    }
+
+    /// Files and people never take a job from each other, and nobody takes one unawares, also when two do it at
+    /// the same time.
+    private static func checkOwner(of stored: JobRecord?, _ edit: JobEdit) throws(EngineError) {
+        switch (edit, stored) {
+        case (.add, let stored?):
+            throw .nameTaken(stored.name, place: stored.place)
+        case (.revise(let spec, _), nil):
+            throw .noSuchJob(spec.name)
+        case (.revise(_, let revision), let stored?) where stored.revision != revision:
+            throw .changedMeanwhile(stored.name)
+        case (.put(_, let origin, _), let stored?) where (stored.origin == .file) != (origin == .file):
+            guard stored.origin == .file else { throw .nameTaken(stored.name) }
+            throw .ownedByFile(job: stored.name, place: stored.place ?? "")
+        default: return
+        }
+    }
+
+    private mutating func add(
+        _ edit: JobEdit, _ stored: JobRecord?, _ ledger: any Ledger, at now: Moment
+    ) async throws(LedgerError) {
+        switch edit {
+        case .add(let spec, let origin, let place):
+            try await put(spec, stored, origin: origin, place: place, edit, ledger, at: now)
+        case .revise(let spec, _):
+            let origin = stored?.origin ?? .cli
+            try await put(spec, stored, origin: origin, place: stored?.place, edit, ledger, at: now)
+        case .put(let spec, let origin, let place):
+            try await put(spec, stored, origin: origin, place: place, edit, ledger, at: now)
+        case .remove(let name):
+            guard let stored else { return }
+            changes.append(.removeJob(name: name, revision: stored.revision))
+            if stored.origin == .file, let pause = stored.pause {
+                changes.append(.setFact(name: Pause.fact(of: name), value: pause.text))
+            }
+            for run in try await waiting(of: name, ledger) { withdraw(run, .jobRemoved, at: now) }
+            steps.append((edit, stored))
+        case .pause(let name, let note):
+            guard var stored else { return }
+            stored.pause = Pause(since: now, note: note)
+            changes.append(.pauseJob(name: name, stored.pause))
+            steps.append((edit, stored))
+        case .resume(let name):
+            guard var stored else { return }
+            stored.pause = nil
+            changes.append(.pauseJob(name: name, nil))
+            steps.append((edit, stored))
+        }
+    }
+
+    /// A job that a file drops and names again is as still as it was: its pause is no configuration.
+    private mutating func restorePause(of record: inout JobRecord, _ ledger: any Ledger)
+        async throws(LedgerError)
+    {
+        let fact = Pause.fact(of: record.name)
+        guard record.origin == .file, let kept = try await ledger.fact(named: fact) else { return }
+        record.pause = Pause(kept)
+        changes.append(.setFact(name: fact, value: nil))
+    }
+
+    private mutating func put(
+        _ written: JobSpec, _ stored: JobRecord?, origin: JobOrigin, place: String?, _ edit: JobEdit,
+        _ ledger: any Ledger, at now: Moment
+    ) async throws(LedgerError) {
+        let spec = Self.anchored(written, stored, at: now)
+        var record = JobRecord(
+            spec: spec, origin: origin, place: place, revision: 0, since: now, pause: stored?.pause)
+        if let stored {
+            let isSame = stored.spec == spec
+            record.revision = isSame ? stored.revision : stored.revision + 1
+            if isSame { record.since = stored.since }
+            if !isSame, afterStop {
+                // A person's request, and a run whose first attempt was made, stay.
+                for run in try await waiting(of: spec.name, ledger)
+                where run.kind == .scheduled && run.attempt == 1 {
+                    withdraw(run, .definitionChanged, at: now)
+                }
+            }
+        } else {
+            record.revision = try await ledger.lastRevision(of: spec.name) + 1
+            try await restorePause(of: &record, ledger)
+        }
+        changes.append(.putJob(record, replacing: stored?.revision))
+        steps.append((edit, record))
+    }
+
+    /// The spec with the anchor of its grid: from now on, or where it has been while the schedule stays the same.
+    private static func anchored(_ written: JobSpec, _ stored: JobRecord?, at now: Moment) -> JobSpec {
+        var spec = written
+        spec.schedule.note(
+            made: now, replacing: stored?.spec.schedule, activeSince: stored?.since ?? now)
+        return spec
+    }
+
+    /// The jobs of which another revision is active afterwards than is `stored`, or none.
+    func outdated(of stored: [String: JobRecord]) -> Set<String> {
+        let changed = steps.filter { edit, record in
+            if case .remove = edit { return true }
+            return stored[record.name]?.revision != record.revision
+        }
+        return Set(changed.map(\.record.name))
+    }
+
+    private func waiting(of job: String, _ ledger: any Ledger) async throws(LedgerError) -> [RunRecord] {
+        try await ledger.runs(RunFilter(job: job, states: [.scheduled, .queued])).filter { $0.spec == nil }
+    }
+
+    /// A run that waits goes with its job; one that was started goes on.
+    private mutating func withdraw(_ run: RunRecord, _ reason: RunReason, at now: Moment) {
+        var move = RunMove(run, from: [.scheduled, .queued], to: .canceled, reason: reason)
+        move.endedAt = now
+        changes += [
+            .moveRun(move),
+            .append(
+                NewEvent(.runCanceled(Fact.End(Fact.Run(run), reason: reason)), at: now)),
+        ]
+        withdrawn.append(run)
+    }
+}
+
+/// How a pause is kept while its job is in no file.
+extension Pause {
+    fileprivate static func fact(of job: String) -> String { "pause of \(job)" }
+
+    /// The microseconds since 1970, and the note after a space.
+    fileprivate var text: String { "\(since.microseconds)" + (note.map { " \($0)" } ?? "") }
+
+    fileprivate init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let microseconds = Int64(parts[0]) else { return nil }
+        self.init(since: Moment(microseconds: microseconds), note: parts.count > 1 ? String(parts[1]) : nil)
     }
 }

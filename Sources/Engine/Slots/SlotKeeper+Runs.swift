@@ -1,8 +1,14 @@
+import Cron
 import Ledger
 import Timeline
 import Tracking
 
+// Runs of requests, of the end of the run before and of the start of the machine; and those that wait for their spread.
+
 extension SlotKeeper {
+    /// The boot whose `startup` runs are made.
+    private static let bootFact = "slots.boot"
+
     // MARK: Requests
 
     /// Makes the runs that were asked for, all in one transaction.
@@ -76,6 +82,61 @@ extension SlotKeeper {
         let commit = try await ledger.commit(entries.map(\.start) + replaced)
         note(commit, made: [], touched: touched)
         runs.note(changed: entries.map(\.run))
+    }
+
+    // MARK: After the last end
+
+    /// Finds when the jobs run next that run after their last end, of those that are not at it.
+    ///
+    /// The first run is due at once, and so is one whose end lies in a future that a set-back clock took away,
+    /// after its interval.
+    func followEnds() async throws(LedgerError) {
+        for name in book.unchained {
+            guard let entry = book[name], case .after(let interval) = entry.schedule else {
+                book.rechain(name)
+                continue
+            }
+            guard !runs.census.isBusy(name) else {
+                runs.census.awaitEnd(of: name)
+                continue
+            }
+            let last = try await ledger.runs(RunFilter(job: name, limit: 1)).first
+            let now = clock.now
+            if let last {
+                guard last.state.isEnded else { continue }
+                let due = min((last.endedAt ?? now) + interval, now + interval)
+                book.chain(name, at: due, by: RunCause.after(last.id))
+            } else {
+                book.chain(name, at: now, by: RunCause.after("start-\(entry.revision)"))
+            }
+        }
+    }
+
+    // MARK: After the start of the machine
+
+    /// Makes the runs of the jobs that run once after each start of the machine, unless that was done.
+    func makeRuns(ofBoot boot: String) async -> Result<Void, EngineError> {
+        do throws(LedgerError) {
+            if try await ledger.fact(named: Self.bootFact) == boot { return .success(()) }
+            try await settle(until: clock.now)
+            var rest = book.namesOfStarts[...]
+            repeat {
+                // The cause keeps a second try, after a crash between two parts, from doubling the first.
+                var batch = SlotBatch(
+                    watermark: progress.watermark, until: progress.watermark.decidedUntil, now: clock.now)
+                for entry in rest.prefix(Self.batch / 2 - 2).compactMap({ book[$0] }) {
+                    let isBusy = entry.policies.overlap == .skip && runs.census.isBusy(entry.name)
+                    batch.add(startOf: boot, entry, isBusy: isBusy, makeID: runs.makeID)
+                }
+                rest = rest.dropFirst(Self.batch / 2 - 2)
+                try await commit(
+                    batch, isLast: true,
+                    joining: rest.isEmpty ? [.setFact(name: Self.bootFact, value: boot)] : [])
+            } while !rest.isEmpty
+            return .success(())
+        } catch {
+            return .failure(.ledger(error))
+        }
     }
 }
 

@@ -4,6 +4,22 @@ import Ledger
 import Logging
 import Timeline
 
+/// Brings what channels that edit in place show to what they should, each channel by itself.
+package struct SurfaceKeeper: Sendable {
+    private let tools: ChannelTools
+
+    package init(_ tools: ChannelTools) {
+        self.tools = tools
+    }
+
+    /// Serves every channel of the configuration, and follows each reload, until cancelled.
+    package func run() async throws {
+        try await tools.serve { [tools] channel in
+            (channel as? any LevelChannel).map { SurfaceLine(channel: $0, tools).run }
+        }
+    }
+}
+
 /// The surfaces of one channel: a level, not a queue. Whatever was missed, only the newest version is shown.
 actor SurfaceLine: Keeper {
     /// What was wanted longer ago than this is shown without a ring when the far end comes back.
@@ -14,8 +30,7 @@ actor SurfaceLine: Keeper {
     private let channel: any LevelChannel
     let ledger: any Ledger
     var loop: KeeperLoop
-    private let activeConfiguration: ActiveConfiguration
-    private let health: ChannelBoard
+    private let tools: ChannelTools
     private let signals = Inbox<SurfaceSignal>()
     private var keeper = CircuitKeeper()
     private var isRecalled = false
@@ -33,18 +48,11 @@ actor SurfaceLine: Keeper {
     private var clock: any WallClock { loop.clock }
     private var logger: Logger { loop.logger }
 
-    init(
-        channel: any LevelChannel, ledger: any Ledger, clock: any WallClock,
-        activeConfiguration: ActiveConfiguration,
-        health: ChannelBoard, logger: Logger
-    ) {
+    init(channel: any LevelChannel, _ tools: ChannelTools) {
         self.channel = channel
-        self.ledger = ledger
-        self.activeConfiguration = activeConfiguration
-        self.health = health
-        var logger = logger
-        logger[metadataKey: "channel"] = "\(channel.name)"
-        loop = KeeperLoop(clock: clock, logger: logger, complaint: "surfaces can't be recorded")
+        self.tools = tools
+        ledger = tools.ledger
+        loop = tools.makeLoop(for: channel, complaint: "surfaces can't be recorded")
     }
 
     func run() async throws { try await follow() }
@@ -95,7 +103,7 @@ actor SurfaceLine: Keeper {
     /// Its ids stay: a server that only hung still knows them, and another one reports its own.
     private func isAway(_ reason: String, isAbsent: Bool = false) {
         generation = nil
-        let isNew = health.note(
+        let isNew = tools.board.note(
             .away, of: channel.name, error: reason, isAbsent: isAbsent, at: clock.now)
         if isNew {
             logger.notice("channel unavailable; its notices wait", metadata: ["reason": "\(reason)"])
@@ -124,7 +132,7 @@ actor SurfaceLine: Keeper {
         rests.restart()
         (generation, lastGeneration) = (newGeneration, newGeneration)
         let trouble = keeper.isOpen ? keeper.knownTrouble : nil
-        health.note(trouble?.0 ?? .working, of: channel.name, error: trouble?.1, at: clock.now)
+        tools.board.note(trouble?.0 ?? .working, of: channel.name, error: trouble?.1, at: clock.now)
     }
 
     private func hasStale(_ generation: String) async throws(LedgerError) -> Bool {
@@ -189,11 +197,7 @@ actor SurfaceLine: Keeper {
         }
         next.isKept()
         keeper = next
-        let (state, error) = keeper.health(after: result)
-        guard health.note(state, of: channel.name, error: error, at: reading.now), state != .working else {
-            return
-        }
-        logger.warning("channel failing", metadata: ["reason": "\(error ?? state.rawValue)"])
+        tools.note(keeper, after: result, of: channel.name, at: reading.now, logger)
     }
 
     // MARK: What it should show
@@ -288,7 +292,7 @@ actor SurfaceLine: Keeper {
         case .waitUntil(let moment): return moment
         case .waitForProbe, .refused: return nil
         }
-        let bot = activeConfiguration.configuration.bot(snapshot.bot)
+        let bot = tools.activeConfiguration.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(
             snapshot, manner: bot.manner, jobIcon: try await jobIcon(of: snapshot))
         let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote

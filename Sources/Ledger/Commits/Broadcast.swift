@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ```swift
 /// let touched = Broadcast<Set<Station>> { $0.formUnion($1) }
-/// for await stations in touched.listen() { ... }
+/// for await stations in touched.values() { ... }
 /// ```
 package final class Broadcast<Value: Sendable>: Sendable {
     private struct State {
@@ -25,7 +25,7 @@ package final class Broadcast<Value: Sendable>: Sendable {
     /// Everything published from now on, after `first` where it is given.
     ///
     /// Ends with ``end()``, and when its reader is cancelled.
-    package func listen(first: Value? = nil) -> AsyncStream<Value> {
+    package func values(first: Value? = nil) -> AsyncStream<Value> {
         let listener = Listener(first, merge: merge)
         add(listener)
         return AsyncStream {
@@ -40,7 +40,7 @@ package final class Broadcast<Value: Sendable>: Sendable {
     /// Calls `notify` with each value published from now on, in order, on the thread that publishes it: `notify` must be
     /// short and must not wait.
     ///
-    /// A reader of ``listen(first:)`` is a task that has to be woken; this is for what only passes the news on.
+    /// A reader of ``values(first:)`` is a task that has to be woken; this is for what only passes the news on.
     package func observe(_ notify: @escaping @Sendable (Value) -> Void) -> Observation {
         let listener = Listener(nil, merge: merge, notify: notify)
         add(listener)
@@ -156,4 +156,38 @@ private final class Listener<Value: Sendable>: Sendable {
             if let answer { reader.resume(returning: answer) }
         }
     }
+}
+
+/// The state of the store between the commits.
+package enum StoreCondition: Hashable, Sendable {
+    /// It accepts everything. Becomes any other.
+    case sound
+    /// The disk is full, and the reserve is freed: new work is refused, changes that end old work are not.
+    /// Becomes `.sound` when the space could be reserved again.
+    case short
+    /// The last commit failed for this reason. Becomes `.sound` by the next one that does not.
+    case refusing(LedgerError)
+}
+
+/// The store's condition, published when it changes.
+final class StoreHealth: Sendable {
+    private let current = Mutex(StoreCondition.sound)
+    private let changes = Broadcast<StoreCondition>()
+
+    var condition: StoreCondition { current.withLock { $0 } }
+
+    func note(_ condition: StoreCondition) {
+        current.withLock { current in
+            guard current != condition else { return }
+            current = condition
+            changes.publish(condition)
+        }
+    }
+
+    /// The condition at once, then each change; a slow listener sees the newest.
+    func conditions() -> AsyncStream<StoreCondition> {
+        current.withLock { changes.values(first: $0) }
+    }
+
+    func end() { changes.end() }
 }

@@ -20,7 +20,7 @@ extension CommittingLedger {
 
     package func unfollow(_ turn: any Turn & AnyObject) { committer.followers.remove(turn) }
 
-    package func commits() -> AsyncStream<Set<Station>> { committer.feed.listen() }
+    package func commits() -> AsyncStream<Set<Station>> { committer.feed.values() }
 
     package func observeCommits(_ notify: @escaping @Sendable (Set<Station>) -> Void) -> Observation {
         committer.feed.observe(notify)
@@ -28,7 +28,7 @@ extension CommittingLedger {
 
     package var condition: StoreCondition { committer.health.condition }
 
-    package func conditions() -> AsyncStream<StoreCondition> { committer.health.listen() }
+    package func conditions() -> AsyncStream<StoreCondition> { committer.health.conditions() }
 
     /// How many transactions were committed so far: less than lists, when lists shared one.
     package var transactions: Int { committer.transactions }

@@ -70,24 +70,29 @@ package enum JobForm: Hashable, Sendable {
             let bytes = try Self.bytes(text)
             guard bytes >= least else { throw JobFault("must be at least \(least)") }
             return .int(bytes)
-        case .text(let longest):
-            guard text.utf8.count <= longest else { throw JobFault("has more than \(longest) bytes") }
-        case .botName: if let fault = JobName.fault(in: text) { throw JobFault("\"\(text)\": \(fault)") }
-        case .icon:
-            if let fault = IconName.fault(in: text) {
-                throw JobFault(
-                    "\"\(text)\" \(fault)", hint: "write a name such as drive-harddisk, or a path from /")
-            }
-        case .path:
-            guard text.hasPrefix("/") else {
-                let isHome = text.hasPrefix("~")
-                throw JobFault(
-                    "must be an absolute path",
-                    hint: isHome ? "write it out, as /home/NAME\(text.dropFirst())" : nil)
-            }
+        case .text, .botName, .icon, .path:
+            try checkText(text)
+            return .string(text)
         case .words, .variables, .input: throw .wrongKind
         }
-        return .string(text)
+    }
+
+    /// What may stand in a text of this form.
+    private func checkText(_ text: String) throws(JobFault) {
+        switch self {
+        case .text(let longest) where text.utf8.count > longest:
+            throw JobFault("has more than \(longest) bytes")
+        case .botName: if let fault = JobName.fault(in: text) { throw JobFault("\"\(text)\": \(fault)") }
+        case .icon:
+            guard let fault = IconName.fault(in: text) else { return }
+            throw JobFault(
+                "\"\(text)\" \(fault)", hint: "write a name such as drive-harddisk, or a path from /")
+        case .path where !text.hasPrefix("/"):
+            throw JobFault(
+                "must be an absolute path",
+                hint: text.hasPrefix("~") ? "write it out, as /home/NAME\(text.dropFirst())" : nil)
+        default: return
+        }
     }
 
     /// Reads the JSON of a draft.

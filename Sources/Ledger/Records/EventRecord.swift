@@ -36,3 +36,61 @@ extension Fact.Run {
         self.init(job: run.job, id: run.id, bot: run.bot)
     }
 }
+
+/// What was decided about an event, or about the item that took it in, for one channel.
+package struct VerdictRecord: Hashable, Sendable {
+    /// The decision.
+    package enum Action: String, Hashable, Sendable, Codable {
+        case send, hold, suppress
+    }
+
+    /// The event's number; of an item the newest event that it had processed.
+    package var event: Int64
+    package var channel: String
+    /// The text form of the item's key; nil: the event itself was sent.
+    package var item: String?
+    /// When it was decided.
+    package var at: Moment
+    package var action: Action
+    package var stage: StageName
+    /// Why, as an enum's text.
+    package var reason: String
+    /// Until when it is held.
+    package var until: Moment?
+
+    /// A verdict about an event, or about an item.
+    package init(_ verdict: Verdict, of event: Int64, item: String? = nil, at moment: Moment) {
+        self.event = event
+        self.item = item
+        at = moment
+        channel = verdict.channel
+        stage = verdict.stage
+        switch verdict.action {
+        case .send(let dispatch):
+            action = .send
+            reason = dispatch.reason
+        case .hold(_, let until, let why):
+            action = .hold
+            reason = why.rawValue
+            self.until = until
+        case .suppress(let why):
+            action = .suppress
+            reason = why.rawValue
+        }
+    }
+
+    /// One of its parts.
+    package init(
+        event: Int64, channel: String, item: String?, at: Moment, action: Action, stage: StageName,
+        reason: String, until: Moment?
+    ) {
+        self.event = event
+        self.channel = channel
+        self.item = item
+        self.at = at
+        self.action = action
+        self.stage = stage
+        self.reason = reason
+        self.until = until
+    }
+}

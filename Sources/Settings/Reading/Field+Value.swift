@@ -52,9 +52,6 @@ extension Field {
     /// A duration such as `90s`, `15m`, `1h30m`.
     func duration() -> Duration? { Duration(json: value(.duration(orZero: true))) }
 
-    /// A whole number within limits.
-    func number(in limits: ClosedRange<Int>) -> Int? { value(.number(limits))?.int }
-
     /// One of a few words; those of `later` deserve another sentence than "unknown".
     func choice(of words: [String], later: [String] = []) -> String? {
         guard let text = word() else { return nil }

@@ -1,6 +1,7 @@
 import API
 import APIClient
 import ArgumentParser
+import Host
 import Ledger
 
 struct OutboxCommand: ParsableCommand {

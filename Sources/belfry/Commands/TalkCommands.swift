@@ -2,6 +2,7 @@ import API
 import APIClient
 import ArgumentParser
 import Glibc
+import Host
 import Ledger
 import TerminalView
 

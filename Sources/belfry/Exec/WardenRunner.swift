@@ -20,7 +20,6 @@ final class WardenRunner: ExecRunner {
     private var tracker: LiveTracker
     private var scanner = OutputScanner()
     private var reader = ProgressLine()
-    private var refusal: ExecEnd?
 
     /// Starts a warden in a folder of its own, and writes down that the run is about to begin.
     init(_ request: ExecRequest) throws {
@@ -133,7 +132,7 @@ final class WardenRunner: ExecRunner {
 
     func endBeforeStart(hasStarted: Bool) throws -> ExecEnd? {
         let now = Moment.now
-        if let at = tracker.nextLook, at <= now { _ = tracker.look(at: now) }
+        if let at = tracker.nextRefresh, at <= now { _ = tracker.refresh(at: now) }
         for report in scanner.receive([], at: now) { _ = tracker.receive(report, from: .text, at: now) }
         for report in reader.receive([], at: now) { _ = tracker.receive(report, from: .native, at: now) }
         return nil

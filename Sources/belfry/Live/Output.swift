@@ -1,5 +1,6 @@
 import API
 import APIClient
+import Host
 import Tracking
 
 /// What a run prints.

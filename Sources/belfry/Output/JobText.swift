@@ -1,5 +1,6 @@
 import API
 import APIClient
+import Host
 import TerminalView
 import Tracking
 

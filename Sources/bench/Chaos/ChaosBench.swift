@@ -105,21 +105,28 @@ enum ChaosBench {
         let verdict = try await ChaosVerdict(
             of: home, kills: kills, threads: threads, webhooks: ["hook": steady, "sick": sick],
             mayLose: victim == .warden)
-        faults += verdict.faults
-        // What never came to pass was not proved.
-        if victim == .daemon, kills.count >= 10, verdict.adopted == 0 { faults.append("no run was adopted") }
-        if victim == .daemon, kills.count >= 10, verdict.changed == 0 {
-            faults.append("no slot was missed by a changed definition")
-        }
-        if kills.count >= 10, sick.refused == 0 { faults.append("no receiver had an outage") }
-        if victim == .warden, kills.count >= 4, verdict.lost + verdict.retries == 0 {
-            faults.append("no run lost its warden")
-        }
+        faults += verdict.faults + unproved(verdict, victim, kills: kills.count, refused: sick.refused)
         show(
             verdict, victim, kills: kills.count, seconds: watch.seconds, edits: home.edits.editions.count,
             refused: sick.refused, faults)
         if !faults.isEmpty { folder.isKept = true }
         return faults.isEmpty
+    }
+
+    /// What never came to pass, and so was not proved.
+    private static func unproved(
+        _ verdict: ChaosVerdict, _ victim: Victim, kills: Int, refused: Int
+    ) -> [String] {
+        var faults: [String] = []
+        if victim == .daemon, kills >= 10, verdict.adopted == 0 { faults.append("no run was adopted") }
+        if victim == .daemon, kills >= 10, verdict.changed == 0 {
+            faults.append("no slot was missed by a changed definition")
+        }
+        if kills >= 10, refused == 0 { faults.append("no receiver had an outage") }
+        if victim == .warden, kills >= 4, verdict.lost + verdict.retries == 0 {
+            faults.append("no run lost its warden")
+        }
+        return faults
     }
 
     /// A life of random length, sometimes no longer than a daemon's start, with a message at a random moment.

@@ -83,12 +83,10 @@ struct Tower {
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             dispatcher: dispatcher,
             makeID: freshID, logger: quiet)
-        let pump = OutboxPump(
-            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: health,
+        let tools = ChannelTools(
+            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: health,
             logger: quiet)
-        let surfaces = SurfaceKeeper(
-            ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, channels: health,
-            logger: quiet)
+        let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board,
             activeConfiguration: activeConfiguration,

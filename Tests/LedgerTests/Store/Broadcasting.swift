@@ -6,11 +6,11 @@ import Testing
     @Test func `reaches every listener from its beginning on`() async {
         let numbers = Broadcast<Int>()
         var (early, first) = (
-            numbers.listen().makeAsyncIterator(), numbers.listen(first: 0).makeAsyncIterator()
+            numbers.values().makeAsyncIterator(), numbers.values(first: 0).makeAsyncIterator()
         )
         #expect(await first.next() == 0)
         numbers.publish(1)
-        var late = numbers.listen().makeAsyncIterator()
+        var late = numbers.values().makeAsyncIterator()
         #expect(await early.next() == 1)
         #expect(await first.next() == 1)
         numbers.publish(2)
@@ -19,7 +19,7 @@ import Testing
 
     @Test func `gives a slow listener the newest value`() async {
         let numbers = Broadcast<Int>()
-        var slow = numbers.listen(first: 0).makeAsyncIterator()
+        var slow = numbers.values(first: 0).makeAsyncIterator()
         for number in 1...9 { numbers.publish(number) }
         #expect(await slow.next() == 9)
         numbers.publish(10)
@@ -28,7 +28,7 @@ import Testing
 
     @Test func `gives a slow listener all that it missed as one value, where values are merged`() async {
         let letters = Broadcast<Set<String>> { $0.formUnion($1) }
-        var slow = letters.listen().makeAsyncIterator()
+        var slow = letters.values().makeAsyncIterator()
         letters.publish(["a"])
         letters.publish(["b", "a"])
         #expect(await slow.next() == ["a", "b"])
@@ -36,16 +36,16 @@ import Testing
 
     @Test func `ends after what was published before, also when nobody holds it any more`() async {
         var numbers: Broadcast<Int>? = Broadcast<Int>()
-        var listener = numbers?.listen().makeAsyncIterator()
+        var listener = numbers?.values().makeAsyncIterator()
         numbers?.publish(1)
         numbers?.end()
         #expect(await listener?.next() == 1)
         #expect(await listener?.next() == Int?.none)
-        var late = numbers?.listen(first: 7).makeAsyncIterator()
+        var late = numbers?.values(first: 7).makeAsyncIterator()
         #expect(await late?.next() == 7)
         #expect(await late?.next() == Int?.none)
         numbers = Broadcast<Int>()
-        let waiting = Task { [stream = numbers?.listen()] in
+        let waiting = Task { [stream = numbers?.values()] in
             guard let stream else { return }
             for await _ in stream {}
         }
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `lets a cancelled listener go`() async {
         let numbers = Broadcast<Int>()
-        let waiting = Task { [stream = numbers.listen()] in for await _ in stream {} }
+        let waiting = Task { [stream = numbers.values()] in for await _ in stream {} }
         waiting.cancel()
         await waiting.value
     }

@@ -1,3 +1,4 @@
+package import Delivery
 package import Timeline
 package import Tracking
 
@@ -92,5 +93,77 @@ package struct ProcessMark: Hashable, Sendable, Codable {
         self.pid = pid
         self.startTime = startTime
         self.boot = boot
+    }
+}
+
+/// An outbox entry's step, after an attempt or at a person's request.
+///
+/// A nil ``lastError`` or ``status`` leaves what was known; ``nextAt`` and ``settledAt`` are set or cleared
+/// by every move.
+package struct OutboxMove: Hashable, Sendable {
+    package var id: String
+    /// Guard: the state it is in now.
+    package var from: OutboxState
+    /// Guard: how often it was attempted before.
+    package var attempts: Int
+    package var to: OutboxState
+    /// How often it was attempted after this.
+    package var nextAttempts: Int
+    /// When it is due again; only with `.pending`, and with `.held`, of which it is the end.
+    package var nextAt: Moment?
+    /// What went wrong, one line without secrets.
+    package var lastError: String?
+    /// The HTTP status of the last answer.
+    package var status: Int?
+    /// When it ended; only with an end state.
+    package var settledAt: Moment?
+
+    package init(id: String, from: OutboxState, attempts: Int, to: OutboxState, nextAttempts: Int) {
+        self.id = id
+        self.from = from
+        self.attempts = attempts
+        self.to = to
+        self.nextAttempts = nextAttempts
+    }
+}
+
+/// Makes the entries of a channel due: all that are pending, and those in ``reviving``.
+package struct OutboxRelease: Hashable, Sendable {
+    package var channel: String
+    /// From which states entries become pending again.
+    package var reviving: Set<OutboxState>
+    /// When they are due; a pending entry that is due earlier stays so.
+    package var at: Moment
+    /// Pending entries that are due at another moment if that is before their own; nil: at their own.
+    package var later: [String: Moment?]
+    /// The channel that they go to instead; nil: they stay.
+    package var newChannel: String?
+
+    package init(
+        channel: String, reviving: Set<OutboxState> = [.waiting], at: Moment, later: [String: Moment?] = [:],
+        newChannel: String? = nil
+    ) {
+        self.channel = channel
+        self.reviving = reviving
+        self.at = at
+        self.later = later
+        self.newChannel = newChannel
+    }
+}
+
+/// Makes the pending entries of a channel that is missing wait, and expires those that have waited too long.
+package struct OutboxPark: Hashable, Sendable {
+    package var channel: String
+    /// Entries made before this expire.
+    package var expiring: Moment
+    /// What is noted of those that expire, unless they were tried.
+    package var reason: String
+    package var at: Moment
+
+    package init(channel: String, expiring: Moment, reason: String, at: Moment) {
+        self.channel = channel
+        self.expiring = expiring
+        self.reason = reason
+        self.at = at
     }
 }
