@@ -24,7 +24,7 @@ private struct Door: APIHandler {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a control socket that many connect to` {
+@Suite(.timeLimit(.minutes(5))) struct `a control socket that many connect to` {
     @Test func `closes what sends no whole head, and then serves others`() async throws {
         var waits = ConnectionPatience()
         waits.head = .milliseconds(300)
@@ -145,7 +145,7 @@ private struct Door: APIHandler {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `a client of a daemon that is silent` {
+@Suite(.timeLimit(.minutes(5))) struct `a client of a daemon that is silent` {
     @Test func `gives up with the reason, whether it can connect or not`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("belfry.sock")

@@ -64,7 +64,7 @@ enum Streams {
         + "\n\n" + #"data: {"type":"message_stop"}"# + "\n\n"
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `a call of a provider` {
+@Suite(.timeLimit(.minutes(5))) struct `a call of a provider` {
     @Test func `sends the prompt to Anthropic's API and reports the reply`() async throws {
         let scene = try Scene(.anthropic, await ProviderServer(.init(Streams.messages, piece: 5)))
         let events = try await scene.ask()

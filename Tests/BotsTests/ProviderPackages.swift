@@ -6,7 +6,7 @@ import Testing
 import Tracking
 
 /// The providers' own Python packages as independent readers: what they make of a stream is what Belfry makes of it.
-@Suite(.timeLimit(.minutes(2))) struct `a provider's own package` {
+@Suite(.timeLimit(.minutes(5))) struct `a provider's own package` {
     /// What a package read.
     private struct Reading: Decodable, Equatable {
         struct Call: Decodable, Equatable {

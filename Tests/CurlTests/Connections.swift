@@ -2,7 +2,7 @@ import Curl
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a connection` {
+@Suite(.timeLimit(.minutes(5))) struct `a connection` {
     let curl: CurlMulti
 
     init() throws {

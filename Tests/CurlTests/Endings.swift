@@ -2,7 +2,7 @@ import Curl
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `an end` {
+@Suite(.timeLimit(.minutes(5))) struct `an end` {
     @Test func `comes at once when the waiting task is cancelled`() async throws {
         let curl = try CurlMulti()
         let server = try await HookServer(["--status-plan", "hang,204"])

@@ -2,7 +2,7 @@ import Curl
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a request that fails` {
+@Suite(.timeLimit(.minutes(5))) struct `a request that fails` {
     let curl: CurlMulti
 
     init() throws {

@@ -2,7 +2,7 @@ import Curl
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a request` {
+@Suite(.timeLimit(.minutes(5))) struct `a request` {
     let curl: CurlMulti
 
     init() throws {

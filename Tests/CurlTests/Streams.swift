@@ -2,7 +2,7 @@ import Curl
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a streamed answer` {
+@Suite(.timeLimit(.minutes(5))) struct `a streamed answer` {
     private let curl: CurlMulti
 
     init() throws {

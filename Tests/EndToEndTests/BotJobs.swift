@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Jobs that are prompts, and a provider of their bots: a real server that answers by a script.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a job that is a prompt` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a job that is a prompt` {
     private static let reply = Self.chat("Hello", " there,\\nall is well.")
 
     /// A reply of these pieces as a stream of OpenAI's dialect.

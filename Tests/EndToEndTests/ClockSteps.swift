@@ -5,7 +5,7 @@ import Timeline
 
 /// A daemon whose wall clock is set, as an administrator or a time source would.
 @Suite(
-    .serialized, .timeLimit(.minutes(2)),
+    .serialized, .timeLimit(.minutes(5)),
     .enabled("needs libfaketime, of Debian's package faketime") { FakeClock.library != nil })
 struct `a daemon whose clock is set` {
     /// A daemon that sees `time` first.
@@ -122,7 +122,7 @@ struct `a daemon whose clock is set` {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a machine that sleeps` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a machine that sleeps` {
     @Test func `is announced on the system bus, and the daemon follows it`() async throws {
         let bus = try await PrivateBus.start()
         let login = try await DBusConnection.connect(to: bus.address, deadline: .seconds(10))

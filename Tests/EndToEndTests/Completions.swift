@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `completion` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `completion` {
     @Test(arguments: ["bash", "zsh", "fish"])
     func `comes as a script for each shell`(shell: String) async throws {
         let belfry = try Belfry()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A fault in a configuration, as whoever wrote it gets to see it.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a configuration` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a configuration` {
     /// A fault: the text, the place of what is wrong, what is drawn there, and words of the sentence.
     struct Fault: Sendable, CustomTestStringConvertible {
         var text: String

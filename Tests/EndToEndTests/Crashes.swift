@@ -3,7 +3,7 @@ import Testing
 import Timeline
 
 /// What kill -9 of the daemon must not harm.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a killed daemon` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a killed daemon` {
     @Test func `finds its run again, and what the job reported meanwhile`() async throws {
         let folder = try TemporaryFolder()
         let (gate, sign) = (try Gate(in: folder), try Gate("sign", in: folder))

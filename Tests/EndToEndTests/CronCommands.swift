@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The commands that need no daemon.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the cron commands` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the cron commands` {
     private let inBerlin = ["30 2 * * *", "--zone", "Europe/Berlin"]
 
     @Test func `look ahead and back over a change of the clock`() async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A daemon beside another one, and one in places that are out of the ordinary.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a daemon` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a daemon` {
     @Test func `leaves the socket of another one alone`() async throws {
         let belfry = try await Belfry.start("jobs:\n  first: { schedule: manual, command: [\"true\"] }")
         let pid = try #require(try await belfry.json("status")["pid"].integer)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the commands of delivery` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the commands of delivery` {
     @Test func `send an entry again at once, or give it up`() async throws {
         let hook = try await Belfry.receiver("--status-plan", "400,400,204")
         let belfry = try await Belfry.start(hook: hook)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SIGTERM, and a second daemon.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `the daemon's end` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the daemon's end` {
     @Test func `waits for no stream and no run, and leaves runs to the warden`() async throws {
         let folder = try TemporaryFolder()
         let gate = try Gate(in: folder)

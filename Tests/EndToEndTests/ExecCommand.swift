@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `belfry exec` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `belfry exec` {
     @Test(
         arguments: [
             (["sh", "-c", "exit 0"], 0), (["sh", "-c", "exit 9"], 9), (["/nowhere/at/all"], 127),

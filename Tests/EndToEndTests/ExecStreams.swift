@@ -16,7 +16,7 @@ enum Company: CaseIterable, CustomStringConvertible {
     }
 }
 
-@Suite(.timeLimit(.minutes(3))) struct `belfry exec passes through` {
+@Suite(.timeLimit(.minutes(5))) struct `belfry exec passes through` {
     @Test(arguments: Company.allCases)
     func `what it prints, byte for byte, each stream to its own`(company: Company) async throws {
         let belfry = try await company.home()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Drives `belfry exec` on a real terminal; see `Tests/Support/pty-driver.py`.
-@Suite(.timeLimit(.minutes(2))) struct `belfry exec on a terminal` {
+@Suite(.timeLimit(.minutes(5))) struct `belfry exec on a terminal` {
     /// Plays `steps` against `belfry exec` and these words; what the driver saw.
     private func play(_ belfry: Belfry, _ steps: String, _ words: String) async throws -> JSON {
         try belfry.write(steps, to: "steps")

@@ -4,7 +4,7 @@ import Host
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `belfry exec without a daemon` {
+@Suite(.timeLimit(.minutes(5))) struct `belfry exec without a daemon` {
     @Test(
         arguments: [
             (["sh", "-c", "exit 0"], 0), (["sh", "-c", "exit 9"], 9), (["/nowhere/at/all"], 127),

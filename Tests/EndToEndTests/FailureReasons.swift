@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a failure` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a failure` {
     private static let script = #"i=1; while [ $i -le 7 ]; do echo step $i; i=$((i+1)); done; "#
 
     @Test func `says why: in the row, the event, the webhook, the popup and on the terminal`() async throws {

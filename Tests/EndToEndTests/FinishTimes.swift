@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What past runs show of how long the next one takes.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a job with past runs` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a job with past runs` {
     /// How long a run takes that is not held.
     private let seconds = 6.0
     private let jobs = """

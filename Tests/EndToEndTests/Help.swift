@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `the help` {
+@Suite(.timeLimit(.minutes(5))) struct `the help` {
     /// A command that does something: its words, the text above its usage, and its options in their order.
     private typealias Command = (name: String, text: String, options: [String])
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the job commands` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the job commands` {
     @Test func `lead a job from its creation to its removal`() async throws {
         let belfry = try await Belfry.start()
         let added = try await belfry.run(

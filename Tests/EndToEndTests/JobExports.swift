@@ -2,7 +2,7 @@ import Host
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the jobs that a file takes over` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the jobs that a file takes over` {
     /// What tells two jobs apart: not who made them, nor what happened to them.
     private static let own: Set<String> = ["origin", "at", "revision", "nextAt", "lastRun", "paused"]
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Files and disks that can't be used.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a ledger` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a ledger` {
     @Test func `that is no database is refused with a sentence and left alone`() async throws {
         let belfry = try Belfry()
         let garbage = String(repeating: "no database at all\n", count: 500)

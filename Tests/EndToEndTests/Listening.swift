@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `belfryd listen` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `belfryd listen` {
     @Test func `verifies what the daemon sends, and prints it`() async throws {
         let belfry = try Belfry()
         let listener = try listen(in: belfry, secret: Belfry.secret)

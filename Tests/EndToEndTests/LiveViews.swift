@@ -5,7 +5,7 @@ import Testing
 /// Drives live views on a real terminal; see `Tests/Support/pty-driver.py`.
 ///
 /// Issue 10, 22.
-@Suite(.timeLimit(.minutes(1))) struct `a live view on a terminal` {
+@Suite(.timeLimit(.minutes(5))) struct `a live view on a terminal` {
     /// A daemon with a run that does not end, shown by the view.
     private func play(_ steps: String, _ words: String = "watch") async throws -> JSON {
         let belfry = try await Belfry.start("jobs: { long: { schedule: manual, shell: 'sleep 1000' } }")

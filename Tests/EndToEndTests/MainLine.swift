@@ -3,7 +3,7 @@ import Testing
 import Timeline
 
 /// From a cron expression to the desktop and to a receiver of webhooks.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the main line` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the main line` {
     @Test func `fires a job on its seconds, never early, every slot once`() async throws {
         let belfry = try await Belfry.start(
             """

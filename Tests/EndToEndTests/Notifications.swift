@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What a notification server gets to see, while servers and daemons come and go.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a notification server` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a notification server` {
     @Test func `that comes late is shown what nobody has read, as it is now`() async throws {
         let bus = try await PrivateBus.start()
         let belfry = try await Belfry.start(bus: bus)

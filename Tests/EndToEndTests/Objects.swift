@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The keys that scripts rely on, as the contract lists them; more may come, none may go.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the JSON of` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the JSON of` {
     @Test func `status holds what the contract names`() async throws {
         let belfry = try await Belfry.start(
             """

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the output of a job` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the output of a job` {
     @Test func `is a message of its bot where it asks for that, in the file or on the command line`()
         async throws
     {

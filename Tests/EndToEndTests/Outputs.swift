@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `what a job prints` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `what a job prints` {
     @Test func `comes out byte for byte`() async throws {
         let belfry = try await Belfry.start(
             #"""

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    .serialized, .timeLimit(.minutes(1)),
+    .serialized, .timeLimit(.minutes(5)),
     .enabled(if: VirtualScreen.isInstalled, "dunst or Xvfb is not installed"))
 struct `a real desktop` {
     @Test func `shows what the daemon sends, as it was written`() async throws {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Exit codes and sentences of commands that can't do what they were asked.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a refused command` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a refused command` {
     @Test(arguments: [
         ["status"], ["reload"], ["job", "list"], ["runs"], ["run", "x"],
         ["watch"], ["events"], ["notify", "x"], ["messages"], ["outbox"], ["channel", "list"],

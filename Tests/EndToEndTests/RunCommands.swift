@@ -2,7 +2,7 @@ import Host
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the run commands` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the run commands` {
     private let jobs = """
         jobs:
           good: { schedule: manual, shell: "echo fine" }

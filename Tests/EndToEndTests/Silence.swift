@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What rings where nobody wrote routes.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a home without routes` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a home without routes` {
     private func home(_ jobs: String, bus: PrivateBus) async throws -> Belfry {
         let belfry = try Belfry(bus: bus)
         try belfry.write(

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `runs of a job that is at work` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `runs of a job that is at work` {
     private func start(_ policy: String, in folder: TemporaryFolder, _ gate: Gate) async throws -> Belfry {
         let belfry = try Belfry(
             """
@@ -55,7 +55,7 @@ import Testing
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a run that fails and may be tried again` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a run that fails and may be tried again` {
     @Test func `is followed to its last attempt, and reported once`() async throws {
         let belfry = try await Belfry.start(
             """
@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a run that is cancelled while no warden answers` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a run that is cancelled while no warden answers` {
     @Test func `is ended by the next daemon, though the one that was asked was killed`() async throws {
         let belfry = try await Belfry.start("jobs: { long: { schedule: manual, shell: 'exec sleep 1000' } }")
         let events = try belfry.events()
@@ -106,7 +106,7 @@ import Testing
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a job made with rules for its turns` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a job made with rules for its turns` {
     @Test func `has them, and loses them by an edit`() async throws {
         let belfry = try await Belfry.start()
         let added = try await belfry.json(

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `the commands of talk` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the commands of talk` {
     @Test func `keep messages until they are read`() async throws {
         let belfry = try await Belfry.start("bots: { ops: }")
         let said = try await belfry.json(

@@ -4,7 +4,7 @@ import Testing
 import Timeline
 
 /// The blocks under "Tour" in the README, pasted as a reader would.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `the tour of the readme` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the tour of the readme` {
     /// The blocks, in their order.
     private static func blocks() throws -> [String] {
         let root = String(#filePath.dropLast("Tests/EndToEndTests/Tour.swift".count))

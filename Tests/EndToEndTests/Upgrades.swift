@@ -5,7 +5,7 @@ import Testing
 
 /// From an older build of the three programs to this one; `.ci/upgrade` makes that build and names its folder.
 @Suite(
-    .serialized, .timeLimit(.minutes(2)),
+    .serialized, .timeLimit(.minutes(5)),
     .enabled(if: Machine.environment["BELFRY_OLDER"] != nil, "no older build: see .ci/upgrade"))
 struct `an upgrade` {
     private static let older = Machine.environment["BELFRY_OLDER"] ?? ""

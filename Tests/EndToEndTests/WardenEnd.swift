@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What happens to runs when the process that holds them is killed.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `a killed warden` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a killed warden` {
     @Test(arguments: [false, true])
     func `loses its run, which is reported once, and is followed by another`(withDaemon: Bool) async throws {
         let folder = try TemporaryFolder()

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The package tzdata is upgraded under a running daemon.
-@Suite(.timeLimit(.minutes(3))) struct `new zone data` {
+@Suite(.timeLimit(.minutes(5))) struct `new zone data` {
     @Test func `move the slots to come without a word to the daemon, and status names the release`()
         async throws
     {

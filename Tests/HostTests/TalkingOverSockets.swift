@@ -3,7 +3,7 @@ import Host
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `a local socket` {
+@Suite(.timeLimit(.minutes(5))) struct `a local socket` {
     @Test func `carries bytes and an open file to the other side`() throws {
         let folder = try TemporaryFolder()
         try SmallFile.replace(folder.file("x"), with: Array("inside".utf8))

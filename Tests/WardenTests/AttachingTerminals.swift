@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a terminal that is attached to a run` {
+@Suite(.timeLimit(.minutes(5))) struct `a terminal that is attached to a run` {
     /// A terminal's connection, with our ends of the streams it offered.
     struct Terminal {
         var link: ClientConnection

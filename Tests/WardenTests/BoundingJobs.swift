@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a bounded job` {
+@Suite(.timeLimit(.minutes(5))) struct `a bounded job` {
     @Test func `has its priority, mask and limits, and goes before others when memory runs out`() async throws
     {
         let warden = try await WardenAtWork()

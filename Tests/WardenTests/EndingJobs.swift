@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a job that must end` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that must end` {
     @Test func `is asked at its timeout`() async throws {
         let warden = try await WardenAtWork()
         let record = try await warden.run(

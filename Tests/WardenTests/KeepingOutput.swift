@@ -14,7 +14,7 @@ extension OutputFile {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `output` {
+@Suite(.timeLimit(.minutes(5))) struct `output` {
     @Test func `is drained always and kept bounded, with true offsets`() async throws {
         let warden = try await WardenAtWork()
         var order = warden.order(.command(["seq", "1", "1000000"]))

@@ -7,7 +7,7 @@ import WardenProtocol
 
 @testable import Warden
 
-@Suite(.timeLimit(.minutes(1))) struct `a control group` {
+@Suite(.timeLimit(.minutes(5))) struct `a control group` {
     @Test func `is found where cgroup2 is mounted, also beside the older hierarchies`() {
         let mounts = """
             31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a warden that does not come up` {
+@Suite(.timeLimit(.minutes(5))) struct `a warden that does not come up` {
     @Test func `is reported with its last line`() async throws {
         let folder = try TemporaryFolder()
         let client = try WardenClient(directory: folder.file("w"))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a newer warden` {
+@Suite(.timeLimit(.minutes(5))) struct `a newer warden` {
     /// Another build of the same program, as far as anybody can see.
     private func newer(_ warden: WardenAtWork) throws -> WardenLaunch {
         let copy = warden.folder.file("newer")

@@ -7,7 +7,7 @@ import WardenProtocol
 
 @testable import Warden
 
-@Suite(.timeLimit(.minutes(1))) struct `a stranger at the warden's socket` {
+@Suite(.timeLimit(.minutes(5))) struct `a stranger at the warden's socket` {
     static let nonsense: [[UInt8]] = [
         Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8), [0, 0, 0, 0], [255, 255, 255, 255, 1],
         WardenCommand.query(nil).frame,

@@ -8,7 +8,7 @@ import WardenProtocol
 
 @testable import Warden
 
-@Suite(.timeLimit(.minutes(1))) struct `the warden` {
+@Suite(.timeLimit(.minutes(5))) struct `the warden` {
     @Test func `keeps a job running without a daemon, and hands it to the next one`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("mkfifo go; read line < go; exit 5"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `the queue of events` {
+@Suite(.timeLimit(.minutes(5))) struct `the queue of events` {
     private func event(_ number: Int) -> PerformerEvent {
         .unknown(RunKey(run: "r", attempt: number + 1))
     }

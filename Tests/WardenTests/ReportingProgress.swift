@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a report` {
+@Suite(.timeLimit(.minutes(5))) struct `a report` {
     /// systemd-notify waits up to 5 s for its barrier: ended within 4 s, it did not have to.
     static let notify = "timeout 4 systemd-notify"
 

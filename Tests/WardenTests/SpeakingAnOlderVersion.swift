@@ -64,7 +64,7 @@ enum FirstVersion {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `the first version of the protocol` {
+@Suite(.timeLimit(.minutes(5))) struct `the first version of the protocol` {
     @Test func `is understood by this warden`() async throws {
         let warden = try await WardenAtWork()
         await warden.hangUp()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a job` {
+@Suite(.timeLimit(.minutes(5))) struct `a job` {
     @Test func `runs and its exit code comes back`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("echo one; echo two >&2; exit 7"))

@@ -7,7 +7,7 @@ import WardenProtocol
 
 @testable import Warden
 
-@Suite(.timeLimit(.minutes(3))) struct `a faulty job` {
+@Suite(.timeLimit(.minutes(5))) struct `a faulty job` {
     /// How much is printed: a gibibyte here, `BELFRY_TEST_FLOOD` says otherwise.
     static let flood = Machine.environment["BELFRY_TEST_FLOOD"].flatMap { Int($0) } ?? 1 << 30
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct `a job that reads` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that reads` {
     @Test func `gets what it is given, and the end`() async throws {
         let warden = try await WardenAtWork()
         var order = warden.order(.command(["cat"]))
@@ -110,7 +110,7 @@ import WardenProtocol
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `a job at a terminal` {
+@Suite(.timeLimit(.minutes(5))) struct `a job at a terminal` {
     private func order(_ warden: WardenAtWork, _ text: String) -> ProcessOrder {
         var order = warden.order(.shell(text))
         order.pty = PtySize(rows: 31, columns: 97)

@@ -6,7 +6,7 @@ import Timeline
 import WebhookChannel
 
 /// What the sender does for a form that is nothing but a description.
-@Suite(.timeLimit(.minutes(1))) struct `a form that was added` {
+@Suite(.timeLimit(.minutes(5))) struct `a form that was added` {
     let curl: CurlMulti
     let now = Moment(seconds: 1_800_000_000)
     let parcel = Parcel(

@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import WebhookChannel
 
-@Suite(.timeLimit(.minutes(1))) struct `a delivery` {
+@Suite(.timeLimit(.minutes(5))) struct `a delivery` {
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     let curl: CurlMulti
     let now = Moment(seconds: 1_800_000_000)

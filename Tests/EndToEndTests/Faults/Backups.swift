@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Copies of the ledger, and the way back.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a backup` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a backup` {
     private let ticking = """
         jobs:
           tick: { schedule: "* * * * * *", command: ["true"], overlap: skip }

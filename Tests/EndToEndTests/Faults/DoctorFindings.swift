@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the doctor finds, and how it ends.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `the doctor` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the doctor` {
     private let job = """
         jobs:
           job: { schedule: manual, command: ["true"] }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SIGTERM while others keep the daemon waiting.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `the daemon's end under load` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `the daemon's end under load` {
     @Test func `waits for no webhook that hangs and for no reader that reads nothing`() async throws {
         let hook = try await Belfry.receiver("--status-plan", "hang")
         let belfry = try await Belfry.start(

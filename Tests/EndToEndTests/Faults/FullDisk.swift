@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A disk that gets full under a daemon at work, and empty again.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a full disk` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a full disk` {
     @Test(.enabled(if: SmallDisk.isAllowed, "this user may not mount"))
     func `is reported at once, stops what can't be recorded, and loses nothing`() async throws {
         let hook = try await Belfry.receiver()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What keeps a daemon from its state, at the start and at work.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `a state` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a state` {
     private let job = """
         jobs:
           job: { schedule: manual, command: ["true"] }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Issue 10, 1: what is printed and can't be written is a failure with a sentence, wherever it is printed.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `output that can't be written` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `output that can't be written` {
     private static let sentence = "standard output can't be written: No space left on device"
 
     @Test func `fails every command, with the reason`() async throws {

@@ -8,7 +8,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a change of jobs by a person` {
+@Suite(.timeLimit(.minutes(5))) struct `a change of jobs by a person` {
     private func tower(_ body: (Tower) async throws -> Void) async throws {
         try await Tower.run(keepers: [.slots], body)
     }
@@ -209,7 +209,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a reload` {
+@Suite(.timeLimit(.minutes(5))) struct `a reload` {
     private func reload(
         _ jobs: [(spec: JobSpec, place: String)], on tower: Tower
     ) async throws -> JobDifference {
@@ -301,7 +301,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `an outbox entry in a person's hand` {
+@Suite(.timeLimit(.minutes(5))) struct `an outbox entry in a person's hand` {
     private func put(_ id: String, _ state: OutboxState, on tower: Tower) async throws {
         try await tower.ledger.commit([
             .insertOutbox(

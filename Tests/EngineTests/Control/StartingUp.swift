@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a part of the files that cannot be used at the start` {
+@Suite(.timeLimit(.minutes(5))) struct `a part of the files that cannot be used at the start` {
     private let job = "a job of that name was made by `belfry job add`"
 
     @Test func `is left out and reported when a job made by hand has its name, and the others run`()
@@ -127,7 +127,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a request for jobs right after the start` {
+@Suite(.timeLimit(.minutes(5))) struct `a request for jobs right after the start` {
     private static func entry(_ name: String, of control: Control) async throws -> JobRecord? {
         try await control.whenLoaded()
         return try await control.slots.entry(name)?.record

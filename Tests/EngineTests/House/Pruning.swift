@@ -93,7 +93,7 @@ import WardenProtocol
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `the keeper of the house` {
+@Suite(.timeLimit(.minutes(5))) struct `the keeper of the house` {
     /// Forty runs that nothing but their age can make go.
     private func fill(_ ledger: SQLiteLedger, endedAt: Moment) async throws {
         let watermark = Watermark(decidedUntil: endedAt, era: 0)

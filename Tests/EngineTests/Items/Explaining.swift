@@ -43,7 +43,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `why something rang or did not` {
+@Suite(.timeLimit(.minutes(5))) struct `why something rang or did not` {
     let curl: CurlMulti
     let channels: [any Channel]
     let main = ItemKey.thread(bot: "ops", thread: "main")
@@ -211,7 +211,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `what a rule holds` {
+@Suite(.timeLimit(.minutes(5))) struct `what a rule holds` {
     @Test func `is kept in the outbox until its moment, whatever happens to the channel, and then sent`()
         async throws
     {

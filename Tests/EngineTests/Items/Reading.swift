@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a turn of the items` {
+@Suite(.timeLimit(.minutes(5))) struct `a turn of the items` {
     /// An item that was not read would be stored as a new one, which its guard refuses.
     @Test func `has read every item that it touches, whatever the event`() async throws {
         let channels: [any Channel] = [

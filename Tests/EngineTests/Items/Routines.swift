@@ -39,7 +39,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `without routes` {
+@Suite(.timeLimit(.minutes(5))) struct `without routes` {
     let curl: CurlMulti
     let channels: [any Channel]
 
@@ -198,7 +198,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a recovery where a channel was added during the failure` {
+@Suite(.timeLimit(.minutes(5))) struct `a recovery where a channel was added during the failure` {
     @Test func `is reported where the failure was, and nothing is left half shown`() async throws {
         let curl = try CurlMulti()
         let folder = try TemporaryFolder()

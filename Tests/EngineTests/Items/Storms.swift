@@ -30,7 +30,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `jobs that fail alike within a minute` {
+@Suite(.timeLimit(.minutes(5))) struct `jobs that fail alike within a minute` {
     let curl: CurlMulti
     let channels: [any Channel]
     let routes = [Route(when: [.failed, .recovered, .lost], to: ["cache", "hook"])]
@@ -199,7 +199,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a storm on a notification server` {
+@Suite(.timeLimit(.minutes(5))) struct `a storm on a notification server` {
     @Test func `takes the place of the first failure, and the others go`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)

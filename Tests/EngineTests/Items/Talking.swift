@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite(.timeLimit(.minutes(2))) struct `what a bot says` {
+@Suite(.timeLimit(.minutes(5))) struct `what a bot says` {
     static let main = ItemKey.thread(bot: "ops", thread: "main")
     static let routes = [Route(when: [.message, .failed], to: ["desk", "hook"])]
     let curl: CurlMulti

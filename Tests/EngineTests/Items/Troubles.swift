@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a clock that was set back by hours` {
+@Suite(.timeLimit(.minutes(5))) struct `a clock that was set back by hours` {
     @Test func `is reported where failures go, by webhook and as a message`() async throws {
         let channels: [any Channel] = [
             try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
@@ -32,7 +32,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a disk that is full and has room again` {
+@Suite(.timeLimit(.minutes(5))) struct `a disk that is full and has room again` {
     @Test func `rings both times where the ledger's news goes`() async throws {
         let channels: [any Channel] = [
             try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
@@ -52,7 +52,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a channel's trouble` {
+@Suite(.timeLimit(.minutes(5))) struct `a channel's trouble` {
     let curl: CurlMulti
     let channels: [any Channel]
     let routes = [Route(when: [.failed, .message], to: ["one", "two", "desk"])]

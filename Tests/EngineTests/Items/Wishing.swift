@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `what a person sees of a command that belfry exec ran` {
+@Suite(.timeLimit(.minutes(5))) struct `what a person sees of a command that belfry exec ran` {
     let curl: CurlMulti
     let channels: [any Channel]
 

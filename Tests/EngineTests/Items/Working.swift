@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `what a person sees of a job` {
+@Suite(.timeLimit(.minutes(5))) struct `what a person sees of a job` {
     static let backup = ItemKey.job("backup")
     let curl: CurlMulti
     let channels: [any Channel]
@@ -235,7 +235,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(3))) struct `a keeper of items that is killed anywhere` {
+@Suite(.timeLimit(.minutes(5))) struct `a keeper of items that is killed anywhere` {
     @Test func `neither loses nor doubles a notice`() async throws {
         let curl = try CurlMulti()
         let folder = try TemporaryFolder()

@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(1))) struct `the live board` {
+@Suite(.timeLimit(.minutes(5))) struct `the live board` {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import Tracking
 
 @testable import Engine
 
-@Suite(.timeLimit(.minutes(1))) struct `a run that lasts` {
+@Suite(.timeLimit(.minutes(5))) struct `a run that lasts` {
     let folder: TemporaryFolder
     let clock = ManualClock(now: at("10:00:00"))
 

@@ -7,7 +7,7 @@ import Tracking
 @testable import Engine
 
 /// Every interleaving of one slot's life, the daemon and the warden killed at every boundary of a commit or a message.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct `one slot, whoever is killed and when` {
     /// Looks at every world that can come about; returns those in which nothing happens any more.
     private func explore(_ start: World, _ look: (World) -> String?) -> (worlds: Int, last: [World]) {

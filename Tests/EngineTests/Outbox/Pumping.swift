@@ -50,7 +50,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `an outbox entry` {
+@Suite(.timeLimit(.minutes(5))) struct `an outbox entry` {
     @Test func `is sent at once, signed, and has a receipt`() async throws {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let server = try await HookServer(["--secret", secret])
@@ -274,7 +274,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a broken channel` {
+@Suite(.timeLimit(.minutes(5))) struct `a broken channel` {
     @Test func `delays no other`() async throws {
         let (dead, alive) = (try await HookServer(["--status-plan", "hang"]), try await HookServer())
         try await Pumping().run([("dead", dead), ("alive", alive)]) { tower in
@@ -385,7 +385,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a channel that works again` {
+@Suite(.timeLimit(.minutes(5))) struct `a channel that works again` {
     @Test func `makes all that waits for it due, also what has waits of its own`() async throws {
         let server = try await HookServer(["--status-plan", "500,500,204"])
         try await Pumping().run([("one", server)]) { tower in
@@ -477,7 +477,7 @@ extension Tower {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a channel with another address` {
+@Suite(.timeLimit(.minutes(5))) struct `a channel with another address` {
     @Test func `is used at once, with all that waits, though the old one was given up`() async throws {
         let (gone, new) = (try await HookServer(["--status-plan", "410"]), try await HookServer())
         let pumping = try Pumping()

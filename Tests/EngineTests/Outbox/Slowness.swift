@@ -9,7 +9,7 @@ import Timeline
 import Tracking
 
 /// Issue 10, numbers 4, 11 and 21.
-@Suite(.timeLimit(.minutes(2))) struct `a person and a slow notification server` {
+@Suite(.timeLimit(.minutes(5))) struct `a person and a slow notification server` {
     static let main = ItemKey.thread(bot: "ops", thread: "main")
     static let routes = [Route(when: [.message, .failed, .recovered], to: ["desk"])]
 

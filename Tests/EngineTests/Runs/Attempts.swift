@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(3))) struct `a run that is tried more than once` {
+@Suite(.timeLimit(.minutes(5))) struct `a run that is tried more than once` {
     private func job(_ command: String, attempts: Int = 3) -> JobSpec {
         JobSpec.manual("job", command).with {
             $0.attempts = attempts

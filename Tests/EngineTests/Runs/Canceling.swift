@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(3))) struct `a run that is cancelled` {
+@Suite(.timeLimit(.minutes(5))) struct `a run that is cancelled` {
     @Test func `while it waits never starts`() async throws {
         try await RunScene.run(limits: RunLimits(running: 0)) { scene in
             let run = try await scene.queue("touch ../started")

@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(3))) struct `many runs` {
+@Suite(.timeLimit(.minutes(5))) struct `many runs` {
     @Test func `are all started and ended once`() async throws {
         try await RunScene.run { scene in
             var runs: [RunRecord] = []

@@ -11,7 +11,7 @@ import Timeline
 import Tracking
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(2))) struct `a run` {
+@Suite(.timeLimit(.minutes(5))) struct `a run` {
     @Test func `that does its work is started once and completes once`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.end(of: scene.queue("echo done"))

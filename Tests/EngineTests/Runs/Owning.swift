@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a run whose owner was replaced` {
+@Suite(.timeLimit(.minutes(5))) struct `a run whose owner was replaced` {
     @Test func `is not moved by what the first one knew; its outcome is read again and reported once`()
         async throws
     {
@@ -27,7 +27,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `the word that a run is to end` {
+@Suite(.timeLimit(.minutes(5))) struct `the word that a run is to end` {
     @Test(arguments: [RunReason.canceled, .replaced])
     func `outlives the daemon that was asked`(why: RunReason) async throws {
         let home = try WardenHome()

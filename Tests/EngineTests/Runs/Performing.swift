@@ -9,7 +9,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a run of a performer inside the daemon` {
+@Suite(.timeLimit(.minutes(5))) struct `a run of a performer inside the daemon` {
     /// A scene in which the bot `streamer` is performed by a ``StreamPerformer`` and nothing else can be, because no
     /// warden answers.
     private func scene(

@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `what a job says of itself` {
+@Suite(.timeLimit(.minutes(5))) struct `what a job says of itself` {
     /// Says something, then waits for the file `go`.
     private func saying(_ words: String) -> String { words + "; read line < ../go" }
 

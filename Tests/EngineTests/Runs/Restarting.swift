@@ -11,7 +11,7 @@ import Timeline
 import Tracking
 import WardenProtocol
 
-@Suite(.timeLimit(.minutes(2))) struct `a run that outlives the daemon` {
+@Suite(.timeLimit(.minutes(5))) struct `a run that outlives the daemon` {
     @Test func `is adopted, continues, and ends once`() async throws {
         let home = try WardenHome()
         var seen: (run: RunRecord, live: LiveState)?
@@ -166,7 +166,7 @@ import WardenProtocol
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a warden that is killed` {
+@Suite(.timeLimit(.minutes(5))) struct `a warden that is killed` {
     @Test func `loses its runs, reported once, and the next one starts the next run`() async throws {
         try await RunScene.run { scene in
             let run = try await scene.queue("exec sleep 60")
@@ -183,7 +183,7 @@ import WardenProtocol
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a daemon without a warden` {
+@Suite(.timeLimit(.minutes(5))) struct `a daemon without a warden` {
     @Test func `keeps runs waiting, asks again, and starts them when one is there`() async throws {
         let home = try WardenHome()
         let (news, newsEnd) = AsyncStream<Never>.makeStream()
@@ -204,7 +204,7 @@ import WardenProtocol
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a ledger that ends under the keeper of runs` {
+@Suite(.timeLimit(.minutes(5))) struct `a ledger that ends under the keeper of runs` {
     @Test func `ends the keeper instead of being asked for ever`() async throws {
         let home = try WardenHome()
         await #expect(throws: LedgerError.closed) {

@@ -8,7 +8,7 @@ import Tracking
 
 @testable import Engine
 
-@Suite(.timeLimit(.minutes(3))) struct `a warden that does not answer` {
+@Suite(.timeLimit(.minutes(5))) struct `a warden that does not answer` {
     @Test func `is reported, nothing is ordered from it meanwhile, and it continues when it answers`()
         async throws
     {

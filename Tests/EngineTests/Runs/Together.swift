@@ -5,7 +5,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(3))) struct `a run whose row no longer exists when its turn comes` {
+@Suite(.timeLimit(.minutes(5))) struct `a run whose row no longer exists when its turn comes` {
     @Test func `holds nobody back`() async throws {
         try await RunScene.run { scene in
             try scene.makePipe("go")
@@ -24,7 +24,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(3))) struct `runs that want to be under way together` {
+@Suite(.timeLimit(.minutes(5))) struct `runs that want to be under way together` {
     /// A job that notes its run, then waits for the test; it must not overlap itself unless it is changed to.
     private func job(
         _ name: String = "job", gate: String = "go", _ change: (inout JobSpec) -> Void = { _ in }

@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a run that is asked for` {
+@Suite(.timeLimit(.minutes(5))) struct `a run that is asked for` {
     private func request(
         _ job: String, key: String = "key:1", force: Bool = false
     ) -> RequestedRun {

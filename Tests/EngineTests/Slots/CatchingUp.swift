@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a job that catches up` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that catches up` {
     private func hourly(_ mode: CatchUpPolicy.Mode, within: Duration = .seconds(86_400), burst: Int = 1000)
         -> JobSpec
     {

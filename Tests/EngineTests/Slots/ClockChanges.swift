@@ -42,7 +42,7 @@ struct ChangingNight: CustomTestStringConvertible {
     ]
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a night in which the clock changes` {
+@Suite(.timeLimit(.minutes(5))) struct `a night in which the clock changes` {
     /// Every slot of a day, each at its moment, the clock stopping nowhere else.
     @Test(arguments: ChangingNight.all)
     func `runs what it should, once each, and never early`(_ night: ChangingNight) async throws {

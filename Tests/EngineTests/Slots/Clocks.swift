@@ -8,7 +8,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a clock that is set back` {
+@Suite(.timeLimit(.minutes(5))) struct `a clock that is set back` {
     @Test func `by a little fires nothing twice`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("tick", "0 * * * * *"))
@@ -107,7 +107,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a clock that jumps ahead` {
+@Suite(.timeLimit(.minutes(5))) struct `a clock that jumps ahead` {
     @Test func `fires once for all it leapt over`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("tick", "0 * * * * *"))
@@ -159,7 +159,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `eight hours of sleep` {
+@Suite(.timeLimit(.minutes(5))) struct `eight hours of sleep` {
     @Test func `end with one run a job, not one a minute`() async throws {
         let slept = Sleep()
         let machine = ClockEdges(slept: { slept.duration })

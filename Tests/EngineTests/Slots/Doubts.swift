@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a machine that has just started` {
+@Suite(.timeLimit(.minutes(5))) struct `a machine that has just started` {
     static let early = Moment(seconds: 3600)
 
     /// A machine whose clock is in step once the flag is up.

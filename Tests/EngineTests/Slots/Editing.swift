@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `an edit of a job` {
+@Suite(.timeLimit(.minutes(5))) struct `an edit of a job` {
     @Test func `decides what has come under the old revision, in one transaction`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("job", "0 * * * * *", "old"))

@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a cron job` {
+@Suite(.timeLimit(.minutes(5))) struct `a cron job` {
     @Test func `fires on its second and not before`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.cron("tick", "*/15 * * * * *"))

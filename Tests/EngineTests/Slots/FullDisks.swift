@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite(.timeLimit(.minutes(2))) struct `a disk that is full` {
+@Suite(.timeLimit(.minutes(5))) struct `a disk that is full` {
     @Test(.enabled("needs the right to mount a file system") { await SmallDisk.mayMount() })
     func `delays slots, loses none, and refuses what people ask`() async throws {
         let disk = try SmallDisk(megabytes: 16)

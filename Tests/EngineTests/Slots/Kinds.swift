@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a job on a grid` {
+@Suite(.timeLimit(.minutes(5))) struct `a job on a grid` {
     @Test func `counts from the making of its schedule, and an edit of something else moves nothing`()
         async throws
     {
@@ -88,7 +88,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a job that counts days or weeks` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that counts days or weeks` {
     /// 17:00 in Berlin every other Friday: 16:00 UTC in winter, 15:00 in summer.
     private func fortnight(_ text: String = "2w fri 17:00 from 2026-11-27") -> JobSpec {
         var spec = JobSpec.timed("club", .calendar, text)
@@ -142,7 +142,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a job that runs after its last end` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that runs after its last end` {
     @Test func `runs at once, then so long after each end, by the run before`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.timed("poll", .after, "30s"))
@@ -228,7 +228,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a job that runs once` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that runs once` {
     @Test func `runs at its moment and never again`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.timed("once", .at, "2026-03-03T12:00:00+01:00"))
@@ -259,7 +259,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a job that runs at the start of the machine` {
+@Suite(.timeLimit(.minutes(5))) struct `a job that runs at the start of the machine` {
     @Test func `runs once for each start, however often the daemon is started`() async throws {
         let folder = try TemporaryFolder()
         for (boot, expected) in [("one", 1), ("one", 1), ("two", 2), ("two", 2)] {

@@ -41,7 +41,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a slot that finds the last run at work` {
+@Suite(.timeLimit(.minutes(5))) struct `a slot that finds the last run at work` {
     /// Three slots of a job, of which the first one's run is under way; then the rows of all runs.
     private func rows(
         _ policy: OverlapPolicy, isolation: isolated (any Actor)? = #isolation,
@@ -115,7 +115,7 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `a request that finds the last run at work` {
+@Suite(.timeLimit(.minutes(5))) struct `a request that finds the last run at work` {
     private func ask(_ scene: SlotScene, _ key: String, force: Bool = false) async throws -> RequestOutcome {
         try await scene.keeper.request(
             RequestedRun(job: "job", kind: .manual, cause: RunCause.key(key), force: force))

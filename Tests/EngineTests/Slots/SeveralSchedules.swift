@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite(.timeLimit(.minutes(2))) struct `a job with several schedules` {
+@Suite(.timeLimit(.minutes(5))) struct `a job with several schedules` {
     /// The members in UTC, unless they name another zone.
     private func several(_ members: [ScheduleSpec]) -> JobSpec {
         JobSpec(

@@ -6,7 +6,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a job with a spread` {
+@Suite(.timeLimit(.minutes(5))) struct `a job with a spread` {
     static let spread: Duration = .seconds(600)
     static let offset = SlotDelay.spread(spread, of: "calm")
 
@@ -195,7 +195,7 @@ extension SlotScene {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `many jobs that catch up` {
+@Suite(.timeLimit(.minutes(5))) struct `many jobs that catch up` {
     @Test func `do not start in one second`() async throws {
         let folder = try TemporaryFolder()
         try await SlotScene.run(in: folder, at: at("01:30:00")) { scene in

@@ -7,7 +7,7 @@ import Testing
 import Timeline
 import Tracking
 
-@Suite(.timeLimit(.minutes(2))) struct `a stop of the daemon` {
+@Suite(.timeLimit(.minutes(5))) struct `a stop of the daemon` {
     @Test func `of three hours is spans and one run`() async throws {
         let folder = try TemporaryFolder()
         try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in

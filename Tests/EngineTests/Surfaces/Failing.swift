@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite(.timeLimit(.minutes(2))) struct `a desktop that refuses everything` {
+@Suite(.timeLimit(.minutes(5))) struct `a desktop that refuses everything` {
     static let routes = [Route(when: [.message, .failed], to: ["desk"])]
     private let refusal = "org.example.Never"
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Timeline
 
-@Suite(.timeLimit(.minutes(2))) struct `a surface` {
+@Suite(.timeLimit(.minutes(5))) struct `a surface` {
     static let main = ItemKey.thread(bot: "ops", thread: "main")
     static let routes = [Route(when: [.message, .failed, .recovered], to: ["desk"])]
 
