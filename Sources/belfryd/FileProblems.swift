@@ -109,7 +109,11 @@ extension MachineLook {
         let folders = path.split(separator: ":").filter { $0.hasPrefix("/") }
         let found = folders.map { PathContent(at: $0 + "/" + word) }
         if found.contains(.program) || found.contains(.hidden) { return nil }
-        return found.contains(.file) || found.contains(.folder)
-            ? "the program \"\(word)\" is not executable" : "there is no program \"\(word)\" in \(path)"
+        if found.contains(.file) || found.contains(.folder) {
+            return "the program \"\(word)\" is not executable"
+        }
+        let whose =
+            spec.environment["PATH"] != nil ? "the job's" : own == nil ? "the user's" : "the service's"
+        return "there is no program \"\(word)\" in \(whose) PATH"
     }
 }

@@ -171,6 +171,8 @@ struct RunLogsCommand: ParsableCommand {
         let client = try common.client()
         // Once: a newer run must not take the place of the one that is followed.
         let run = try target.name.resolved(by: client)
-        try Output.copy(of: run, attempt: attempt, from: client, follow: follow)
+        let copied = try Output.copy(of: run, attempt: attempt, from: client, follow: follow)
+        // Only for people: a pipe gets the output's bytes and nothing else.
+        if copied == 0, StandardOutput.isTerminal { StandardError.print("belfry: \(run) printed nothing") }
     }
 }

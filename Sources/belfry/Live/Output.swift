@@ -10,10 +10,14 @@ enum Output {
     /// Without `attempt` it is the newest one, and with `follow` those after it, too, until the run has ended. A
     /// daemon that is restarted in between is found again, and no byte is lost or doubled. Where the daemon kept
     /// not all of it, standard error says how much is missing.
+    ///
+    /// - Returns: How many bytes were copied.
+    @discardableResult
     static func copy(
         of run: RunName, attempt: Int? = nil, from client: DaemonClient, follow: Bool,
         interrupted: () throws(APIError) -> Void = {}
-    ) throws(APIError) {
+    ) throws(APIError) -> Int {
+        var copied = 0
         var place = Place(attempt: attempt)
         var reconnection = Reconnection()
         while true {
@@ -23,18 +27,19 @@ enum Output {
                 place.begin(stream.head)
                 let before = place.offset
                 try drain(stream, &place, interrupted)
+                copied += place.offset - before
                 // An answer also ends where bytes were not kept; only an empty one says that there are no more.
                 guard place.offset == before else { continue }
-                if !follow || attempt != nil { return }
+                if !follow || attempt != nil { return copied }
                 let known: WireRun = try client.ask(Endpoints.run(run))
                 if let next = known.attempt, let last = place.attempt, next > last {
                     place = Place(attempt: last + 1, isNext: true)
                 } else if known.state.isEnded {
-                    return
+                    return copied
                 }
             } catch {
                 // The next attempt was counted, and will never start.
-                if place.isNext, error.code == .noSuchAttempt { return }
+                if place.isNext, error.code == .noSuchAttempt { return copied }
                 guard follow, error.code.row.exitCode == 3 else { throw error }
                 try reconnection.wait()
             }

@@ -48,6 +48,7 @@ import Testing
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<200 {
                 group.addTask {
+                    // One is read on a reader's own thread, the other where it is asked for if a reader is free.
                     number.isMultiple(of: 2)
                         ? try await ledger.events(after: 0, limit: 100).count == 50
                         : try await ledger.fact(named: "asked") == "yes"
