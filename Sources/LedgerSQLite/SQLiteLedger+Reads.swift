@@ -173,7 +173,7 @@ extension SQLiteLedger {
     package func outboxLine(
         of channel: String, limit: Int
     ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?) {
-        try await read { database throws(StoreFailure) in
+        try await readInPlace { database throws(StoreFailure) in
             (
                 try OutboxRows.pending(channel: channel, limit: limit, in: database),
                 try OutboxRows.heldUntil(channel: channel, in: database)

@@ -75,7 +75,7 @@ package final class SQLiteLedger: CommittingLedger {
 
     /// The same for a few rows found by an index: on the caller's own thread while a reader is free.
     ///
-    /// The way to a reader's thread and back costs more than such a read itself.
+    /// For reads between an event and its delivery: the way to a reader's thread and back costs more than they do.
     func readInPlace<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws(StoreFailure) -> Value
     ) async throws(LedgerError) -> Value {
