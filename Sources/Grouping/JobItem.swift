@@ -152,6 +152,8 @@ extension JobItem {
             reason = .missed
         }
         guard policy.hears.contains(outcome.news) else { return endUnheard(outcome, at: now, policy) }
+        // Another run than the one that was put away: one that is too short to be shown at work gets here first.
+        if isDismissed, report?.fact.run != fact.run { isDismissed = false }
         if fact.state.isFailure, reason.rings || !isDismissed { unseenFailure = outcome }
         return show(outcome, reason, at: now, policy)
     }

@@ -78,6 +78,12 @@ public struct LiveState: Hashable, Sendable, Codable {
 
     /// This state's place among the updates of its run.
     public var order: LiveOrder { LiveOrder(runID: task.id, attempt: attempt, seq: seq) }
+
+    /// Phase and message as one text; a message that begins with its phase stands for both.
+    package static func saying(phase: String, message: String) -> String {
+        if phase.isEmpty || message == phase || message.hasPrefix(phase + " ") { return message }
+        return message.isEmpty ? phase : "\(phase): \(message)"
+    }
 }
 
 /// What never changes about a live state: whose progress it is.

@@ -127,11 +127,10 @@ extension NoticeComposer {
         }
     }
 
-    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs, and for how long it
+    /// How far a run is, and what it says: `50% · packing file 6 of 12`; without either, that it runs, and for how long it
     /// had when that was shown: `running for 8 s`.
     private static func position(_ report: JobReport) -> String {
-        let said = [report.fact.phase, report.fact.text].compactMap(\.self).filter { !$0.isEmpty }
-            .joined(separator: ": ")
+        let said = LiveState.saying(phase: report.fact.phase ?? "", message: report.fact.text ?? "")
         let parts = [report.news == .blocked ? nil : percent(report).map { "\($0)%" }, said]
         let text = parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")
         guard text.isEmpty, report.news != .blocked else { return text }
@@ -162,6 +161,16 @@ extension JobFact {
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
+    /// What a shell means by an exit code, where the run itself left no words; nil: nothing.
+    private func shellWords(for code: Int) -> String? {
+        guard text?.isEmpty ?? true else { return nil }
+        switch code {
+        case 126: return "command not executable (exit code 126)"
+        case 127: return "command not found (exit code 127)"
+        default: return nil
+        }
+    }
+
     private var ending: String? {
         let after = took.flatMap { $0 < .seconds(1) ? nil : " after \($0.words)" } ?? ""
         switch (state, reason) {
@@ -173,7 +182,7 @@ extension JobFact {
         case (_, .notFound), (_, .notExecutable), (_, .badDirectory), (_, .badUser), (_, .spawnFailed):
             return text?.isEmpty ?? true ? reason?.words : nil
         case (.failed, .exitCode), (.failed, nil):
-            return exitCode.map { "exit code \($0)\(after)" } ?? reason?.words
+            return exitCode.map { (shellWords(for: $0) ?? "exit code \($0)") + after } ?? reason?.words
         default: return reason?.words
         }
     }

@@ -72,7 +72,9 @@ extension JobFact {
             run: run.ordinal, state: state, reason: reason, exitCode: run.exitCode, signal: run.signal,
             progress: last?.progress, phase: last?.phase, text: message ?? last?.message, at: event.at)
         (took, limit, next) = (circumstances.took, circumstances.limit, circumstances.next)
-        if state == .completed, let start = run.startedAt { took = max(.zero, event.at - start) }
+        guard state == .completed else { return }
+        text = text.flatMap(ProgressTitle.result)
+        if let start = run.startedAt { took = max(.zero, event.at - start) }
     }
 
     /// Where a run is right now.
