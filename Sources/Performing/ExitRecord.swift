@@ -48,7 +48,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var survivors: [Survivor]
     /// The last bytes it printed, at most ``tailLimit``; empty also where its performer keeps none.
     package var outputTail: [UInt8] = []
-    /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too.
+    /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too, unless it has a log
+    /// of its own.
     package var errorTail: [UInt8] = []
     /// Why there is no result, of a performer without processes; nil: the other members say how it ended.
     package var fault: AttemptFault?

@@ -109,6 +109,15 @@ package struct ProcessOrder: Hashable, Sendable {
     package var grace: Duration
     /// Where its output goes.
     package var output: Output
+    /// The absolute path of the log of its standard error, as large as that of its output.
+    ///
+    /// Nil: both are one log.
+    /// With one, ``output`` and its copies are standard output alone. Of no use together with ``pty``.
+    package var errorPath: String?
+    /// The names of the variables of the performer's own environment that are passed on; nil: all of them.
+    ///
+    /// One that ends with `*` stands for all that begin so.
+    package var inherited: [String]?
     /// Whether a copy of the output is sent for parsing, as ``PerformerEvent/output(_:offset:bytes:)``.
     package var isOutputWatched: Bool
     /// The file mode mask; nil for 022.
