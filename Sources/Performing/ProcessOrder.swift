@@ -26,6 +26,10 @@ package struct PromptOrder: Hashable, Sendable {
     package var timeout: Duration?
     /// Where the reply goes while it comes.
     package var output: ProcessOrder.Output
+    /// How the program of a bot that is one is started.
+    ///
+    /// With the job's environment, folder and limits; what it runs and reads is still to be set. Nil: nobody said.
+    package var program: ProcessOrder?
 
     /// A prompt without a timeout, unless one is given.
     package init(

@@ -60,10 +60,11 @@ struct AttemptOrders {
         case .command(let words): work = .command(words)
         case .shell(let text): work = .shell(text)
         case .prompt(let text):
-            return .prompt(
-                PromptOrder(
-                    key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
-                    timeout: spec.timeout, output: places.output(of: run)))
+            var order = PromptOrder(
+                key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
+                timeout: spec.timeout, output: places.output(of: run))
+            order.program = ProcessOrder(run, spec, .command([]), places)
+            return .prompt(order)
         }
         guard let loan = loans[run.cause] else {
             var order = ProcessOrder(run, spec, work, places)

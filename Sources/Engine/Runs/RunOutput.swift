@@ -24,6 +24,11 @@ struct LastOutput {
     }
 }
 
+extension AttemptFault {
+    /// Its sentence without what must not be shown: a program may have printed it.
+    func shown(_ outlook: Outlook) -> String { outlook.hidden?.hide(in: text) ?? HiddenTexts.reason }
+}
+
 extension Outlook {
     /// The same of a run that is not tried again.
     var withoutChance: Outlook {
