@@ -77,8 +77,8 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
-            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
-            "CLinux", .sqlite, .logging,
+            "Engine", "WardenProtocol", "TerminalView", "Bots", "DBus", "Curl", "WebhookChannel", "Host",
+            "CronBench", "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]
