@@ -34,7 +34,7 @@ extension ConfigurationReader {
             let text = "there is no bubblewrap on this machine, which makes sandboxes"
             if leavesOut { fault = fault ?? text } else { field.fault(text, hint: "apt install bubblewrap") }
         } else if program.sandbox == nil, let word = command?.first, let doubt = programFault(word) {
-            (parts["command"] ?? key).warn("\(doubt); the prompts of this bot will fail")
+            (parts["command"] ?? parts["backend"] ?? key).warn("\(doubt); the prompts of this bot will fail")
         }
         guard key.faults.problems.count == before, command?.isEmpty == false else { return nil }
         var contact = BotInUse(nil, secrets: FormSecrets(secrets.contents), fault: fault)

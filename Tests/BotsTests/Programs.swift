@@ -267,7 +267,9 @@ struct SteadyClock: WallClock {
         try await scene.until { if case .refused = $0 { true } else { false } }
         let events = try await scene.until { _ in true }
         guard case .refused(_, let refusal, let text)? = events.last else { return }
-        #expect(refusal == .notFound && text.hasPrefix("sage: no program \"no-such-claude\" in "))
+        #expect(
+            refusal == .notFound
+                && text == "sage: no program \"no-such-claude\"; install it, or set bots.sage.command")
         #expect(!scene.performer.holds(scene.key))
     }
 

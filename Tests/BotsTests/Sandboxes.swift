@@ -75,7 +75,9 @@ import Testing
         #expect(lines == ["work", ".", home.path, "/tmp"])
         // Home and /tmp are its own, and end with it.
         #expect(PathContent(at: home.file("work/written-inside")) == .file)
-        for place in ["written-inside", "docs/written-inside"] { #expect(PathContent(at: home.file(place)) == .nothing) }
+        for place in ["written-inside", "docs/written-inside"] {
+            #expect(PathContent(at: home.file(place)) == .nothing)
+        }
         #expect(PathContent(at: "/tmp/written-inside") == .nothing)
     }
 

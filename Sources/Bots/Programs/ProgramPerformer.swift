@@ -135,7 +135,9 @@ package final class ProgramPerformer: Performer {
         case .refused(let key, let refusal, let text):
             guard let reply = reply(of: key) else { break }
             forget(key)
-            return .refused(key, refusal, text: "\(reply.note.bot): \(text)")
+            let bot = reply.note.bot
+            let hint = refusal == .notFound ? "; install it, or set bots.\(bot).command" : ""
+            return .refused(key, refusal, text: "\(bot): \(MissingProgram.headline(of: text))\(hint)")
         case .unknown(let key): forget(key)
         case .caughtUp:
             // Nobody performs them any more: they ended, or were never ordered.
