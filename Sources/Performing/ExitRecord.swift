@@ -55,6 +55,10 @@ package struct ExitRecord: Hashable, Sendable {
     package var fault: AttemptFault?
     /// What the bot replied, all of it; nil: no bot was asked, or it did not complete its reply.
     package var reply: String?
+    /// The heading that the bot gave its reply; nil: none.
+    package var replyTitle: String?
+    /// How much the bot wants its reply to disturb: low, normal or critical; nil: it says nothing.
+    package var replyPriority: String?
 
     /// How many bytes of a stream a record holds at most.
     package static let tailLimit = LastLines.byteLimit

@@ -108,6 +108,25 @@ import Testing
         #expect(check.code == 0 && check.errors.contains("there is no program \"no-such-bot\""))
     }
 
+    @Test func `may say how its reply looks, or that there is nothing to say`() async throws {
+        let hook = try await Belfry.receiver()
+        let script =
+            #"[ -e quiet ] && echo '{"notify":false}' && exit"# + "\n"
+            + #"echo '{"text":"Disk is full","title":"Storage","priority":"critical"}'"# + "\n"
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh] }", script: script, hook: hook)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let rung = try await hook.webhook { $0.type == "message.group" }
+        let item = try #require(rung.data)["item"]
+        #expect(item["last"].list.map { $0["text"].text } == ["Disk is full"])
+        #expect(item["urgency"].text == "critical")
+        try belfry.write("", to: "quiet")
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let messages = try await belfry.json("messages", "cc").list
+        #expect(messages.map { $0["text"].text } == ["Disk is full"])
+        #expect(messages.first?["title"].text == "Storage")
+    }
+
     @Test func `is canceled with all it started`() async throws {
         let belfry = try await start(
             "{ kind: command, command: [sh, bot.sh] }", script: "echo on my way; echo still; sleep 1000\n")

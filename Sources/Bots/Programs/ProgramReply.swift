@@ -82,6 +82,7 @@ struct ReplyReading {
     private var file: OutputFile?
     private var progress = ReplyProgress()
     private var failure: ReplyFailure?
+    private var finish: Finish?
     private var offset = 0
     private var reportedAt: Duration?
 
@@ -141,6 +142,7 @@ struct ReplyReading {
             record.fault = AttemptFault(failure, at: note.place)
         } else if exit.cause == .exited {
             record.reply = progress.text
+            (record.replyTitle, record.replyPriority) = (finish?.title, finish?.priority)
         }
         if record.reply == nil { keepLastWords(of: exit) }
         record.outputBytes = file?.count ?? 0
@@ -153,6 +155,7 @@ struct ReplyReading {
     private mutating func apply(_ event: ReplyEvent) {
         if case .text(let piece) = event { file?.append(Array(piece.utf8)[...]) }
         if case .failed(let reason) = event { fail(reason) }
+        if case .finished(let end) = event { finish = end }
         let isNewPhase = progress.note(event)
         let now = clock.sinceBoot
         guard isNewPhase || reportedAt.map({ now - $0 >= ReplyProgress.interval }) ?? true else { return }

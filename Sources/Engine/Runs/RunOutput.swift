@@ -63,7 +63,9 @@ struct OutputPost {
         else { return nil }
         // A run has one message at most, so that its own id names it.
         let message = Message(
-            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end, run: run.name)
+            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end,
+            urgency: end.replyPriority.flatMap(Urgency.init) ?? .normal,
+            title: end.replyTitle.map { hidden.hide(in: $0) }, run: run.name)
         record = MessageRecord(message: message, run: run.id)
     }
 
