@@ -62,10 +62,9 @@ let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Delivery", "Ledger", "LedgerSQLite", "Engine", "WardenProtocol",
-            "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API",
-            "APIServer",
-            "APIClient", .argumentParser, .lifecycle, .logging,
+            "Timeline", "Cron", "Tracking", "Delivery", "Prompting", "Ledger", "LedgerSQLite", "Engine",
+            "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings",
+            "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),
     program(
@@ -78,8 +77,8 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
-            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
-            "CLinux", .sqlite, .logging,
+            "Engine", "WardenProtocol", "TerminalView", "Bots", "DBus", "Curl", "WebhookChannel", "Host",
+            "CronBench", "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]
@@ -121,8 +120,8 @@ let suites: [Target] = [
     suite(
         "BotsTests",
         [
-            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host", "Bots",
-            "TestSupport",
+            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host", "WardenProtocol",
+            "Bots", "TestSupport", "belfry-warden",
         ]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(

@@ -237,6 +237,7 @@ extension RunReason {
             case .truncated: .truncated
             case .malformed: .malformed
             case .replyTooLong: .replyTooLong
+            case .program(exit: nil): .signal
             case .program: .exitCode
             }
     }

@@ -26,6 +26,10 @@ package struct PromptOrder: Hashable, Sendable {
     package var timeout: Duration?
     /// Where the reply goes while it comes.
     package var output: ProcessOrder.Output
+    /// How the program of a bot that is one is started.
+    ///
+    /// With the job's environment, folder and limits; what it runs and reads is still to be set. Nil: nobody said.
+    package var program: ProcessOrder?
 
     /// A prompt without a timeout, unless one is given.
     package init(
@@ -109,6 +113,15 @@ package struct ProcessOrder: Hashable, Sendable {
     package var grace: Duration
     /// Where its output goes.
     package var output: Output
+    /// The absolute path of the log of its standard error, as large as that of its output.
+    ///
+    /// Nil: both are one log.
+    /// With one, ``output`` and its copies are standard output alone. Of no use together with ``pty``.
+    package var errorPath: String?
+    /// The names of the variables of the performer's own environment that are passed on; nil: all of them.
+    ///
+    /// One that ends with `*` stands for all that begin so.
+    package var inherited: [String]?
     /// Whether a copy of the output is sent for parsing, as ``PerformerEvent/output(_:offset:bytes:)``.
     package var isOutputWatched: Bool
     /// The file mode mask; nil for 022.

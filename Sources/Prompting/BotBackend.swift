@@ -86,6 +86,8 @@ package struct Budget: Hashable, Sendable {
 package struct BotInUse: Hashable, Sendable {
     /// How it is asked; nil: it has no provider.
     package var backend: BotBackend?
+    /// The program that replies in a provider's place; nil: none does.
+    package var program: BotProgram?
     /// What its key is; the list is empty where the provider wants none.
     package var secrets: FormSecrets
     /// Why it can't be asked though it is configured; nil: it can.

@@ -57,14 +57,20 @@ enum BotFields {
     static let later = ["quiet", "budget", "level", "digest"]
 
     /// The kinds of what answers messages, and those of later versions.
-    static let backends = ["command"] + BotBackend.Dialect.allCases.map(\.rawValue)
+    static let backends =
+        [plain] + ProgramDialect.allCases.map(\.rawValue).filter { $0 != ProgramDialect.text.rawValue }
+        + BotBackend.Dialect.allCases.map(\.rawValue)
+    /// Any program, or none at all.
+    static let plain = "command"
     static let laterBackends = ["openclaw"]
 
     static let laterBotKeys = ["tools", "memory"]
-    static let laterBackendKeys = ["command", "output", "session", "token", "sandbox"]
+    static let laterBackendKeys = ["session", "token"]
 
     /// The keys of how a bot is asked: they may stand in `backend`, or beside it.
-    static let backend: [(key: String, schema: JSON, doc: String)] = [
+    static let backend = ofProviders + ofPrograms
+
+    private static let ofProviders: [(key: String, schema: JSON, doc: String)] = [
         ("url", SchemaParts.word(), "Where its API is; Anthropic's address is known."),
         ("model", SchemaParts.word(), "The model, as the provider calls it."),
         ("key", FormField.Shape.secrets.schema, "Where the provider's key is read from."),
@@ -81,6 +87,32 @@ enum BotFields {
         (
             "allow", FormField.Shape.exceptions.schema,
             "What may be reached although it is not public, such as 127.0.0.1/32."
+        ),
+    ]
+
+    /// Those of bots that are programs alone.
+    static let ofPrograms: [(key: String, schema: JSON, doc: String)] = [
+        (
+            "command", JobForm.words.schema,
+            "The program that replies; it reads the prompt on standard input, or in place of {prompt}."
+        ),
+        (
+            "output", SchemaParts.words(ProgramDialect.allCases.map(\.rawValue)),
+            "How the program prints its reply (default: text)."
+        ),
+        (
+            "inherit", SchemaParts.list(of: SchemaParts.word()),
+            "Variables of Belfry's own environment that the program gets, too; NAME* are all that begin so."
+        ),
+        (
+            "sandbox",
+            SchemaParts.object([
+                .init("read", SchemaParts.list(of: SchemaParts.text("^/"))),
+                .init("write", SchemaParts.list(of: SchemaParts.text("^/"))),
+                .init(
+                    "network",
+                    .object(["enum": .array([.string("yes"), .string("no"), .bool(true), .bool(false)])])),
+            ]), "What the program may reach beside the system: folders, and the network."
         ),
     ]
 }

@@ -39,11 +39,15 @@ extension ConfigurationReader {
         guard let word = kind.choice(of: BotFields.backends, later: BotFields.laterBackends) else {
             return nil
         }
-        guard let dialect = BotBackend.Dialect(rawValue: word) else {
-            given.first?.fault("kind: \(word) has no such key")
+        if let dialect = BotBackend.Dialect(rawValue: word) {
+            bot.contact = readContact(dialect, parts, key)
+        } else if word != BotFields.plain || parts["command"] != nil {
+            bot.contact = readProgram(word, parts, key)
+        } else {
+            // It only speaks for its jobs.
+            given.first?.fault("kind: \(word) has no such key without a command")
             return bot
         }
-        bot.contact = readContact(dialect, parts, key)
         return bot.contact == nil ? nil : bot
     }
 
@@ -60,6 +64,9 @@ extension ConfigurationReader {
         _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field
     ) -> BotInUse? {
         let before = key.faults.problems.count
+        for (name, _, _) in BotFields.ofPrograms {
+            parts[name]?.fault("kind: \(dialect.rawValue) has no such key")
+        }
         let model = parts["model"]?.word()
         if parts["model"] == nil {
             key.fault("this bot has no model", hint: "write model: NAME, as its provider calls it")

@@ -6,8 +6,10 @@ import Host
 import Ledger
 import LedgerSQLite
 import Logging
+import Prompting
 import Settings
 import Timeline
+import WardenProtocol
 
 /// What the keepers stand on: the clock, the zones, the configuration in use and the ledger.
 struct DaemonGround {
@@ -56,6 +58,23 @@ struct DaemonGround {
         BotPerformer(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
             find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+    }
+
+    /// Who runs programs, also those that are bots; `warden` does the work.
+    func makePrograms(over warden: WardenClient) -> ProgramPerformer {
+        ProgramPerformer(
+            over: warden, folder: paths.state + "/replies", clock: clock, home: Machine.environment["HOME"],
+            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+    }
+
+    /// Who performs what a spec describes: the prompts of a bot that is a program are run as one.
+    var choosePerformer: @Sendable (JobSpec) -> PerformerKind {
+        { [activeConfiguration] spec in
+            guard case .prompt = spec.action,
+                activeConfiguration.configuration.bots[spec.bot]?.contact?.program != nil
+            else { return spec.performer }
+            return .warden
+        }
     }
 
     /// The live board of this start.

@@ -1,5 +1,6 @@
 import API
 import APIServer
+import Bots
 import Curl
 import Delivery
 import Engine
@@ -38,15 +39,19 @@ struct DaemonParts {
             launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
         let places = ground.places
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, performers: [.warden: warden, .bots: ground.makeBots()],
-            board: board,
+            ledger: ledger, clock: clock,
+            performers: [.warden: ground.makePrograms(over: warden), .bots: ground.makeBots()],
+            choosing: ground.choosePerformer, board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
             files: Self.files, logger: logger, news: newsTold, awaitsJobs: true)
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: places,
-            removeOutput: { OutputLog(path: $0).remove() },
+            removeOutput: {
+                OutputLog(path: $0).remove()
+                ReplyFiles.remove(besides: $0)
+            },
             lookAtPlace: { [place = ground.place] in place.check() }, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,

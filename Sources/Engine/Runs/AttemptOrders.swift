@@ -60,19 +60,23 @@ struct AttemptOrders {
         case .command(let words): work = .command(words)
         case .shell(let text): work = .shell(text)
         case .prompt(let text):
-            return .prompt(
-                PromptOrder(
-                    key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
-                    timeout: spec.timeout, output: places.output(of: run)))
+            var order = PromptOrder(
+                key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
+                timeout: spec.timeout, output: places.output(of: run))
+            order.program = processOrder(run, spec, .command([]))
+            return .prompt(order)
         }
-        guard let loan = loans[run.cause] else {
-            var order = ProcessOrder(run, spec, work, places)
-            let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
-            if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
-            return .process(order)
-        }
+        guard let loan = loans[run.cause] else { return .process(processOrder(run, spec, work)) }
         spec.environment = loan.environment
         return .process(loan.applied(to: ProcessOrder(run, spec, work, places)))
+    }
+
+    /// The order of a process that nobody lent anything, and that ends what earlier attempts left where it should.
+    private func processOrder(_ run: RunRecord, _ spec: JobSpec, _ work: ProcessOrder.Work) -> ProcessOrder {
+        var order = ProcessOrder(run, spec, work, places)
+        let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
+        if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
+        return order
     }
 }
 

@@ -66,6 +66,11 @@ struct Performers {
     /// Who performs what this spec describes; the warden where the spec is not known.
     func kind(of spec: JobSpec?) -> PerformerKind { spec.map(choose) ?? .warden }
 
+    /// Who performs an attempt that an earlier daemon ordered: who knows of it, else as ``kind(of:)``.
+    func kind(adopting key: RunKey, of spec: JobSpec?) -> PerformerKind {
+        byKind.first { $0.value.performer.holds(key) }?.key ?? kind(of: spec)
+    }
+
     /// When, since boot, there is something to do for one of them though nothing happens.
     var nextCheck: Duration? { all.compactMap(\.nextCheck).min() }
 }

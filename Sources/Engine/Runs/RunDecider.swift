@@ -161,7 +161,7 @@ struct RunDecider {
             let output = record.flatMap { outcome.state == .completed ? nil : LastOutput($0, outlook) }
             move.outputTail = output?.tail
             let fact = outcome.fact(
-                of: Fact.Run(run), message: message ?? record?.fault?.text ?? output?.cause,
+                of: Fact.Run(run), message: message ?? record?.fault?.shown(outlook) ?? output?.cause,
                 circumstances: outcome.circumstances(record, outlook))
             events.append(NewEvent(fact, at: now))
         }

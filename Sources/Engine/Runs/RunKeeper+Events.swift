@@ -129,7 +129,8 @@ extension RunKeeper {
             if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
             let step = decider.ended(
                 run, record, outlook: outlook, clockChange: clockChange(since: run.id))
-            append(await closing(step, after: record.elapsed, saying: record.fault?.text), to: &steps)
+            append(
+                await closing(step, after: record.elapsed, saying: record.fault?.shown(outlook)), to: &steps)
         }
     }
 

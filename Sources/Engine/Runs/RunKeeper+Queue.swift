@@ -1,5 +1,6 @@
 import Ledger
 import Logging
+import Performing
 import Timeline
 import Tracking
 
@@ -73,8 +74,8 @@ extension RunKeeper {
     func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
         let step = decider.adopt(run)
         let spec = try await specs.spec(of: run)
-        let (performer, places) = (performers.kind(of: spec), Waiting(run, spec).places)
-        runs.adopt(step.after, by: performer, places: places)
+        let performer = performers.kind(adopting: RunKey(run: run.id, attempt: run.attempt), of: spec)
+        runs.adopt(step.after, by: performer, places: Waiting(run, spec).places)
         steps.append(step)
         await board.enter(
             task(of: run), attempt: run.attempt, state: run.state, saved: run.live,
@@ -146,7 +147,9 @@ extension RunKeeper {
             do throws(RunSecrets.Unreadable) {
                 let secrets = try specs.secrets(of: spec)
                 let step = decider.claim(run)
-                runs.active[run.id] = ActiveRun(claiming: step.after, spec, secrets, waiting)
+                // Its bot may have been configured otherwise while it waited.
+                let performer = performers.kind(of: spec)
+                runs.active[run.id] = ActiveRun(claiming: step.after, spec, secrets, waiting, by: performer)
                 return steps.append(step)
             } catch {
                 fault = error.description

@@ -24,6 +24,11 @@ struct LastOutput {
     }
 }
 
+extension AttemptFault {
+    /// Its sentence without what must not be shown: a program may have printed it.
+    func shown(_ outlook: Outlook) -> String { outlook.hidden?.hide(in: text) ?? HiddenTexts.reason }
+}
+
 extension Outlook {
     /// The same of a run that is not tried again.
     var withoutChance: Outlook {
@@ -58,7 +63,9 @@ struct OutputPost {
         else { return nil }
         // A run has one message at most, so that its own id names it.
         let message = Message(
-            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end, run: run.name)
+            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end,
+            urgency: end.replyPriority.flatMap(Urgency.init) ?? .normal,
+            title: end.replyTitle.map { hidden.hide(in: $0) }, run: run.name)
         record = MessageRecord(message: message, run: run.id)
     }
 

@@ -171,11 +171,14 @@ final class ActiveRun {
     var isUndecided = false
 
     /// A run whose turn it is and that the next commit will claim.
-    init(claiming record: RunRecord, _ spec: JobSpec, _ secrets: RunSecrets, _ waiting: Waiting) {
+    init(
+        claiming record: RunRecord, _ spec: JobSpec, _ secrets: RunSecrets, _ waiting: Waiting,
+        by performer: PerformerKind
+    ) {
         self.record = record
         self.spec = spec
         self.secrets = secrets
-        performer = waiting.performer
+        self.performer = performer
         places = waiting.places
         since = waiting.since
         isOrdered = false
