@@ -152,49 +152,42 @@ extension Fact {
     ///
     /// A payload that can't be read counts as none.
     package init(_ type: EventType, _ columns: FactColumns, from source: inout some FactPayloadSource) {
+        func content<Content: FactContent>(_: Content.Type = Content.self) -> Content {
+            Content(columns, source.payload(Content.Payload.self))
+        }
         switch type {
-        case .runStarted: self = .runStarted(readContent(columns, &source))
-        case .runProgress: self = .runProgress(readContent(columns, &source))
-        case .runBlocked: self = .runBlocked(readContent(columns, &source))
-        case .runCompleted: self = .runCompleted(readContent(columns, &source))
-        case .runFailed: self = .runFailed(readContent(columns, &source))
-        case .runRecovered: self = .runRecovered(readContent(columns, &source))
-        case .runCanceled: self = .runCanceled(readContent(columns, &source))
-        case .runMissed: self = .runMissed(readContent(columns, &source))
-        case .runSkipped:
-            self =
-                columns.run == nil
-                ? .slotsSkipped(readContent(columns, &source)) : .runSkipped(readContent(columns, &source))
-        case .runLost: self = .runLost(readContent(columns, &source))
-        case .runLate: self = .runLate(readContent(columns, &source))
-        case .runSlow: self = .runSlow(readContent(columns, &source))
-        case .runStuck: self = .runStuck(readContent(columns, &source))
-        case .runFlapping: self = .runFlapping(readContent(columns, &source))
-        case .messagePosted: self = .messagePosted(readContent(columns, &source))
-        case .messageRead: self = .messageRead(readContent(columns, &source))
-        case .messageGroup: self = .messageGroup(readContent(columns, &source))
-        case .itemDismissed: self = .itemDismissed(readContent(columns, &source))
-        case .itemActed: self = .itemActed(readContent(columns, &source))
-        case .questionAsked: self = .questionAsked(readContent(columns, &source))
-        case .questionAnswered: self = .questionAnswered(readContent(columns, &source))
-        case .channelFailing: self = .channelFailing(readContent(columns, &source))
-        case .channelDisabled: self = .channelDisabled(readContent(columns, &source))
-        case .channelRestored: self = .channelRestored(readContent(columns, &source))
-        case .configReloaded: self = .configReloaded(readContent(columns, &source))
-        case .configPartial: self = .configPartial(readContent(columns, &source))
-        case .jobLeftOut: self = .jobLeftOut(readContent(columns, &source))
+        case .runStarted: self = .runStarted(content())
+        case .runProgress: self = .runProgress(content())
+        case .runBlocked: self = .runBlocked(content())
+        case .runCompleted: self = .runCompleted(content())
+        case .runFailed: self = .runFailed(content())
+        case .runRecovered: self = .runRecovered(content())
+        case .runCanceled: self = .runCanceled(content())
+        case .runMissed: self = .runMissed(content())
+        case .runSkipped: self = columns.run == nil ? .slotsSkipped(content()) : .runSkipped(content())
+        case .runLost: self = .runLost(content())
+        case .runLate: self = .runLate(content())
+        case .runSlow: self = .runSlow(content())
+        case .runStuck: self = .runStuck(content())
+        case .runFlapping: self = .runFlapping(content())
+        case .messagePosted: self = .messagePosted(content())
+        case .messageRead: self = .messageRead(content())
+        case .messageGroup: self = .messageGroup(content())
+        case .itemDismissed: self = .itemDismissed(content())
+        case .itemActed: self = .itemActed(content())
+        case .questionAsked: self = .questionAsked(content())
+        case .questionAnswered: self = .questionAnswered(content())
+        case .channelFailing: self = .channelFailing(content())
+        case .channelDisabled: self = .channelDisabled(content())
+        case .channelRestored: self = .channelRestored(content())
+        case .configReloaded: self = .configReloaded(content())
+        case .configPartial: self = .configPartial(content())
+        case .jobLeftOut: self = .jobLeftOut(content())
         case .ledgerFull: self = .ledgerFull
         case .ledgerRestored: self = .ledgerRestored
-        case .clockBack: self = .clockBack(readContent(columns, &source))
+        case .clockBack: self = .clockBack(content())
         case .test: self = .test(channel: columns.channel)
         case .unknown: self = .unknown(columns)
         }
     }
-}
-
-// Not inside the initialiser: compiled for the thread sanitizer, a generic function that captures `inout` crashes.
-private func readContent<Content: FactContent>(
-    _ columns: FactColumns, _ source: inout some FactPayloadSource
-) -> Content {
-    Content(columns, source.payload(Content.Payload.self))
 }
