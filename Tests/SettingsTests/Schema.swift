@@ -81,7 +81,7 @@ import Tracking
         let channels = ConfigurationSchema().json["properties"]?["channels"]?["additionalProperties"]?[
             "oneOf"]
         let required = channels?.elements.map { $0["required"]?.elements.compactMap(\.text) ?? [] }
-        #expect(required == [["kind"], ["kind", "url"]])
+        #expect(required == [["kind"], ["kind", "url"], ["kind", "url"]])
     }
 }
 
