@@ -56,13 +56,13 @@ package enum FormCarrier: Sendable {
 package enum ChannelForms {
     /// In the order in which hints name them.
     package static let all: [any ChannelForm.Type] = [
-        DesktopForm.self, WebhookForm.self, NtfyForm.self,
+        DesktopForm.self, WebhookForm.self, NtfyForm.self, SlackForm.self, DiscordForm.self, GotifyForm.self,
+        TelegramForm.self, MatrixForm.self, TeamsForm.self, CloudEventsForm.self, AlertmanagerForm.self,
+        PagerDutyForm.self, PingForm.self, LiveActivityForm.self,
     ]
 
     /// Kinds of later versions, which deserve another sentence than "unknown".
-    package static let laterKinds = [
-        "telegram", "slack", "discord", "matrix", "teams", "gotify", "mail", "command",
-    ]
+    package static let laterKinds = ["mail", "command"]
 }
 
 /// A form whose channels send each thing once.
