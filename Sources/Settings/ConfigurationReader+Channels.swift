@@ -8,8 +8,7 @@ extension ConfigurationReader {
         guard let entries = value.entries() else { return nil }
         let kinds = forms.map { $0.kind.rawValue }
         guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
-            let choice = kinds.map { "kind: \($0)" }.joined(separator: " or ")
-            key.fault("this channel has no kind", hint: "write \(choice)")
+            key.fault("this channel has no kind", hint: "write kind: and \(kinds.joined(separator: ", "))")
             return nil
         }
         guard let word = kind.choice(of: kinds, later: ChannelForms.laterKinds),
@@ -47,12 +46,23 @@ extension ConfigurationReader {
                 place: key.place)
             if let doubt = setting.form.doubt { (main ?? key).warn(doubt.message, hint: doubt.hint) }
             setting.sources = secrets.sources
+            if secrets.fault == nil { secrets.fault = fault(in: setting, fields) }
             setting.fault = secrets.fault
             return setting
         } catch {
             report(error, in: form, fields, main: main ?? key, key)
             return nil
         }
+    }
+
+    /// Why the form can't work with the secrets that were read: a fault, or what leaves the channel out.
+    private func fault(in setting: ChannelSetting, _ fields: [String: Field]) -> String? {
+        guard case .http(let form) = setting.form.carrier, let fault = form.fault(in: setting.secrets) else {
+            return nil
+        }
+        let place = setting.secrets.keys.lazy.compactMap { fields[$0] }.first
+        if !leavesOut { place?.fault(fault) }
+        return fault
     }
 
     /// Reports why the form refuses the values that were read.

@@ -81,7 +81,13 @@ import Tracking
         let channels = ConfigurationSchema().json["properties"]?["channels"]?["additionalProperties"]?[
             "oneOf"]
         let required = channels?.elements.map { $0["required"]?.elements.compactMap(\.text) ?? [] }
-        #expect(required == [["kind"], ["kind", "url"]])
+        let url = ["kind", "url"]
+        #expect(
+            required == [
+                ["kind"], url, url, ["kind", "webhook"], ["kind", "webhook"], url + ["token"],
+                ["kind", "token", "chat"], url + ["token", "room"], ["kind", "webhook", "url"], url, url,
+                ["kind", "key"], ["kind", "key"], url,
+            ])
     }
 }
 

@@ -113,7 +113,9 @@ extension NoticeComposer {
             let line = [position(report), fact.outlook].compactMap(\.self).filter { !$0.isEmpty }
             return (line.isEmpty ? [] : [line.joined(separator: " · ")]) + past
         case .recovered:
-            let outage = report.outage.flatMap { $0 < .seconds(1) ? nil : " (\($0.words))" } ?? ""
+            let long = report.outage.flatMap { $0 < .seconds(1) ? nil : $0.words }
+            guard report.failures > 0 else { return long.map { ["after \($0)"] } ?? [] }
+            let outage = long.map { " (\($0))" } ?? ""
             return ["after \(report.failures) failure\(report.failures == 1 ? "" : "s")\(outage)"]
         case .completed:
             let parts = [fact.took.map { "in \($0.words)" }, fact.text]
