@@ -12,6 +12,13 @@ import Testing
             + "data: [DONE]\n\n"
     }
 
+    /// The same with what it used.
+    private static let counted = reply.replacing(
+        "data: [DONE]",
+        with:
+            #"data: {"choices":[],"usage":{"prompt_tokens":1200,"completion_tokens":34,"prompt_tokens_details":{"cached_tokens":200}}}"#
+            + "\n\ndata: [DONE]")
+
     private func config(_ server: ProviderServer, _ job: String = "") -> String {
         """
         bots:
@@ -45,6 +52,25 @@ import Testing
         #expect(
             try #require(rung.data)["item"]["last"].list.first?["text"].text == "Hello there,\nall is well.")
         #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix("Hello there,\nall is well."))
+    }
+
+    @Test func `shows what it used, and what that cost`() async throws {
+        let server = try await ProviderServer(.init(Self.counted))
+        let hook = try await Belfry.receiver()
+        let belfry = try await Belfry.start(
+            config(server).replacing("model: small", with: "model: small\n    price: { input: 3, output: 15 }"),
+            hook: hook)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        for run in try await [belfry.json("run", "show", "news#1")] + belfry.json("runs").list {
+            let usage = run["usage"]
+            #expect(usage["inputTokens"].integer == 1200 && usage["outputTokens"].integer == 34)
+            // 1000 at $3, 200 of the cache at a tenth of it, and 34 at $15 a million.
+            #expect(usage["cachedTokens"].integer == 200 && usage["costUsd"].number == 0.00357)
+        }
+        let shown = try await belfry.run("run", "show", "news#1").text
+        #expect(shown.contains("1,200 tokens read (200 cached), 34 written, $0.0036"))
+        let sent = try await hook.webhook { $0.type == "run.completed" }
+        #expect(try #require(sent.data)["run"]["usage"]["outputTokens"].integer == 34)
     }
 
     @Test func `fails with the provider's reason, without the key, and is not tried again`() async throws {

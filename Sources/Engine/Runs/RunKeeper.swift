@@ -21,7 +21,8 @@ package actor RunKeeper: Keeper {
     var orders: AttemptOrders
     var unrecorded = UnrecordedWork()
     var phase: KeeperPhase
-    var decider: RunDecider { RunDecider(boot: orders.places.boot) }
+    private let months: MonthLookup
+    var decider: RunDecider { RunDecider(boot: orders.places.boot, month: months) }
     var clock: any WallClock { loop.clock }
     var logger: Logger { loop.logger }
 
@@ -31,8 +32,9 @@ package actor RunKeeper: Keeper {
         choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer, board: LiveBoard,
         census: RunCensus, notes: RunNotes, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup,
         files: RunFiles, logger: Logger, news: AsyncStream<Never>.Continuation? = nil,
-        awaitsJobs: Bool = false
+        awaitsJobs: Bool = false, months: @escaping MonthLookup = { CalendarMonth($0, in: .utc).text }
     ) {
+        self.months = months
         self.ledger = ledger
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "runs can't be recorded")
         self.board = board

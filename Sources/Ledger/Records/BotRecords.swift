@@ -1,0 +1,111 @@
+package import Timeline
+package import Tracking
+
+/// What became of one attempt to have a bot reply: written in the transaction of its end.
+package struct BotReply: Hashable, Sendable {
+    /// How it ended.
+    package enum Outcome: Hashable, Sendable {
+        /// With a reply: after so long until its first word, and altogether; nil: not known.
+        case replied(first: Duration?, whole: Duration?)
+        /// For this reason, and as the sentence explains it.
+        case failed(RunReason, String?)
+        /// Somebody ended it, which says nothing about the bot.
+        case canceled
+    }
+
+    /// The bot's name.
+    package var bot: String
+    /// The month that its usage counts in, as ``BotMonth/month``.
+    package var month: String
+    /// When it ended.
+    package var at: Moment
+    /// What it used, as far as the provider reported it; nil: nothing.
+    package var usage: BotUsage?
+    package var outcome: Outcome
+
+    package init(bot: String, month: String, at: Moment, usage: BotUsage? = nil, outcome: Outcome) {
+        self.bot = bot
+        self.month = month
+        self.at = at
+        self.usage = usage
+        self.outcome = outcome
+    }
+}
+
+/// What a bot used in one month of the calendar.
+package struct BotMonth: Hashable, Sendable {
+    package var bot: String
+    /// `2026-11`, in the zone that was configured when each of its attempts ended.
+    package var month: String
+    /// How many replies it completed.
+    package var replies: Int
+    package var usage: BotUsage
+
+    package init(bot: String, month: String, replies: Int = 0, usage: BotUsage = BotUsage()) {
+        self.bot = bot
+        self.month = month
+        self.replies = replies
+        self.usage = usage
+    }
+}
+
+/// What is known of a bot.
+package struct BotRecord: Hashable, Sendable {
+    /// The last reply it completed.
+    package struct Success: Hashable, Sendable {
+        package var at: Moment
+        /// From the request to the first word of the reply.
+        package var first: Duration?
+        /// From the request to the end of the reply.
+        package var whole: Duration?
+
+        package init(at: Moment, first: Duration? = nil, whole: Duration? = nil) {
+            self.at = at
+            self.first = first
+            self.whole = whole
+        }
+    }
+
+    /// The last attempt that failed.
+    package struct Failure: Hashable, Sendable {
+        package var at: Moment
+        package var reason: RunReason
+        /// The sentence that explains it; nil: the reason says it all.
+        package var text: String?
+
+        package init(at: Moment, reason: RunReason, text: String? = nil) {
+            self.at = at
+            self.reason = reason
+            self.text = text
+        }
+    }
+
+    package var name: String
+    package var lastSuccess: Success?
+    package var lastFailure: Failure?
+
+    package init(name: String) {
+        self.name = name
+    }
+}
+
+extension BotRecord {
+    /// Applies what became of an attempt as the ledger does.
+    package mutating func apply(_ reply: BotReply) {
+        switch reply.outcome {
+        case .replied(let first, let whole):
+            lastSuccess = Success(at: reply.at, first: first, whole: whole)
+        case .failed(let reason, let text):
+            lastFailure = Failure(at: reply.at, reason: reason, text: text)
+        case .canceled: break
+        }
+    }
+}
+
+extension BotMonth {
+    /// Applies what became of an attempt as the ledger does.
+    package mutating func apply(_ reply: BotReply) {
+        if case .replied = reply.outcome { replies += 1 }
+        usage = usage + (reply.usage ?? BotUsage())
+    }
+}
