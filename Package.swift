@@ -63,9 +63,8 @@ let programs: [Target] = [
         "belfryd",
         [
             "Timeline", "Cron", "Tracking", "Delivery", "Ledger", "LedgerSQLite", "Engine", "WardenProtocol",
-            "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings", "API",
-            "APIServer",
-            "APIClient", .argumentParser, .lifecycle, .logging,
+            "Performing", "Prompting", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host",
+            "Settings", "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),
     program(
@@ -106,8 +105,8 @@ let suites: [Target] = [
     suite(
         "EngineTests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel",
             "TestSupport", "belfry-warden", .logging,
         ]),
     suite("DBusTests", ["DBus", "TestSupport"]),

@@ -6,6 +6,7 @@ import Host
 import Ledger
 import LedgerSQLite
 import Logging
+import Performing
 import Settings
 import Timeline
 
@@ -21,6 +22,8 @@ struct DaemonGround {
     let place: StatePlace
     /// This start of the machine.
     let boot: String
+    /// What is known of the bots.
+    let desk: BotDesk
     let logger: Logger
 
     /// Reads the configuration, then opens the ledger; nothing is opened where the configuration is refused.
@@ -41,6 +44,8 @@ struct DaemonGround {
         ledger = try choice.open()
         place = StatePlace(ledger: choice.path, logger: logger)
         boot = try Machine.bootID()
+        desk = BotDesk(
+            ledger: ledger, activeConfiguration: activeConfiguration, zones: zones.lookup, clock: clock)
     }
 
     /// Makes an id of a message, a run or an event.
@@ -55,7 +60,7 @@ struct DaemonGround {
     func makeBots() -> BotPerformer {
         BotPerformer(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
-            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+            find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
     }
 
     /// The live board of this start.
@@ -94,7 +99,8 @@ struct DaemonGround {
             houseFacts: FileProblems(
                 files: source.files, activeConfiguration: activeConfiguration, state: place
             ).problems,
-            reopenChannel: { [source] in await source.channels.reopen($0) }, machine: .ofThisMachine,
+            reopenChannel: { [source] in await source.channels.reopen($0) },
+            reopenBot: { [source] in source.keys.reopen($0) }, desk: desk, machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
     }
 }
@@ -104,6 +110,7 @@ struct ConfigurationSource: Sendable {
     let files: ConfigurationFiles
     let zones: ZoneCache
     let channels: Channels
+    let keys = BotKeys()
 
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
     ///
@@ -123,6 +130,7 @@ struct ConfigurationSource: Sendable {
             leavesOut
             ? try await channels.channels(leavingOutOf: configuration.channels, configuration.leftOut)
             : try await channels.channels(configuration.channels)
+        keys.note(configuration.bots)
         return EngineConfiguration(
             configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
     }

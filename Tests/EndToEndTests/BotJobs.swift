@@ -73,6 +73,73 @@ import Testing
         #expect(try #require(sent.data)["run"]["usage"]["outputTokens"].integer == 34)
     }
 
+    @Test func `fails at once when the budget is used up, until it is raised`() async throws {
+        let server = try await ProviderServer(.init(Self.counted))
+        let hook = try await Belfry.receiver()
+        func bot(_ usd: String) -> String {
+            config(server).replacing(
+                "model: small",
+                with: "model: small\n    price: { input: 3, output: 15 }\n    budget: { usd: \(usd) }")
+        }
+        let belfry = try await Belfry.start(bot("0.004"), hook: hook)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let near = try await hook.webhook { $0.type == "bot.budget" }
+        #expect(try #require(near.data)["bot"]["budget"]["costUsd"].number == 0.00357)
+        // $0.00043 are left: one more is asked, and is not cut.
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let end = try await hook.webhook { $0.type == "bot.budget" }
+        #expect(try #require(end.data)["reason"].text == "budgetReached")
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let run = try await belfry.json("run", "show", "news#3")
+        #expect(run["state"].text == "failed" && run["reason"].text == "budget" && run["usage"] == nil)
+        let shown = try await belfry.json("bot", "show", "sage")
+        #expect(shown["status"].text == "blocked" && shown["reason"].text == "budget")
+        #expect(shown["usage"]["month"]["inputTokens"].integer == 2400)
+        #expect(shown["usage"]["totalReplies"].integer == 2 && shown["budget"]["leftUsd"].number == 0)
+        #expect(shown["firstWordMs"].number != nil && shown["latencyMs"].number != nil)
+        let text = try await belfry.run("bot", "show", "sage").text
+        #expect(text.contains("2 replies: 2,400 tokens read (400 cached), 68 written, $0.0071"))
+        #expect(text.contains("$0.00 left of $0.0040"))
+        #expect(try await belfry.run("status").text.contains("1 blocked (sage)"))
+        try belfry.configure(bot("1"))
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
+    }
+
+    @Test func `leaves its bot offline while its key can't be read, and everything else runs`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try Belfry()
+        let key = belfry.folder.file("key")
+        try belfry.configure(
+            """
+            bots:
+              sage:
+                backend: { kind: openai, url: "\(server.url("/v1"))", allow: [127.0.0.1/32] }
+                model: small
+                key: { file: \(key) }
+            jobs:
+              news: { schedule: manual, bot: sage, prompt: "What is new?" }
+              other: { schedule: manual, shell: "true" }
+            """)
+        try await belfry.start()
+        let event = try await belfry.events().event("config.partial")
+        #expect(event["bot"].text == "sage")
+        let bot = try await belfry.json("bot", "list").list.first { $0["name"].text == "sage" }
+        #expect(bot["status"].text == "offline" && bot["reason"].text == "badSecret")
+        #expect(bot["message"].text?.contains("can't be read from file \(key)") == true)
+        #expect(try await belfry.run("run", "other", "--follow").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let problem = try await belfry.json("status")["problems"].list.first {
+            $0["kind"].text == "configPartial"
+        }
+        #expect(problem["message"].text?.hasPrefix("bot \"sage\"") == true)
+        try belfry.write("sk-late\n", to: "key")
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
+    }
+
     @Test func `fails with the provider's reason, without the key, and is not tried again`() async throws {
         let server = try await ProviderServer(
             .init(

@@ -70,6 +70,9 @@ package actor RunKeeper: Keeper {
     /// How many runs were ordered from their performers and have not ended.
     package var running: Int { runs.active.ordered }
 
+    /// Since when runs of each bot are under way, by bot; bots without any are not in it.
+    package var botsAtWork: [String: Moment] { runs.active.bots }
+
     /// The warden's process; nil: none answers.
     package var wardenProcess: Int32? { performers.warden.process }
 

@@ -52,6 +52,8 @@ package indirect enum Change: Sendable {
 
     /// Adds what an attempt used to the bot's month, and keeps how it ended as the last one of its kind.
     case recordReply(BotReply)
+    /// Replaces what was reported of a bot.
+    case noteBot(String, BotNote)
 
     // MARK: Talk
 
@@ -128,7 +130,7 @@ extension Change {
         case .putJob, .removeJob, .pauseJob: .jobs
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
-        case .recordReply: .bots
+        case .recordReply, .noteBot: .bots
         case .insertMessage, .markRead, .putItem: .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
@@ -141,7 +143,7 @@ extension Change {
     package var takesOnWork: Bool {
         switch self {
         case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
-        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
+        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply, .noteBot,
             .markRead, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
@@ -164,6 +166,7 @@ extension Change {
         case .putAttempt(let attempt): "putAttempt \(attempt.run)/\(attempt.n)"
         case .saveLive(let run, _): "saveLive \(run)"
         case .recordReply(let reply): "recordReply \(reply.bot)"
+        case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
         case .putItem(let item, _): "putItem \(item.key)"

@@ -83,10 +83,30 @@ package struct BotRecord: Hashable, Sendable {
     package var name: String
     package var lastSuccess: Success?
     package var lastFailure: Failure?
+    /// What was reported of it.
+    package var note = BotNote()
 
     package init(name: String) {
         self.name = name
     }
+}
+
+/// What was reported of a bot last, so that nothing is reported twice.
+package struct BotNote: Hashable, Sendable, Codable {
+    /// Its status as of the last event; nil: there was none.
+    package var status: String?
+    /// Why it had that status.
+    package var reason: String?
+    /// Since when it has it.
+    package var since: Moment?
+    /// The month of the last event of its budget.
+    package var budgetMonth: String?
+    /// The budget that the event was about.
+    package var budgetLimit: String?
+    /// How near to its end it was; 0: there was no event.
+    package var budgetLevel = 0
+
+    package init() {}
 }
 
 extension BotRecord {

@@ -8,6 +8,7 @@ struct BotRows {
     private let add: Prepared
     private let replied: Prepared
     private let failed: Prepared
+    private let note: Prepared
 
     init(in database: Database) throws(StoreFailure) {
         add = try Prepared(
@@ -32,6 +33,9 @@ struct BotRows {
             ON CONFLICT (name) DO UPDATE SET failed_at = excluded.failed_at, reason = excluded.reason,
                 failure = excluded.failure
             """, in: database)
+        note = try Prepared(
+            "INSERT INTO bot_state (name, note) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET note = excluded.note",
+            in: database)
     }
 
     func record(_ reply: BotReply) throws(StoreFailure) {
@@ -67,8 +71,16 @@ struct BotRows {
 }
 
 extension BotRows {
+    func put(_ record: BotNote, of name: String) throws(StoreFailure) {
+        let text = try JSONText.encode(record)
+        try note.run {
+            $0.put(name)
+            $0.put(text)
+        }
+    }
+
     static func bots(in database: Database) throws(StoreFailure) -> [BotRecord] {
-        let columns = "name, replied_at, first_word, whole, failed_at, reason, failure"
+        let columns = "name, replied_at, first_word, whole, failed_at, reason, failure, note"
         return try Prepared("SELECT \(columns) FROM bot_state ORDER BY name", in: database)
             .all { row throws(StoreFailure) in
                 var bot = BotRecord(name: row.text())
@@ -81,6 +93,7 @@ extension BotRows {
                 if let failed, let reason {
                     bot.lastFailure = BotRecord.Failure(at: failed, reason: reason, text: text)
                 }
+                if let note = row.optionalText() { bot.note = try JSONText.decode(note) }
                 return bot
             }
     }

@@ -256,6 +256,7 @@ struct StationRows {
         case .putAttempt(let attempt): try runs.put(attempt)
         case .saveLive(let run, let live): try runs.saveLive(live, of: run)
         case .recordReply(let reply): try bots.record(reply)
+        case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): try talk.insert(message)
         case .markRead(let bot, let thread, let moment):
             try talk.markRead(bot: bot, thread: thread, through: moment)

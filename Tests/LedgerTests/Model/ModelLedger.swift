@@ -89,6 +89,7 @@ struct ModelLedger: Sendable {
             if let stored = runs[id]?.live, (stored.attempt, stored.seq) > (live.attempt, live.seq) { break }
             runs[id]?.live = live
         case .recordReply(let reply): record(reply)
+        case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }
         case .markRead(let bot, let thread, let moment):

@@ -33,7 +33,7 @@ struct RandomChanges {
         case 14, 16: return .insertMessage(message())
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return putItem(model)
-        case 25: return .recordReply(reply())
+        case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
         case 20:
@@ -167,6 +167,14 @@ struct RandomChanges {
     private mutating func usage() -> BotUsage {
         BotUsage(
             inputTokens: made, cachedTokens: made / 2, outputTokens: 3, costMicros: maybe { Int64($0.made) })
+    }
+
+    private mutating func note() -> BotNote {
+        var note = BotNote()
+        note.status = maybe { _ in "offline" }
+        note.since = maybe { $0.moment() }
+        note.budgetLevel = made
+        return note
     }
 
     private mutating func reply() -> BotReply {
