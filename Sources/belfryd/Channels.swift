@@ -6,6 +6,7 @@ import Engine
 import Glibc
 import Host
 import Logging
+import Prompting
 import Settings
 import Timeline
 import WebhookChannel

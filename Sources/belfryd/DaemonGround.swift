@@ -100,7 +100,10 @@ struct DaemonGround {
                 files: source.files, activeConfiguration: activeConfiguration, state: place
             ).problems,
             reopenChannel: { [source] in await source.channels.reopen($0) },
-            reopenBot: { [source] in source.keys.reopen($0) }, desk: desk, machine: .ofThisMachine,
+            reopenBot: { [source] in source.keys.reopen($0) }, desk: desk,
+            testBot: { [tester = BotTester(curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)")] in
+                await tester.test($0, $1, asks: $2)
+            }, machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
     }
 }

@@ -107,6 +107,28 @@ import Testing
         #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
     }
 
+    @Test func `has a bot that can be tested without it`() async throws {
+        let models = ProviderServer.Answer(#"{"data":[{"id":"small"}]}"#, type: "application/json")
+        let server = try await ProviderServer(
+            .init(#"{"error":{"message":"no"}}"#, status: 401, type: "application/json"), models, models,
+            .init(Self.counted))
+        let belfry = try await Belfry.start(config(server))
+        let refused = try await belfry.run("bot", "test", "sage")
+        #expect(refused.code == 1)
+        #expect(refused.text.contains("failed  key           127.0.0.1 refused the key (401)"))
+        let blocked = try await belfry.json("bot", "show", "sage")
+        #expect(blocked["status"].text == "blocked" && blocked["reason"].text == "auth")
+        #expect(blocked["lastError"]["message"].text?.hasPrefix("sage: 127.0.0.1 refused the key") == true)
+        #expect(try await belfry.run("bot", "test", "sage").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
+        let asked = try await belfry.run("bot", "test", "sage", "--ask", "--json")
+        #expect(asked.code == 0)
+        let steps = try asked.json()["steps"].list
+        #expect(steps.last?["step"].text == "reply" && steps.last?["outcome"].text == "ok")
+        #expect(try await belfry.json("bot", "show", "sage")["usage"]["total"]["outputTokens"].integer == 34)
+        #expect(try await belfry.run("bot", "test", "nobody").code == 4)
+    }
+
     @Test func `leaves its bot offline while its key can't be read, and everything else runs`() async throws {
         let server = try await ProviderServer(.init(Self.reply))
         let belfry = try Belfry()

@@ -99,3 +99,40 @@ package struct WireBotError: Hashable, Sendable, Codable {
         self.message = message
     }
 }
+
+/// What a test of a bot found.
+package struct WireBotTest: Hashable, Sendable, Codable {
+    /// A step of the test.
+    package struct Step: Hashable, Sendable, Codable {
+        /// `configuration`, `resolve`, `connect`, `tls`, `key`, `models`, `model` or `reply`.
+        package var step: String
+        /// `ok`, `failed` or `skipped`.
+        package var outcome: String
+        /// What exactly answered or failed.
+        package var detail: String
+        /// What to do about it.
+        package var hint: String?
+
+        /// A step and how it ended.
+        package init(step: String, outcome: String, detail: String, hint: String?) {
+            self.step = step
+            self.outcome = outcome
+            self.detail = detail
+            self.hint = hint
+        }
+    }
+
+    /// The bot's name.
+    package var bot: String
+    /// Whether no step failed.
+    package var ok: Bool
+    /// The steps in order, up to the first that failed.
+    package var steps: [Step]
+
+    /// A test with its steps.
+    package init(bot: String, ok: Bool, steps: [Step]) {
+        self.bot = bot
+        self.ok = ok
+        self.steps = steps
+    }
+}

@@ -2,6 +2,7 @@ import API
 import Cron
 import Engine
 import Ledger
+import Performing
 import Timeline
 import Tracking
 
@@ -13,6 +14,17 @@ extension DaemonHandler {
                 .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
         }
         return bot
+    }
+
+    func testBot(_ name: String, asks: Bool) async throws(APIError) -> WireBotTest {
+        _ = try await bot(name)
+        let trial = try await asking(await control.test(bot: name, asks: asks))
+        return WireBotTest(
+            bot: name, ok: trial.isGood,
+            steps: trial.findings.map {
+                WireBotTest.Step(
+                    step: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail, hint: $0.hint)
+            })
     }
 
     /// The bots that are described, and those that jobs or messages name, by name.

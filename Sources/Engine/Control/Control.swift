@@ -2,6 +2,7 @@ package import Delivery
 import Grouping
 package import Ledger
 package import Logging
+package import Performing
 package import Prompting
 package import Timeline
 
@@ -21,6 +22,8 @@ package struct Control: Sendable {
     package let host: HostFacts
     /// What is known of the bots.
     package let desk: BotDesk
+    /// Tests a bot.
+    let testBot: BotTest
     /// A fresh UUIDv7 at each call.
     package let makeID: @Sendable () -> String
     /// Whether the jobs of the files are loaded.
@@ -37,6 +40,7 @@ package struct Control: Sendable {
         houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] },
         reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
         reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
+        testBot: @escaping BotTest = { _, _, _ in BotTrial() },
         machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
         self.ledger = ledger
@@ -49,6 +53,7 @@ package struct Control: Sendable {
         files = ConfigurationAccess(
             path: configurationPath, read: readConfiguration, reopenChannel: reopenChannel,
             reopenBot: reopenBot)
+        self.testBot = testBot
         self.desk =
             desk
             ?? BotDesk(ledger: ledger, activeConfiguration: activeConfiguration, zones: zones, clock: clock)
@@ -59,6 +64,9 @@ package struct Control: Sendable {
         self.since = clock.now
     }
 }
+
+/// Tests a bot of a name, and has it reply where that is wanted.
+package typealias BotTest = @Sendable (_ name: String, _ bot: BotInUse, _ asks: Bool) async -> BotTrial
 
 /// The files of the configuration, as far as the engine needs them.
 package struct ConfigurationAccess: Sendable {

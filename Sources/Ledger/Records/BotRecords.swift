@@ -7,6 +7,8 @@ package struct BotReply: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// With a reply: after so long until its first word, and altogether; nil: not known.
         case replied(first: Duration?, whole: Duration?)
+        /// It was tested, and answered without a reply.
+        case answered
         /// For this reason, and as the sentence explains it.
         case failed(RunReason, String?)
         /// Somebody ended it, which says nothing about the bot.
@@ -51,7 +53,7 @@ package struct BotMonth: Hashable, Sendable {
 
 /// What is known of a bot.
 package struct BotRecord: Hashable, Sendable {
-    /// The last reply it completed.
+    /// The last reply it completed; one that only answered a test has the times of the reply before.
     package struct Success: Hashable, Sendable {
         package var at: Moment
         /// From the request to the first word of the reply.
@@ -115,6 +117,8 @@ extension BotRecord {
         switch reply.outcome {
         case .replied(let first, let whole):
             lastSuccess = Success(at: reply.at, first: first, whole: whole)
+        case .answered:
+            lastSuccess = Success(at: reply.at, first: lastSuccess?.first, whole: lastSuccess?.whole)
         case .failed(let reason, let text):
             lastFailure = Failure(at: reply.at, reason: reason, text: text)
         case .canceled: break

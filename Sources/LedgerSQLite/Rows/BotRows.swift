@@ -7,6 +7,7 @@ import Tracking
 struct BotRows {
     private let add: Prepared
     private let replied: Prepared
+    private let answered: Prepared
     private let failed: Prepared
     private let note: Prepared
 
@@ -26,6 +27,11 @@ struct BotRows {
             INSERT INTO bot_state (name, replied_at, first_word, whole) VALUES (?, ?, ?, ?)
             ON CONFLICT (name) DO UPDATE SET replied_at = excluded.replied_at,
                 first_word = excluded.first_word, whole = excluded.whole
+            """, in: database)
+        answered = try Prepared(
+            """
+            INSERT INTO bot_state (name, replied_at) VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET replied_at = excluded.replied_at
             """, in: database)
         failed = try Prepared(
             """
@@ -57,6 +63,11 @@ struct BotRows {
                 $0.put(reply.at)
                 $0.put(first)
                 $0.put(whole)
+            }
+        case .answered:
+            try answered.run {
+                $0.put(reply.bot)
+                $0.put(reply.at)
             }
         case .failed(let reason, let text):
             try failed.run {

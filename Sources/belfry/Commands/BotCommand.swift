@@ -6,8 +6,8 @@ import TerminalView
 
 struct BotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bot", abstract: "Lists and shows bots.",
-        subcommands: [BotListCommand.self, BotShowCommand.self])
+        commandName: "bot", abstract: "Lists, shows and tests bots.",
+        subcommands: [BotListCommand.self, BotShowCommand.self, BotTestCommand.self])
 }
 
 struct BotListCommand: ParsableCommand {
@@ -68,5 +68,50 @@ struct BotShowCommand: ParsableCommand {
         screen.field("budget", bot.budget.map(BotText.budget))
         screen.field("latency", BotText.latency(bot))
         screen.field("last error", bot.lastError.map { BotText.error($0, of: bot.name, screen) })
+    }
+}
+
+struct BotTestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Tests step by step whether a bot can be asked.",
+        discussion: """
+            Tries the provider's address, connection and certificate, the key, and whether the model is there.
+            Exits 0 when all of it works, 1 with the step that failed.
+
+              belfry bot test sage
+              belfry bot test sage --ask
+            """)
+
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var name: String
+    @Flag(help: "Also ask it for one word, which costs a few tokens.")
+    var ask = false
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        var request = BotTestRequest()
+        request.ask = ask
+        // A model may have to be loaded first.
+        let client = DaemonClient(socket: try common.client().socket, longest: .seconds(180))
+        let test = try client.ask(Endpoints.testBot(name, body: request))
+        if common.json {
+            StandardOutput.print(try WireCoding.text(test))
+        } else {
+            print(test, common.screen)
+        }
+        if !test.ok { throw ExitCode(1) }
+    }
+
+    private func print(_ test: WireBotTest, _ screen: Screen) {
+        for step in test.steps {
+            let color: TerminalColor =
+                step.outcome == "ok" ? .green : step.outcome == "failed" ? .red : .dim
+            let mark = screen.paint(step.outcome.padded(to: 8), color)
+            screen.print(mark + step.step.padded(to: 14) + PlainText.oneLine(step.detail), hang: 22)
+            if let hint = step.hint {
+                screen.print(
+                    screen.paint(String(repeating: " ", count: 22) + PlainText.oneLine(hint), .dim), hang: 22)
+            }
+        }
     }
 }

@@ -97,7 +97,7 @@ struct BudgetScene {
         try await scene.reply(1)
         #expect(await scene.refusal() == nil)
         try await scene.reply(1)
-        #expect(await scene.refusal()?.text.contains("$0.02 of $500.00, 200 of 200 tokens") == true)
+        #expect(await scene.refusal()?.text.contains("$0.0200 of $500.00, 200 of 200 tokens") == true)
     }
 
     @Test func `begins again with the month of the configured zone`() async throws {

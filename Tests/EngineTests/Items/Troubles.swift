@@ -63,6 +63,7 @@ import Tracking
             try await tower.until {
                 try await text(tower) == "sage is blocked: api.example.org refused the key."
             }
+            tower.clock.advance(by: .seconds(60))
             try await tower.ledger.commit([.append(NewEvent(budget, at: tower.clock.now))])
             try await tower.settled()
             let words =

@@ -179,8 +179,8 @@ struct RandomChanges {
 
     private mutating func reply() -> BotReply {
         let outcomes: [BotReply.Outcome] = [
-            .replied(first: maybe { _ in .milliseconds(5) }, whole: .seconds(1)), .canceled,
-            .failed(pick([.auth, .network]), maybe { "f\($0.made)" }),
+            .replied(first: maybe { _ in .milliseconds(5) }, whole: .seconds(1)), .canceled, .answered,
+            .failed(pick([.auth, .silent]), maybe { "f\($0.made)" }),
         ]
         return BotReply(
             bot: pick(["ops", "web"]), month: pick(["2026-10", "2026-11"]), at: moment(),
