@@ -106,7 +106,8 @@ let suites: [Target] = [
         "EngineTests",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
-            "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel",
+            "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl",
+            "WebhookChannel",
             "TestSupport", "belfry-warden", .logging,
         ]),
     suite("DBusTests", ["DBus", "TestSupport"]),

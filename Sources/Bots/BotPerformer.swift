@@ -137,7 +137,8 @@ package final class BotPerformer: Performer {
     }
 
     /// The order's bot, ready to be called.
-    private func bot(of order: PromptOrder) async throws(AttemptFault) -> (call: BotCall, backend: BotBackend) {
+    private func bot(of order: PromptOrder) async throws(AttemptFault) -> (call: BotCall, backend: BotBackend)
+    {
         func refused(_ text: String) -> AttemptFault {
             AttemptFault(.botUnavailable, "\(order.bot): \(text)", wasTried: false)
         }

@@ -19,7 +19,8 @@ package struct BotTester: Sendable {
     }
 
     /// How long a reply to a test may take.
-    private static let patience = BotCall.Patience(head: .seconds(90), silence: .seconds(30), total: .seconds(120))
+    private static let patience = BotCall.Patience(
+        head: .seconds(90), silence: .seconds(30), total: .seconds(120))
 
     /// Tests the bot; with `asks` it is also asked for a word, which costs what a word costs.
     package func test(_ name: String, _ bot: BotInUse, asks: Bool) async -> BotTrial {
@@ -28,7 +29,8 @@ package struct BotTester: Sendable {
         var endpoint = BotEndpoint(bot: name, backend)
         if let text = bot.secrets[BotInUse.key].first {
             guard let key = BotKey(text) else {
-                trial.note(.configuration, .failed, "the key is empty or no key", hint: "check bots.\(name).key")
+                trial.note(
+                    .configuration, .failed, "the key is empty or no key", hint: "check bots.\(name).key")
                 return trial
             }
             endpoint = BotEndpoint(bot: name, backend, key: key)
@@ -76,7 +78,8 @@ package struct BotTester: Sendable {
         let time = trial.whole.map { Double($0.milliseconds / 10) / 100 } ?? 0
         let word = CleanText.line(text, limit: 60)
         trial.note(
-            .reply, .ok, (word.isEmpty ? "nothing was said" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
+            .reply, .ok,
+            (word.isEmpty ? "nothing was said" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
     }
 }
 

@@ -87,7 +87,8 @@ import Tracking
 
     @Test func `tells a page for people from an API`() async throws {
         let trial = try await test(.init("<html>hi</html>", type: "text/html"))
-        #expect(words(trial) == "\(Self.reached) key:skipped models:failed" && trial.fault?.reason == .malformed)
+        #expect(
+            words(trial) == "\(Self.reached) key:skipped models:failed" && trial.fault?.reason == .malformed)
     }
 
     @Test func `shows that nobody listens, and that a host has no address`() async throws {

@@ -58,7 +58,8 @@ import Testing
         let server = try await ProviderServer(.init(Self.counted))
         let hook = try await Belfry.receiver()
         let belfry = try await Belfry.start(
-            config(server).replacing("model: small", with: "model: small\n    price: { input: 3, output: 15 }"),
+            config(server).replacing(
+                "model: small", with: "model: small\n    price: { input: 3, output: 15 }"),
             hook: hook)
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
         for run in try await [belfry.json("run", "show", "news#1")] + belfry.json("runs").list {

@@ -83,7 +83,10 @@ import Testing
             "{ backend: anthropic, model: m, key: { file: /key }, budget: { per: month } }",
             "this budget has no amount; write budget:"
         ),
-        ("{ backend: anthropic, model: m, key: { file: /key }, budget: { tokens: 0 } }", "\"0\" is not a whole number from 1 to"),
+        (
+            "{ backend: anthropic, model: m, key: { file: /key }, budget: { tokens: 0 } }",
+            "\"0\" is not a whole number from 1 to"
+        ),
         (
             "{ backend: anthropic, model: m, key: { file: /key }, price: { input: x, output: 1 } }",
             "\"x\" is not an amount in USD"

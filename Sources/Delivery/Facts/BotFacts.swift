@@ -1,4 +1,3 @@
-import Grouping
 package import Timeline
 package import Tracking
 
@@ -132,7 +131,8 @@ extension Fact {
             guard reason == .budgetReached else {
                 return "\(bot) has used most of its budget of this month\(amounts)."
             }
-            return "\(bot) has used up its budget of this month\(amounts). Its prompts fail until the next month, "
+            return
+                "\(bot) has used up its budget of this month\(amounts). Its prompts fail until the next month, "
                 + "or until bots.\(bot).budget is raised."
         }
 

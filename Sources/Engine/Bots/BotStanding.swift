@@ -33,7 +33,8 @@ package struct BotKnowledge: Hashable, Sendable {
         if let fault { return BotView(.offline, reason: Self.badSecret, text: fault) }
         if let workingSince { return BotView(.working, since: workingSince) }
         if let budget, budget.level == .reached {
-            return BotView(.blocked, reason: RunReason.budget.rawValue, text: "its budget is used up: \(budget.words)")
+            return BotView(
+                .blocked, reason: RunReason.budget.rawValue, text: "its budget is used up: \(budget.words)")
         }
         guard let failure = lastFailure, failure.at > lastSuccess ?? .distantPast,
             let status = Self.status(after: failure.reason)

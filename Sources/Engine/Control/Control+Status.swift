@@ -51,7 +51,8 @@ extension Control {
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
-            + problems(of: summary) + problems(of: configuration.leftOut) + (try await problemsOfBots()) + host.problems()
+            + problems(of: summary) + problems(of: configuration.leftOut) + (try await problemsOfBots())
+            + host.problems()
         for channel in configuration.channels where channel.kind.isLevel {
             let refused = try await read { () async throws(LedgerError) in
                 try await ledger.refusedSurfaces(channel: channel.name)
@@ -182,9 +183,11 @@ extension Control {
                 guard view.status != .online, survey.knowledge.fault == nil else { return nil }
                 let why = view.text.map { $0.hasPrefix("\(name): ") ? $0.dropFirst(name.count + 2) : $0[...] }
                 return EngineProblem(
-                    kind: "bot", message: "bot \"\(name)\" is \(view.status.rawValue)" + (why.map { ": \($0)" } ?? ""),
+                    kind: "bot",
+                    message: "bot \"\(name)\" is \(view.status.rawValue)" + (why.map { ": \($0)" } ?? ""),
                     hint: view.reason == RunReason.budget.rawValue
-                        ? "see what it used with: belfry bot show \(name)" : "try it with: belfry bot test \(name)",
+                        ? "see what it used with: belfry bot show \(name)"
+                        : "try it with: belfry bot test \(name)",
                     isWarning: true)
             }
     }

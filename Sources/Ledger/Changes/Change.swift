@@ -143,7 +143,8 @@ extension Change {
     package var takesOnWork: Bool {
         switch self {
         case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
-        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply, .noteBot,
+        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
+            .noteBot,
             .markRead, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:

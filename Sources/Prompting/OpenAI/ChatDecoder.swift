@@ -125,7 +125,8 @@ package struct ChatDecoder: ReplyDecoder {
         guard let json, let prompt = json["prompt_tokens"]?.int else { return }
         let cached = max(json["prompt_tokens_details"]?["cached_tokens"]?.int ?? 0, 0)
         let usage = TokenUsage(
-            input: max(max(prompt, 0) - cached, 0), cacheRead: cached, output: json["completion_tokens"]?.int ?? 0)
+            input: max(max(prompt, 0) - cached, 0), cacheRead: cached,
+            output: json["completion_tokens"]?.int ?? 0)
         count.report(.usage(usage), report)
     }
 

@@ -45,7 +45,8 @@ struct BudgetScene {
 
     /// An attempt ends, which cost so many cents.
     func reply(
-        _ cents: Int64, month: String = "2026-03", _ outcome: BotReply.Outcome = .replied(first: nil, whole: nil)
+        _ cents: Int64, month: String = "2026-03",
+        _ outcome: BotReply.Outcome = .replied(first: nil, whole: nil)
     ) async throws {
         let usage = BotUsage(inputTokens: 90, outputTokens: 10, costMicros: cents * 10_000)
         try await ledger.commit([
@@ -159,8 +160,10 @@ struct BudgetScene {
     }
 
     @Test(arguments: [
-        (RunReason.auth, BotStatus.blocked), (.model, .blocked), (.budget, .blocked), (.rateLimited, .blocked),
-        (.botUnavailable, .offline), (.overloaded, .offline), (.providerFailed, .offline), (.silent, .offline),
+        (RunReason.auth, BotStatus.blocked), (.model, .blocked), (.budget, .blocked),
+        (.rateLimited, .blocked),
+        (.botUnavailable, .offline), (.overloaded, .offline), (.providerFailed, .offline),
+        (.silent, .offline),
         (.truncated, .offline), (.malformed, .offline), (.promptTooLong, .online), (.badRequest, .online),
         (.replyTooLong, .online), (.timeout, .online),
     ])

@@ -80,7 +80,8 @@ import Tracking
 
     @Test func `is its budget alone where nobody wrote routes`() async throws {
         try await Tower.run(channels: channels(), hasRoutes: false) { tower in
-            try await tower.ledger.commit([status, budget].map { .append(NewEvent($0, at: tower.clock.now)) })
+            try await tower.ledger.commit(
+                [status, budget].map { .append(NewEvent($0, at: tower.clock.now)) })
             try await tower.settled()
             #expect(try await tower.entries(of: "hook").map(\.type) == ["bot.budget"])
             try await tower.until { try await text(tower)?.contains("used up its budget") == true }

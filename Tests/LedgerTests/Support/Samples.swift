@@ -102,7 +102,8 @@ extension Fact {
             .configPartial(LeftOut(channel: "hook", reason: "badSecret", message: "channel \"hook\"")),
             .jobLeftOut(LeftOut(job: "backup", bot: "ops", reason: "nameTaken", message: "job \"backup\"")),
             .configPartial(LeftOut(bot: "sage", reason: "badSecret", message: "bot \"sage\"")),
-            .botStatus(BotStatus(bot: "sage", reason: "auth", BotStatus.Payload(status: "blocked", message: "no"))),
+            .botStatus(
+                BotStatus(bot: "sage", reason: "auth", BotStatus.Payload(status: "blocked", message: "no"))),
             .botBudget(
                 BotBudget(
                     bot: "sage", reason: .budgetNear,
