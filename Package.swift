@@ -62,7 +62,8 @@ let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Delivery", "Prompting", "Ledger", "LedgerSQLite", "Engine",
+            "Timeline", "Cron", "Tracking", "Delivery", "Performing", "Prompting", "Ledger", "LedgerSQLite",
+            "Engine",
             "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings",
             "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
@@ -105,8 +106,9 @@ let suites: [Target] = [
     suite(
         "EngineTests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl", "WebhookChannel",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "LedgerSQLite", "WardenProtocol", "API", "Engine", "Host", "DesktopChannel", "Curl",
+            "WebhookChannel",
             "TestSupport", "belfry-warden", .logging,
         ]),
     suite("DBusTests", ["DBus", "TestSupport"]),

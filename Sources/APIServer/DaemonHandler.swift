@@ -72,6 +72,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.read) { try await read($0.path) }
         table.on(Endpoints.bots) { _ in try await bots() }
         table.on(Endpoints.bot) { try await bot($0.path) }
+        table.on(Endpoints.testBot) { try await testBot($0.path, asks: $0.body.ask ?? false) }
     }
 
     private func addOutbox(to table: inout HandlerTable) {

@@ -211,16 +211,40 @@ extension BotCall {
     ///
     /// - Throws: ``ReplyFailure``; of a cancelled task, one of the network.
     package func models() async throws(ReplyFailure) -> [String] {
-        var request = request("GET", endpoint.modelsURL)
-        request.bodyLimit = 1 << 20
-        request.timeouts = CurlTimeouts(connect: patience.connect, total: .seconds(30))
         let response: CurlResponse
         do throws(CurlError) {
-            response = try await curl.perform(request)
+            response = try await modelsResponse()
         } catch {
             guard let failure = try? failure(error) else { throw ReplyFailure(.network) }
             throw failure
         }
+        return try models(in: response)
+    }
+
+    /// What the provider answers when it is asked for its models.
+    func modelsResponse(_ more: String = "") async throws(CurlError) -> CurlResponse {
+        var request = request("GET", endpoint.modelsURL + more)
+        request.bodyLimit = 1 << 20
+        request.timeouts = CurlTimeouts(connect: patience.connect, total: .seconds(20))
+        return try await curl.perform(request)
+    }
+
+    /// Whether the provider shows a model of that name when it is asked for that one.
+    func knowsModel(_ name: String) async -> Bool {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5F: true
+            default: false
+            }
+        }
+        guard isPlain, let response = try? await modelsResponse("/" + name), response.status == 200 else {
+            return false
+        }
+        return JSON(parsing: response.body[...], repairing: true)?["id"]?.text == name
+    }
+
+    /// The names in such an answer.
+    func models(in response: CurlResponse) throws(ReplyFailure) -> [String] {
         guard response.status == 200 else {
             var failure = ProviderAnswer(status: response.status, body: response.body).failure(model: "")
             failure.detail = redacted(failure.detail)
@@ -240,7 +264,7 @@ extension BotCall {
     /// What it means that the transfer failed.
     ///
     /// - Throws: `CancellationError` for an end that was asked for.
-    private func failure(
+    func failure(
         _ error: CurlError, hasAnswer: Bool = false, hasOutput: Bool = false
     ) throws(CancellationError) -> ReplyFailure {
         var failure: ReplyFailure

@@ -22,15 +22,16 @@ package final class BotPerformer: Performer {
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
-    private let find: @Sendable (String) -> BotInUse?
+    private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
     private let state = Mutex(State())
     private let (arrivals, arrived) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// A performer that asks the bots that `find` returns by their names, as they are at that moment.
+    /// A performer that asks the bots that `find` returns by their names, as they are at that moment; it throws where
+    /// one must not be asked now.
     package init(
         curl: CurlMulti, clock: any WallClock, userAgent: String,
-        find: @escaping @Sendable (String) -> BotInUse?
+        find: @escaping @Sendable (String) async throws(AttemptFault) -> BotInUse?
     ) {
         self.curl = curl
         self.clock = clock
@@ -112,11 +113,11 @@ package final class BotPerformer: Performer {
         let watch = clock.sinceBoot
         var record = ExitRecord(key: order.key, cause: .exited, startedAt: start, endedAt: start)
         do {
-            let call = try call(order)
+            let bot = try await bot(of: order)
             var file = try OutputFile(
                 path: order.output.path, headBytes: order.output.headBytes,
                 tailBytes: order.output.tailBytes)
-            try await listen(to: call, order, &record, &file)
+            try await listen(to: bot, order, since: watch, &record, &file)
         } catch {
             record.fault = fault(of: error, order)
         }
@@ -135,28 +136,30 @@ package final class BotPerformer: Performer {
         arrived.yield()
     }
 
-    /// The call of the order's bot.
-    private func call(_ order: PromptOrder) throws -> (call: BotCall, backend: BotBackend) {
-        guard let bot = find(order.bot) else {
-            throw AttemptFault(.botUnavailable, "\(order.bot): no such bot; describe it under bots:")
+    /// The order's bot, ready to be called.
+    private func bot(of order: PromptOrder) async throws(AttemptFault) -> (call: BotCall, backend: BotBackend)
+    {
+        func refused(_ text: String) -> AttemptFault {
+            AttemptFault(.botUnavailable, "\(order.bot): \(text)", wasTried: false)
         }
-        if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(order.bot): \(fault)") }
+        guard let bot = try await find(order.bot) else {
+            throw refused("no such bot; describe it under bots:")
+        }
+        if let fault = bot.fault { throw refused(fault) }
         guard let backend = bot.backend else {
-            throw AttemptFault(
-                .botUnavailable, "\(order.bot): it has no provider; set bots.\(order.bot).backend")
+            throw refused("it has no provider; set bots.\(order.bot).backend")
         }
-        let key = bot.secrets[BotInUse.key].first
-        guard let text = key, let read = BotKey(text) else {
-            if key != nil {
-                throw AttemptFault(
-                    .auth, "\(order.bot): its key is empty or no key; check bots.\(order.bot).key")
-            }
+        guard let text = bot.secrets[BotInUse.key].first else {
             return (try call(order, BotEndpoint(bot: order.bot, backend)), backend)
         }
-        return (try call(order, BotEndpoint(bot: order.bot, backend, key: read)), backend)
+        guard let key = BotKey(text) else {
+            throw AttemptFault(
+                .auth, "\(order.bot): its key is empty or no key; check bots.\(order.bot).key")
+        }
+        return (try call(order, BotEndpoint(bot: order.bot, backend, key: key)), backend)
     }
 
-    private func call(_ order: PromptOrder, _ endpoint: BotEndpoint) throws -> BotCall {
+    private func call(_ order: PromptOrder, _ endpoint: BotEndpoint) throws(AttemptFault) -> BotCall {
         do throws(ReplyFailure) {
             var patience = BotCall.Patience()
             if let timeout = order.timeout { patience.total = min(patience.total, timeout) }
@@ -167,15 +170,24 @@ package final class BotPerformer: Performer {
     }
 
     private func listen(
-        to bot: (call: BotCall, backend: BotBackend), _ order: PromptOrder, _ record: inout ExitRecord,
-        _ file: inout OutputFile
+        to bot: (call: BotCall, backend: BotBackend), _ order: PromptOrder, since watch: Duration,
+        _ record: inout ExitRecord, _ file: inout OutputFile
     ) async throws {
         var reply = ReplyProgress()
+        // Also of a reply that is cut off or canceled: what came of it was used.
+        defer {
+            record.outputBytes = file.count
+            record.outputTail = Array(reply.text.utf8.suffix(ExitRecord.tailLimit))
+            record.usage = reply.usage.map { BotUsage($0, price: bot.backend.price) }
+        }
         var failure: ReplyFailure?
         var last = clock.sinceBoot - ReplyProgress.interval
         report(order.key, ReplyProgress.waiting)
         try await bot.call.ask(bot.backend.prompt([Turn(.user, order.text)])) { event in
-            if case .text(let piece) = event { file.append(Array(piece.utf8)[...]) }
+            if case .text(let piece) = event {
+                file.append(Array(piece.utf8)[...])
+                record.firstWord = record.firstWord ?? clock.sinceBoot - watch
+            }
             if case .failed(let reason) = event { failure = reason }
             let isNewPhase = reply.note(event)
             let now = clock.sinceBoot
@@ -183,8 +195,6 @@ package final class BotPerformer: Performer {
             last = now
             if let progress = reply.report { report(order.key, progress) }
         }
-        record.outputBytes = file.count
-        record.outputTail = Array(reply.text.utf8.suffix(ExitRecord.tailLimit))
         if let failure {
             if case .deadline = failure.kind, order.timeout != nil { record.cause = .timeout }
             record.fault = AttemptFault(failure, at: bot.call.endpoint.place)
@@ -202,8 +212,6 @@ package final class BotPerformer: Performer {
         }
     }
 }
-
-extension AttemptFault: Error {}
 
 extension AttemptFault {
     /// What a failure of a provider means for the attempt.

@@ -2,7 +2,8 @@
 ///
 /// A station fetches what it needs, decides, and commits the changes together with their events. Nothing is
 /// written any other way.
-package protocol Ledger: JobReading, SlotReading, RunReading, TalkReading, OutboxReading, EventReading,
+package protocol Ledger: JobReading, SlotReading, RunReading, BotReading, TalkReading, OutboxReading,
+    EventReading,
     VerdictReading,
     HistoryReading, IDReading
 {
@@ -52,6 +53,8 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
     case jobs
     /// Runs, their attempts, and spans of slots that did not run.
     case runs
+    /// What is known of bots.
+    case bots
     /// Messages and items.
     case talk
     /// Outbox entries, surfaces and receipts.

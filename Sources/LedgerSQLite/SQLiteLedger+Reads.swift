@@ -120,6 +120,14 @@ extension SQLiteLedger {
         }
     }
 
+    package func bots() async throws(LedgerError) -> [BotRecord] {
+        try await read { database throws(StoreFailure) in try BotRows.bots(in: database) }
+    }
+
+    package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
+        try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
+    }
+
     package func unread() async throws(LedgerError) -> [String: Int] {
         try await read { database throws(StoreFailure) in try TalkRows.unread(in: database) }
     }

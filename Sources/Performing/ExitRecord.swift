@@ -59,6 +59,10 @@ package struct ExitRecord: Hashable, Sendable {
     package var replyTitle: String?
     /// How much the bot wants its reply to disturb: low, normal or critical; nil: it says nothing.
     package var replyPriority: String?
+    /// What the bot used, as far as it was reported; nil: no bot was asked, or nothing was.
+    package var usage: BotUsage?
+    /// How long after the start the first word of the reply came; nil: no bot was asked, or none came.
+    package var firstWord: Duration?
 
     /// How many bytes of a stream a record holds at most.
     package static let tailLimit = LastLines.byteLimit
@@ -94,7 +98,7 @@ extension ExitRecord {
 }
 
 /// Why an attempt has no result, in the words of the performer that knows.
-package struct AttemptFault: Hashable, Sendable {
+package struct AttemptFault: Error, Hashable, Sendable {
     /// The reason of the run's end.
     package var reason: RunReason
     /// One sentence for people, without a full stop and without a secret.
@@ -103,9 +107,15 @@ package struct AttemptFault: Hashable, Sendable {
     package var mayPass: Bool
     /// How long another attempt waits at least; nil: nobody asked for a wait.
     package var wait: Duration?
+    /// Whether anything was tried: if not, nothing new is known of whoever should have done it.
+    package var wasTried: Bool
 
     /// A fault that another attempt changes nothing about, unless said otherwise.
-    package init(_ reason: RunReason, _ text: String, mayPass: Bool = false, wait: Duration? = nil) {
+    package init(
+        _ reason: RunReason, _ text: String, mayPass: Bool = false, wait: Duration? = nil,
+        wasTried: Bool = true
+    ) {
+        self.wasTried = wasTried
         self.reason = reason
         self.text = text
         self.mayPass = mayPass

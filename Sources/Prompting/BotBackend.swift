@@ -1,4 +1,5 @@
 package import Delivery
+package import Tracking
 
 /// How a bot is asked: by whose API, which model, and at what price; valid by construction, and without its key.
 package struct BotBackend: Hashable, Sendable {
@@ -60,26 +61,53 @@ package struct TokenPrice: Hashable, Sendable {
         self.output = output
     }
 
-    /// What a usage costs in USD; what the provider itself says comes first.
+    /// What a usage costs in USD.
     ///
     /// A token written to the cache costs a quarter more than one that is read, one found there a tenth.
     /// - Source: Anthropic, "Prompt caching", 5-minute cache.
     package func cost(of usage: TokenUsage) -> Double {
-        if let cost = usage.costUSD { return cost }
         let read = Double(usage.input) + 1.25 * Double(usage.cacheWrite) + 0.1 * Double(usage.cacheRead)
         return (read * input + Double(usage.output) * output) / 1_000_000
     }
 }
 
-/// What a bot may cost in a month of the calendar, in UTC.
-package struct Budget: Hashable, Sendable {
-    /// The most, in USD.
-    package var usd: Double
+extension BotUsage {
+    /// The largest number of tokens that is believed: a provider may send anything.
+    private static let mostTokens = 1_000_000_000_000
+    /// The largest cost that is believed, in USD.
+    private static let mostUSD = 1e9
 
-    /// A monthly budget above 0.
-    package init(usd: Double) {
-        self.usd = usd
+    /// What a provider reported, with its cost: the provider's own, or else by the price; nil: there is none.
+    package init(_ usage: TokenUsage, price: TokenPrice?) {
+        func believed(_ count: Int) -> Int { min(max(count, 0), Self.mostTokens) }
+        let parts = TokenUsage(
+            input: believed(usage.input), cacheWrite: believed(usage.cacheWrite),
+            cacheRead: believed(usage.cacheRead), output: believed(usage.output))
+        let cost = usage.costUSD ?? price?.cost(of: parts)
+        self.init(
+            inputTokens: parts.input + parts.cacheWrite + parts.cacheRead, cachedTokens: parts.cacheRead,
+            outputTokens: parts.output,
+            costMicros: cost.map { cost in
+                cost > 0 ? Int64((min(cost, Self.mostUSD) * 1_000_000).rounded()) : 0
+            })
     }
+}
+
+/// What a bot may use in a month of the calendar; what is reached first ends it.
+package struct Budget: Hashable, Sendable {
+    /// The most, in USD; nil: no limit.
+    package var usd: Double?
+    /// The most tokens, read and written; nil: no limit.
+    package var tokens: Int?
+
+    /// A monthly budget, each part above 0.
+    package init(usd: Double? = nil, tokens: Int? = nil) {
+        self.usd = usd
+        self.tokens = tokens
+    }
+
+    /// The most in millionths of a USD; nil: no limit.
+    package var micros: Int64? { usd.map { Int64(($0 * 1_000_000).rounded()) } }
 }
 
 /// A bot as it is configured now.

@@ -67,6 +67,9 @@ enum BotFields {
     static let laterBotKeys = ["tools", "memory"]
     static let laterBackendKeys = ["session", "token"]
 
+    /// The tokens of a budget.
+    static let tokenBudget = JobForm.number(1...1_000_000_000_000)
+
     /// The keys of how a bot is asked: they may stand in `backend`, or beside it.
     static let backend = ofProviders + ofPrograms
 
@@ -81,8 +84,14 @@ enum BotFields {
             "What a million tokens cost in USD; without it no cost is shown."
         ),
         (
-            "budget", SchemaParts.amounts(["usd"], optional: [.init("per", SchemaParts.words(["month"]))]),
-            "The most it may cost in a month; it is asked nothing beyond."
+            "budget",
+            SchemaParts.amounts(
+                [],
+                optional: [
+                    .init("usd", SchemaParts.amount), .init("tokens", tokenBudget.schema),
+                    .init("per", SchemaParts.words(["month"])),
+                ]),
+            "The most it may cost, or use, in a month; it is asked nothing beyond."
         ),
         (
             "allow", FormField.Shape.exceptions.schema,

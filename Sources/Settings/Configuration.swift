@@ -29,6 +29,8 @@ package struct Configuration: Sendable {
         package var urgency: Urgency?
         /// How it is asked; nil: it has no provider.
         package var contact: BotInUse?
+        /// Where its key is read from.
+        package var keySources: [SecretSource] = []
         /// `FILE:LINE`.
         package var place: String
     }

@@ -39,15 +39,17 @@ extension ConfigurationReader {
         guard let word = kind.choice(of: BotFields.backends, later: BotFields.laterBackends) else {
             return nil
         }
+        var secrets = ReadSecrets()
         if let dialect = BotBackend.Dialect(rawValue: word) {
-            bot.contact = readContact(dialect, parts, key)
+            bot.contact = readContact(dialect, parts, key, &secrets)
         } else if word != BotFields.plain || parts["command"] != nil {
-            bot.contact = readProgram(word, parts, key)
+            bot.contact = readProgram(word, parts, key, &secrets)
         } else {
             // It only speaks for its jobs.
             given.first?.fault("kind: \(word) has no such key without a command")
             return bot
         }
+        bot.keySources = secrets.sources[BotInUse.key] ?? []
         return bot.contact == nil ? nil : bot
     }
 
@@ -61,7 +63,7 @@ extension ConfigurationReader {
 
     /// How a bot is asked, or nil after every fault was reported.
     private func readContact(
-        _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field
+        _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field, _ secrets: inout ReadSecrets
     ) -> BotInUse? {
         let before = key.faults.problems.count
         for (name, _, _) in BotFields.ofPrograms {
@@ -74,14 +76,13 @@ extension ConfigurationReader {
         let reach = reach(dialect, parts, key)
         let price = parts["price"].flatMap { read(price: $0) }
         let budget = parts["budget"].flatMap { read(budget: $0) }
-        if let field = parts["budget"], parts["price"] == nil {
+        if let field = parts["budget"], budget?.usd != nil, parts["price"] == nil {
             field.fault(
-                "a budget needs a price",
+                "a budget in USD needs a price",
                 hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
         }
         let system = parts["system"]?.text()
         let maxTokens = parts["maxTokens"]?.value(.number(1...10_000_000))?.int
-        var secrets = ReadSecrets()
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         if dialect == .anthropic, parts["key"] == nil {
             key.fault("this bot has no key", hint: "write key: { file: /path }")
@@ -128,15 +129,27 @@ extension ConfigurationReader {
     }
 
     private func read(budget field: Field) -> Budget? {
-        guard let fields = field.record(keys: ["usd", "per"]) else { return nil }
+        guard let fields = field.record(keys: ["usd", "tokens", "per"]) else { return nil }
         _ = fields["per"]?.choice(of: ["month"])
-        guard let usd = fields["usd"] else {
-            field.fault("this budget has no amount", hint: "write budget: { usd: 20, per: month }")
+        guard fields["usd"] != nil || fields["tokens"] != nil else {
+            field.fault(
+                "this budget has no amount",
+                hint: "write budget: { usd: 20, per: month } or budget: { tokens: 1000000 }")
             return nil
         }
-        guard let amount = amount(usd) else { return nil }
-        if amount == 0 { usd.fault("a budget is above 0", hint: "remove the bot's backend to stop it") }
-        return Budget(usd: amount)
+        var budget = Budget()
+        if let usd = fields["usd"] {
+            guard let amount = amount(usd) else { return nil }
+            if amount < 0.000_001 {
+                usd.fault("a budget is above 0", hint: "remove the bot's backend to stop it")
+            }
+            budget.usd = amount
+        }
+        if let tokens = fields["tokens"] {
+            guard let count = tokens.value(BotFields.tokenBudget)?.int else { return nil }
+            budget.tokens = count
+        }
+        return budget
     }
 
     /// An amount of money, 0 or more.

@@ -6,7 +6,9 @@ import Tracking
 // A bot that is a program.
 extension ConfigurationReader {
     /// The program of a bot of this kind, or nil after every fault was reported.
-    func readProgram(_ kind: String, _ parts: [String: Field], _ key: Field) -> BotInUse? {
+    func readProgram(
+        _ kind: String, _ parts: [String: Field], _ key: Field, _ secrets: inout ReadSecrets
+    ) -> BotInUse? {
         let before = key.faults.problems.count
         var dialect = ProgramDialect(rawValue: kind) ?? .text
         let isGeneric = !ProgramDialect.allCases.contains { $0.rawValue == kind }
@@ -27,7 +29,6 @@ extension ConfigurationReader {
         program.system = parts["system"]?.text()
         program.inherited = parts["inherit"]?.list()?.compactMap { $0.word() } ?? []
         program.sandbox = parts["sandbox"].flatMap { read(sandbox: $0) }
-        var secrets = ReadSecrets()
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         var fault = secrets.fault
         if let field = parts["sandbox"], programFault(Sandbox.program) != nil {

@@ -6,6 +6,7 @@ import Engine
 import Glibc
 import Host
 import Logging
+import Prompting
 import Settings
 import Timeline
 import WebhookChannel
@@ -133,7 +134,11 @@ extension EngineConfiguration {
             path: path, zone: configuration.zone, bots: Dictionary(uniqueKeysWithValues: bots),
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
             channels: channels.channels, versions: channels.versions, edition: edition)
-        leftOut = channels.leftOut
+        leftOut =
+            channels.leftOut
+            + configuration.bots.compactMap { bot in
+                bot.contact?.fault.map { LeftOut(.bot(bot.name), place: bot.place, reason: $0) }
+            }
     }
 }
 

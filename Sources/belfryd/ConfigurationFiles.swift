@@ -154,6 +154,18 @@ struct ConfigurationFiles: Sendable {
                         hint: "close it: chmod 600 \(path)"))
             }
         }
+        for bot in configuration.bots {
+            for case .file(let path) in bot.keySources {
+                var status = stat()
+                guard unsafe stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { continue }
+                warnings.append(
+                    WireFault(
+                        place: bot.place,
+                        message: "the key of bot \"\(bot.name)\" is open to others: \(path) has mode "
+                            + String(status.st_mode & 0o777, radix: 8),
+                        hint: "close it: chmod 600 \(path)"))
+            }
+        }
         return warnings
     }
 

@@ -6,6 +6,7 @@ import Host
 import Ledger
 import LedgerSQLite
 import Logging
+import Performing
 import Prompting
 import Settings
 import Timeline
@@ -23,6 +24,8 @@ struct DaemonGround {
     let place: StatePlace
     /// This start of the machine.
     let boot: String
+    /// What is known of the bots.
+    let desk: BotDesk
     let logger: Logger
 
     /// Reads the configuration, then opens the ledger; nothing is opened where the configuration is refused.
@@ -43,6 +46,8 @@ struct DaemonGround {
         ledger = try choice.open()
         place = StatePlace(ledger: choice.path, logger: logger)
         boot = try Machine.bootID()
+        desk = BotDesk(
+            ledger: ledger, activeConfiguration: activeConfiguration, zones: zones.lookup, clock: clock)
     }
 
     /// Makes an id of a message, a run or an event.
@@ -57,7 +62,7 @@ struct DaemonGround {
     func makeBots() -> BotPerformer {
         BotPerformer(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
-            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+            find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
     }
 
     /// Who runs programs, also those that are bots; `warden` does the work.
@@ -113,7 +118,11 @@ struct DaemonGround {
             houseFacts: FileProblems(
                 files: source.files, activeConfiguration: activeConfiguration, state: place
             ).problems,
-            reopenChannel: { [source] in await source.channels.reopen($0) }, machine: .ofThisMachine,
+            reopenChannel: { [source] in await source.channels.reopen($0) },
+            reopenBot: { [source] in source.keys.reopen($0) }, desk: desk,
+            testBot: { [tester = BotTester(curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)")] in
+                await tester.test($0, $1, asks: $2)
+            }, machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
     }
 }
@@ -123,6 +132,7 @@ struct ConfigurationSource: Sendable {
     let files: ConfigurationFiles
     let zones: ZoneCache
     let channels: Channels
+    let keys = BotKeys()
 
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
     ///
@@ -142,6 +152,7 @@ struct ConfigurationSource: Sendable {
             leavesOut
             ? try await channels.channels(leavingOutOf: configuration.channels, configuration.leftOut)
             : try await channels.channels(configuration.channels)
+        keys.note(configuration.bots)
         return EngineConfiguration(
             configuration, path: files.exists ? files.path : nil, channels: made, edition: edition)
     }

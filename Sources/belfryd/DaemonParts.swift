@@ -18,6 +18,7 @@ struct DaemonParts {
     let control: Control
     let items: ItemKeeper
     let finish: FinishKeeper
+    let bots: BotKeeper
     let house: HouseKeeper
     let pump: OutboxPump
     let surfaces: SurfaceKeeper
@@ -44,7 +45,8 @@ struct DaemonParts {
             choosing: ground.choosePerformer, board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
-            files: Self.files, logger: logger, news: newsTold, awaitsJobs: true)
+            files: Self.files, logger: logger, news: newsTold, awaitsJobs: true,
+            months: { [desk = ground.desk] in desk.month(of: $0).text })
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: places,
@@ -58,6 +60,9 @@ struct DaemonParts {
             makeID: ground.makeID,
             logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
+        bots = BotKeeper(
+            ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,
+            logger: logger)
         let tools = ChannelTools(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: channelBoard,
             logger: logger)

@@ -12,6 +12,13 @@ import Testing
             + "data: [DONE]\n\n"
     }
 
+    /// The same with what it used.
+    private static let counted = reply.replacing(
+        "data: [DONE]",
+        with:
+            #"data: {"choices":[],"usage":{"prompt_tokens":1200,"completion_tokens":34,"prompt_tokens_details":{"cached_tokens":200}}}"#
+            + "\n\ndata: [DONE]")
+
     private func config(_ server: ProviderServer, _ job: String = "") -> String {
         """
         bots:
@@ -45,6 +52,115 @@ import Testing
         #expect(
             try #require(rung.data)["item"]["last"].list.first?["text"].text == "Hello there,\nall is well.")
         #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix("Hello there,\nall is well."))
+    }
+
+    @Test func `shows what it used, and what that cost`() async throws {
+        let server = try await ProviderServer(.init(Self.counted))
+        let hook = try await Belfry.receiver()
+        let belfry = try await Belfry.start(
+            config(server).replacing(
+                "model: small", with: "model: small\n    price: { input: 3, output: 15 }"),
+            hook: hook)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        for run in try await [belfry.json("run", "show", "news#1")] + belfry.json("runs").list {
+            let usage = run["usage"]
+            #expect(usage["inputTokens"].integer == 1200 && usage["outputTokens"].integer == 34)
+            // 1000 at $3, 200 of the cache at a tenth of it, and 34 at $15 a million.
+            #expect(usage["cachedTokens"].integer == 200 && usage["costUsd"].number == 0.00357)
+        }
+        let shown = try await belfry.run("run", "show", "news#1").text
+        #expect(shown.contains("1,200 tokens read (200 cached), 34 written, $0.0036"))
+        let sent = try await hook.webhook { $0.type == "run.completed" }
+        #expect(try #require(sent.data)["run"]["usage"]["outputTokens"].integer == 34)
+    }
+
+    @Test func `fails at once when the budget is used up, until it is raised`() async throws {
+        let server = try await ProviderServer(.init(Self.counted))
+        let hook = try await Belfry.receiver()
+        func bot(_ usd: String) -> String {
+            config(server).replacing(
+                "model: small",
+                with: "model: small\n    price: { input: 3, output: 15 }\n    budget: { usd: \(usd) }")
+        }
+        let belfry = try await Belfry.start(bot("0.004"), hook: hook)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let near = try await hook.webhook { $0.type == "bot.budget" }
+        #expect(try #require(near.data)["bot"]["budget"]["costUsd"].number == 0.00357)
+        // $0.00043 are left: one more is asked, and is not cut.
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let end = try await hook.webhook { $0.type == "bot.budget" }
+        #expect(try #require(end.data)["reason"].text == "budgetReached")
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let run = try await belfry.json("run", "show", "news#3")
+        #expect(run["state"].text == "failed" && run["reason"].text == "budget" && run["usage"] == nil)
+        let shown = try await belfry.json("bot", "show", "sage")
+        #expect(shown["status"].text == "blocked" && shown["reason"].text == "budget")
+        #expect(shown["usage"]["month"]["inputTokens"].integer == 2400)
+        #expect(shown["usage"]["totalReplies"].integer == 2 && shown["budget"]["leftUsd"].number == 0)
+        #expect(shown["firstWordMs"].number != nil && shown["latencyMs"].number != nil)
+        let text = try await belfry.run("bot", "show", "sage").text
+        #expect(text.contains("2 replies: 2,400 tokens read (400 cached), 68 written, $0.0071"))
+        #expect(text.contains("$0.00 left of $0.0040"))
+        #expect(try await belfry.run("status").text.contains("1 blocked (sage)"))
+        try belfry.configure(bot("1"))
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
+    }
+
+    @Test func `has a bot that can be tested without it`() async throws {
+        let models = ProviderServer.Answer(#"{"data":[{"id":"small"}]}"#, type: "application/json")
+        let server = try await ProviderServer(
+            .init(#"{"error":{"message":"no"}}"#, status: 401, type: "application/json"), models, models,
+            .init(Self.counted))
+        let belfry = try await Belfry.start(config(server))
+        let refused = try await belfry.run("bot", "test", "sage")
+        #expect(refused.code == 1)
+        #expect(refused.text.contains("failed  key           127.0.0.1 refused the key (401)"))
+        let blocked = try await belfry.json("bot", "show", "sage")
+        #expect(blocked["status"].text == "blocked" && blocked["reason"].text == "auth")
+        #expect(blocked["lastError"]["message"].text?.hasPrefix("sage: 127.0.0.1 refused the key") == true)
+        #expect(try await belfry.run("bot", "test", "sage").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
+        let asked = try await belfry.run("bot", "test", "sage", "--ask", "--json")
+        #expect(asked.code == 0)
+        let steps = try asked.json()["steps"].list
+        #expect(steps.last?["step"].text == "reply" && steps.last?["outcome"].text == "ok")
+        #expect(try await belfry.json("bot", "show", "sage")["usage"]["total"]["outputTokens"].integer == 34)
+        #expect(try await belfry.run("bot", "test", "nobody").code == 4)
+    }
+
+    @Test func `leaves its bot offline while its key can't be read, and everything else runs`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try Belfry()
+        let key = belfry.folder.file("key")
+        try belfry.configure(
+            """
+            bots:
+              sage:
+                backend: { kind: openai, url: "\(server.url("/v1"))", allow: [127.0.0.1/32] }
+                model: small
+                key: { file: \(key) }
+            jobs:
+              news: { schedule: manual, bot: sage, prompt: "What is new?" }
+              other: { schedule: manual, shell: "true" }
+            """)
+        try await belfry.start()
+        let event = try await belfry.events().event("config.partial")
+        #expect(event["bot"].text == "sage")
+        let bot = try await belfry.json("bot", "list").list.first { $0["name"].text == "sage" }
+        #expect(bot["status"].text == "offline" && bot["reason"].text == "badSecret")
+        #expect(bot["message"].text?.contains("can't be read from file \(key)") == true)
+        #expect(try await belfry.run("run", "other", "--follow").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let problem = try await belfry.json("status")["problems"].list.first {
+            $0["kind"].text == "configPartial"
+        }
+        #expect(problem["message"].text?.hasPrefix("bot \"sage\"") == true)
+        try belfry.write("sk-late\n", to: "key")
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
     }
 
     @Test func `fails with the provider's reason, without the key, and is not tried again`() async throws {

@@ -69,7 +69,25 @@ import Tracking
     }
 
     @Test func `is what the provider says it is, where it does`() {
-        #expect(price.cost(of: TokenUsage(input: 5, costUSD: 0.5)) == 0.5)
+        #expect(BotUsage(TokenUsage(input: 5, costUSD: 0.5), price: price).costMicros == 500_000)
+        #expect(BotUsage(TokenUsage(input: 5, costUSD: 0.5), price: nil).costMicros == 500_000)
+        #expect(BotUsage(TokenUsage(input: 5), price: nil).costMicros == nil)
+    }
+
+    @Test func `counts cached tokens among those that were read, and in millionths of a USD`() {
+        let usage = BotUsage(
+            TokenUsage(input: 10, cacheWrite: 4, cacheRead: 100, output: 7), price: price)
+        #expect(usage == BotUsage(inputTokens: 114, cachedTokens: 100, outputTokens: 7, costMicros: 180))
+    }
+
+    @Test func `is bounded whatever a provider reports`() {
+        let usage = BotUsage(
+            TokenUsage(input: .max, cacheWrite: .max, cacheRead: .min, output: -5, costUSD: .infinity),
+            price: price)
+        #expect(usage.inputTokens == 2_000_000_000_000 && usage.cachedTokens == 0 && usage.outputTokens == 0)
+        #expect(usage.costMicros == 1_000_000_000_000_000)
+        #expect(BotUsage(TokenUsage(costUSD: .nan), price: nil).costMicros == 0)
+        #expect(BotUsage(TokenUsage(costUSD: -3), price: nil).costMicros == 0)
     }
 }
 

@@ -51,6 +51,13 @@ import Testing
         #expect(backend.price == TokenPrice(input: 0.25, output: 2) && backend.budget == Budget(usd: 5))
     }
 
+    @Test func `has a budget of tokens, which needs no price`() throws {
+        let bot = "{ backend: anthropic, model: m, key: { file: /key }, budget: { tokens: 5000 } }"
+        let read = try #require(try read("bots:\n  sage: \(bot)\n").bots.first)
+        #expect(read.contact?.backend?.budget == Budget(tokens: 5000))
+        #expect(read.keySources == [.file("/key")])
+    }
+
     @Test func `is offline at a start when its key can't be read, and refuses a reload`() throws {
         let text = "bots:\n  sage: { backend: anthropic, model: m, key: { file: /none } }\n"
         #expect(throws: SettingsError.self) { try read(text) }
@@ -70,7 +77,15 @@ import Testing
         ("{ backend: anthropic, model: m, key: sk-1 }", "do not write a secret in this file; write key:"),
         (
             "{ backend: anthropic, model: m, key: { file: /key }, budget: { usd: 5 } }",
-            "a budget needs a price; write price:"
+            "a budget in USD needs a price; write price:"
+        ),
+        (
+            "{ backend: anthropic, model: m, key: { file: /key }, budget: { per: month } }",
+            "this budget has no amount; write budget:"
+        ),
+        (
+            "{ backend: anthropic, model: m, key: { file: /key }, budget: { tokens: 0 } }",
+            "\"0\" is not a whole number from 1 to"
         ),
         (
             "{ backend: anthropic, model: m, key: { file: /key }, price: { input: x, output: 1 } }",

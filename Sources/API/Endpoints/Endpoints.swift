@@ -19,7 +19,7 @@ package enum Endpoints {
         nextSlots.row, history.row, jobText.row, setJobText.row,
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
-        messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row,
+        messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, testBot.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, testChannel.row, retryChannel.row,
     ]
@@ -187,6 +187,11 @@ extension Endpoints {
     package static let bot = Endpoint(
         "bot", .get, "/v1/bots/{bot}", path: String.self, answers: WireBot.self, needsJobs: true,
         errors: [.noSuchBot], "Shows a bot.")
+
+    package static let testBot = Endpoint(
+        "testBot", .post, "/v1/bots/{bot}/test", path: String.self, takes: .optional(BotTestRequest()),
+        answers: WireBotTest.self, needsJobs: true, errors: [.noSuchBot],
+        "Tests a bot step by step, and may have it reply.")
 }
 
 // The outbox and its channels.

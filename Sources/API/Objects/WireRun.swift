@@ -65,6 +65,8 @@ package struct WireRun: Hashable, Sendable, Codable {
     package var maxRssKb: Int64?
     /// Processes of it that still ran when it had ended, at most 1,000; absent: none.
     package var survivors: [WireSurvivor]?
+    /// What its bot used, all attempts together; absent: no bot was asked, or its provider reported nothing.
+    package var usage: WireUsage?
 
     /// A run or span of which only the job and the state are known yet.
     package init(job: String, state: RunState, reason: RunReason? = nil) {
@@ -90,12 +92,32 @@ package struct WireAttempt: Hashable, Sendable, Codable {
     package var exitCode: Int?
     /// The signal that ended the process.
     package var signal: Int?
+    /// What its bot used; absent: no bot was asked, or its provider reported nothing.
+    package var usage: WireUsage?
 
     /// The `n`th attempt, in a state.
     package init(n: Int, state: RunState, reason: RunReason? = nil) {
         self.n = n
         self.state = state
         self.reason = reason
+    }
+}
+
+/// What replies of a bot used.
+package struct WireUsage: Hashable, Sendable, Codable {
+    /// Tokens that were read, those of a cache included.
+    package var inputTokens: Int
+    /// Of those, the tokens found in the provider's cache; absent: none.
+    package var cachedTokens: Int?
+    /// Tokens that were written.
+    package var outputTokens: Int
+    /// What they cost; absent: no price is known.
+    package var costUsd: Double?
+
+    /// A usage without a cost.
+    package init(inputTokens: Int, outputTokens: Int) {
+        self.inputTokens = inputTokens
+        self.outputTokens = outputTokens
     }
 }
 

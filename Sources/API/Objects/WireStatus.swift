@@ -28,6 +28,8 @@ package struct WireStatus: Hashable, Sendable, Codable {
     package var outbox = WireOutboxCounts(pending: 0, dead: 0)
     /// Every configured channel.
     package var channels: [WireChannel] = []
+    /// The bots that have a provider; absent from an older daemon.
+    package var bots: [WireBotState]?
     /// What is wrong, most important first; empty when all is well.
     package var problems: [WireProblem] = []
 
@@ -38,6 +40,26 @@ package struct WireStatus: Hashable, Sendable, Codable {
         self.since = since
         self.config = config
         self.state = state
+    }
+}
+
+/// How a bot is doing.
+package struct WireBotState: Hashable, Sendable, Codable {
+    /// The bot's name.
+    package var name: String
+    /// `online`, `working`, `blocked` or `offline`.
+    package var status: String
+    /// Since when, where that is known.
+    package var since: Timestamp?
+    /// Why it is blocked or offline.
+    package var reason: String?
+
+    /// A bot with this status.
+    package init(name: String, status: String, since: Timestamp? = nil, reason: String? = nil) {
+        self.name = name
+        self.status = status
+        self.since = since
+        self.reason = reason
     }
 }
 

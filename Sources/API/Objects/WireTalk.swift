@@ -63,25 +63,3 @@ package struct WireItem: Hashable, Sendable, Codable {
         self.revision = revision
     }
 }
-
-/// Somebody who speaks.
-package struct WireBot: Hashable, Sendable, Codable {
-    /// What identifies it.
-    package var name: String
-    /// What answers prompts: `command`, `anthropic` or `openai`.
-    package var kind: String
-    /// The model it is, of a provider's bot.
-    package var model: String?
-    /// How many jobs belong to it.
-    package var jobs: Int
-    /// How many of its messages nobody has read.
-    package var unread: Int
-
-    /// A bot with nothing to say yet.
-    package init(name: String, kind: String, jobs: Int = 0, unread: Int = 0) {
-        self.name = name
-        self.kind = kind
-        self.jobs = jobs
-        self.unread = unread
-    }
-}

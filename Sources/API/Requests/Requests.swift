@@ -89,3 +89,12 @@ package struct WireTerminal: Hashable, Sendable, Codable {
         self.columns = columns
     }
 }
+
+/// A test of a bot.
+package struct BotTestRequest: Hashable, Sendable, Codable {
+    /// Whether it is asked for a word, which costs what a word costs; absent: no.
+    package var ask: Bool?
+
+    /// A test without a reply.
+    package init() {}
+}

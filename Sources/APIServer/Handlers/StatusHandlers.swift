@@ -24,6 +24,9 @@ extension DaemonHandler {
             pending: [.pending, .waiting, .held].reduce(0) { $0 + (engine.outbox[$1] ?? 0) },
             dead: engine.outbox[.dead] ?? 0)
         status.channels = engine.channels.map { WireChannel($0.channel, $0.health) } + leftOutChannels
+        status.bots = try await bots().filter { $0.model != nil }.map {
+            WireBotState(name: $0.name, status: $0.status ?? "", since: $0.since, reason: $0.reason)
+        }
         status.problems = engine.problems.map {
             WireProblem(
                 kind: $0.kind, message: $0.message, hint: $0.hint,

@@ -59,30 +59,6 @@ extension DaemonHandler {
         WireMessage(try await asking(await control.read(id)))
     }
 
-    func bot(_ name: String) async throws(APIError) -> WireBot {
-        let bots = try await bots()
-        guard let bot = bots.first(where: { $0.name == name }) else {
-            throw APIError(
-                .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
-        }
-        return bot
-    }
-
-    /// The bots that are described, and those that jobs or messages name, by name.
-    func bots() async throws(APIError) -> [WireBot] {
-        let unread = try await reading(await control.ledger.unread())
-        let jobs = await control.slots.countsOfBots()
-        let described = control.activeConfiguration.configuration.bots
-        let names = Set(described.keys).union(jobs.keys).union(unread.keys)
-        return names.sorted().map { name in
-            let profile = described[name] ?? BotProfile(name: name)
-            var bot = WireBot(
-                name: name, kind: profile.kind, jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
-            bot.model = profile.model
-            return bot
-        }
-    }
-
     /// A message of an item, with whether it was read or pinned since.
     private func current(_ message: Message) async throws(APIError) -> WireMessage {
         let record = try await reading(await control.ledger.message(id: message.id))

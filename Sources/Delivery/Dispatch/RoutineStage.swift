@@ -19,6 +19,8 @@ package enum Routine {
             return run.lasted < run.completionAfter ?? completionAfter ? .shortRun : nil
         // Whoever asks for the end of a run knows of it, and slots are skipped by a job's own rules.
         case .runCanceled, .runSkipped: return .routine
+        // What a bot failed at is reported with its run, or with its budget.
+        case .botStatus: return .routine
         default: return nil
         }
     }

@@ -18,6 +18,10 @@ package enum DaemonReason: String, Hashable, Sendable, CaseIterable {
     case nameTaken
     /// A secret can't be read.
     case badSecret
+    /// Most of a bot's budget is used.
+    case budgetNear
+    /// A bot's budget is used up.
+    case budgetReached
 
     /// The reason as the fragment of a sentence.
     package var words: String {
@@ -29,6 +33,8 @@ package enum DaemonReason: String, Hashable, Sendable, CaseIterable {
         case .asked: "on request"
         case .nameTaken: "its name is in use"
         case .badSecret: "its secret can't be read"
+        case .budgetNear: "most of the budget is used"
+        case .budgetReached: "the budget is used up"
         }
     }
 }
@@ -154,7 +160,7 @@ extension Fact {
         package var job: String?
         /// The job's bot.
         package var bot: String?
-        /// The channel, where it is one.
+        /// The channel, where it is one; neither it nor a job: it is the bot's provider.
         package var channel: String?
         /// Why.
         package var reason: String?
@@ -172,6 +178,13 @@ extension Fact {
         /// A channel that was left out.
         package init(channel: String, reason: String, message: String) {
             self.channel = channel
+            self.reason = reason
+            self.message = message
+        }
+
+        /// A bot whose provider was left out.
+        package init(bot: String, reason: String, message: String) {
+            self.bot = bot
             self.reason = reason
             self.message = message
         }

@@ -29,6 +29,8 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case configReloaded = "config.reloaded"
     case configPartial = "config.partial"
     case jobLeftOut = "job.leftOut"
+    case botStatus = "bot.status"
+    case botBudget = "bot.budget"
     case ledgerFull = "ledger.full"
     case ledgerRestored = "ledger.restored"
     case clockBack = "clock.back"
@@ -68,6 +70,8 @@ extension EventType {
         case .configReloaded: "the configuration was reloaded"
         case .configPartial: "a channel was left out"
         case .jobLeftOut: "was left out"
+        case .botStatus: "a bot's status changed"
+        case .botBudget: "a bot's budget runs out"
         case .ledgerFull: "the disk is full"
         case .ledgerRestored: "the disk has room again"
         case .clockBack: "the clock went back"
@@ -90,7 +94,7 @@ extension EventType {
         case .runFlapping, .jobLeftOut: "the job \(words)"
         case .messagePosted, .messageRead, .messageGroup, .itemDismissed, .itemActed, .questionAsked,
             .questionAnswered, .channelFailing, .channelDisabled, .channelRestored, .configReloaded,
-            .configPartial, .ledgerFull, .ledgerRestored, .clockBack, .test, .unknown:
+            .configPartial, .botStatus, .botBudget, .ledgerFull, .ledgerRestored, .clockBack, .test, .unknown:
             words
         }
     }

@@ -68,6 +68,10 @@ package enum Fact: Hashable, Sendable {
     case configPartial(LeftOut)
     /// A job of the files can't be used and is left out.
     case jobLeftOut(LeftOut)
+    /// A bot can no longer be asked, or can be asked again.
+    case botStatus(BotStatus)
+    /// A bot has used most of its budget, or all of it.
+    case botBudget(BotBudget)
     /// The ledger's disk is full: no run begins before there is room.
     case ledgerFull
     /// There is room on the ledger's disk again.
@@ -111,6 +115,8 @@ extension Fact {
         case .configReloaded: .configReloaded
         case .configPartial: .configPartial
         case .jobLeftOut: .jobLeftOut
+        case .botStatus: .botStatus
+        case .botBudget: .botBudget
         case .ledgerFull: .ledgerFull
         case .ledgerRestored: .ledgerRestored
         case .clockBack: .clockBack
@@ -140,6 +146,8 @@ extension Fact {
         case .channelFailing(let news), .channelDisabled(let news), .channelRestored(let news): news
         case .configReloaded(let reload): reload
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): leftOut
+        case .botStatus(let status): status
+        case .botBudget(let budget): budget
         case .ledgerFull: FactColumns(reason: DaemonReason.full.rawValue)
         case .ledgerRestored: FactColumns(reason: DaemonReason.room.rawValue)
         case .clockBack(let back): back
@@ -183,6 +191,8 @@ extension Fact {
         case .configReloaded: self = .configReloaded(content())
         case .configPartial: self = .configPartial(content())
         case .jobLeftOut: self = .jobLeftOut(content())
+        case .botStatus: self = .botStatus(content())
+        case .botBudget: self = .botBudget(content())
         case .ledgerFull: self = .ledgerFull
         case .ledgerRestored: self = .ledgerRestored
         case .clockBack: self = .clockBack(content())

@@ -42,7 +42,7 @@ package struct Routing: Hashable, Sendable {
     /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
     /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, and what was left out of the configuration; a channel is never notified of its own trouble.
+    /// or the clock, what was left out of the configuration, and a budget that runs out; a channel is never notified of its own trouble.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
     ///   - troubled: the channel that the event is about.
@@ -52,7 +52,7 @@ package struct Routing: Hashable, Sendable {
         var names = receivers(of: word)
         let isTrouble =
             [.lost, .channel, .ledger, .clock].contains(word)
-            || ["config.partial", "job.leftOut"].contains(type)
+            || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
         if names.isEmpty, isTrouble { names = receivers(of: .failed) }
         return names.filter { $0 != troubled }
     }
@@ -158,6 +158,8 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     case ledger
     /// Every `clock.` type.
     case clock
+    /// Every `bot.` type.
+    case bot
     /// `test`.
     case test
 
@@ -173,6 +175,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
         case ("job", 2) where parts[1] == "leftOut": self = .config
         case ("ledger", 2): self = .ledger
         case ("clock", 2): self = .clock
+        case ("bot", 2): self = .bot
         case ("test", 1): self = .test
         default: return nil
         }
@@ -184,7 +187,7 @@ package enum RouteWord: String, Hashable, Codable, Sendable, CaseIterable {
     private init?(run type: String) {
         guard let word = RouteWord(rawValue: type) else { return nil }
         switch word {
-        case .message, .question, .channel, .config, .ledger, .clock, .test: return nil
+        case .message, .question, .channel, .config, .ledger, .clock, .bot, .test: return nil
         case .started, .progress, .blocked, .completed, .failed, .recovered, .canceled, .missed, .skipped,
             .lost, .late, .slow, .stuck, .flapping:
             self = word

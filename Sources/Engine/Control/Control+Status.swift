@@ -51,7 +51,8 @@ extension Control {
         status.problems =
             problems(of: ledger.condition) + problems(of: status, wardenFault: await runs.wardenFault)
             + problems(ofSilent: await runs.isWardenSilent ? status.warden : nil)
-            + problems(of: summary) + problems(of: configuration.leftOut) + host.problems()
+            + problems(of: summary) + problems(of: configuration.leftOut) + (try await problemsOfBots())
+            + host.problems()
         for channel in configuration.channels where channel.kind.isLevel {
             let refused = try await read { () async throws(LedgerError) in
                 try await ledger.refusedSurfaces(channel: channel.name)
@@ -172,6 +173,23 @@ extension Control {
             hint:
                 "each is tried again when it changes, and all when the notification server or belfryd restarts"
         )
+    }
+
+    /// Bots that can't be asked; one whose key can't be read is left out, and reported so.
+    private func problemsOfBots() async throws(EngineError) -> [EngineProblem] {
+        try await read { () async throws(LedgerError) in try await desk.survey() }
+            .sorted { $0.key < $1.key }.compactMap { name, survey in
+                let view = survey.view
+                guard view.status != .online, survey.knowledge.fault == nil else { return nil }
+                let why = view.text.map { $0.hasPrefix("\(name): ") ? $0.dropFirst(name.count + 2) : $0[...] }
+                return EngineProblem(
+                    kind: "bot",
+                    message: "bot \"\(name)\" is \(view.status.rawValue)" + (why.map { ": \($0)" } ?? ""),
+                    hint: view.reason == RunReason.budget.rawValue
+                        ? "see what it used with: belfry bot show \(name)"
+                        : "try it with: belfry bot test \(name)",
+                    isWarning: true)
+            }
     }
 
     /// What waits for a channel that the configuration does not have.

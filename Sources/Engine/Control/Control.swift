@@ -2,6 +2,8 @@ package import Delivery
 import Grouping
 package import Ledger
 package import Logging
+package import Performing
+package import Prompting
 package import Timeline
 
 /// What people and programs may ask of the running daemon; the API's handlers are thin over it.
@@ -18,6 +20,10 @@ package struct Control: Sendable {
     package let channels: ChannelBoard
     package let files: ConfigurationAccess
     package let host: HostFacts
+    /// What is known of the bots.
+    package let desk: BotDesk
+    /// Tests a bot.
+    let testBot: BotTest
     /// A fresh UUIDv7 at each call.
     package let makeID: @Sendable () -> String
     /// Whether the jobs of the files are loaded.
@@ -33,6 +39,8 @@ package struct Control: Sendable {
         readConfiguration: @escaping @Sendable () async throws -> EngineConfiguration,
         houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] },
         reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
+        reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
+        testBot: @escaping BotTest = { _, _, _ in BotTrial() },
         machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
         self.ledger = ledger
@@ -43,7 +51,12 @@ package struct Control: Sendable {
         self.activeConfiguration = activeConfiguration
         self.channels = channels
         files = ConfigurationAccess(
-            path: configurationPath, read: readConfiguration, reopenChannel: reopenChannel)
+            path: configurationPath, read: readConfiguration, reopenChannel: reopenChannel,
+            reopenBot: reopenBot)
+        self.testBot = testBot
+        self.desk =
+            desk
+            ?? BotDesk(ledger: ledger, activeConfiguration: activeConfiguration, zones: zones, clock: clock)
         host = HostFacts(zones: zones, machine: machine, problems: houseFacts)
         self.makeID = makeID
         self.loading = loading
@@ -51,6 +64,9 @@ package struct Control: Sendable {
         self.since = clock.now
     }
 }
+
+/// Tests a bot of a name, and has it reply where that is wanted.
+package typealias BotTest = @Sendable (_ name: String, _ bot: BotInUse, _ asks: Bool) async -> BotTrial
 
 /// The files of the configuration, as far as the engine needs them.
 package struct ConfigurationAccess: Sendable {
@@ -60,6 +76,8 @@ package struct ConfigurationAccess: Sendable {
     let read: @Sendable () async throws -> EngineConfiguration
     /// Makes a channel that was left out, with its version; nil: it still can't be made.
     let reopenChannel: @Sendable (String) async -> (any Channel, version: Int)?
+    /// The provider of a bot whose key could not be read, with the key; nil: it still can't be read.
+    let reopenBot: @Sendable (String) async -> BotInUse?
 }
 
 /// What is known of the machine that the daemon and its jobs run on.

@@ -13,13 +13,16 @@ package struct LeftOut: Hashable, Sendable {
         case job(JobSpec)
         /// A channel whose secret can't be used.
         case channel(String, any ChannelForm)
+        /// The provider of a bot whose key can't be read: the bot is not asked meanwhile.
+        case bot(String)
 
         package static func == (left: Part, right: Part) -> Bool {
             switch (left, right) {
             case (.job(let left), .job(let right)): left == right
             case (.channel(let left, let form), .channel(let right, let other)):
                 left == right && AnyHashable(form) == AnyHashable(other)
-            case (.job, .channel), (.channel, .job): false
+            case (.bot(let left), .bot(let right)): left == right
+            case (.job, _), (.channel, _), (.bot, _): false
             }
         }
 
@@ -29,6 +32,7 @@ package struct LeftOut: Hashable, Sendable {
             case .channel(let name, let form):
                 hasher.combine(name)
                 hasher.combine(form)
+            case .bot(let name): hasher.combine(name)
             }
         }
     }
@@ -51,6 +55,7 @@ package struct LeftOut: Hashable, Sendable {
             switch part {
             case .job(let spec): "job \"\(spec.name)\""
             case .channel(let name, _): "channel \"\(name)\""
+            case .bot(let name): "bot \"\(name)\""
             }
         return "\(what) at \(place) is left out: \(reason)"
     }
@@ -60,21 +65,21 @@ package struct LeftOut: Hashable, Sendable {
         switch part {
         case .job(let spec):
             "remove the other one with: belfry job rm \(spec.name), or rename this one; it is tried again each minute"
-        case .channel: "it is tried again each minute, and at once with: belfry reload"
+        case .channel, .bot: "it is tried again each minute, and at once with: belfry reload"
         }
     }
 
-    /// The name of the job; nil: it is a channel.
+    /// The job; nil: it is something else.
     var job: JobSpec? {
         if case .job(let spec) = part { spec } else { nil }
     }
 
-    /// The channel; nil: it is a job.
+    /// The channel; nil: it is something else.
     package var channel: (name: String, kind: ChannelKind)? {
         if case .channel(let name, let form) = part { (name, form.kind) } else { nil }
     }
 
-    /// The channel's form; nil: it is a job.
+    /// The channel's form; nil: it is something else.
     var form: (any ChannelForm)? {
         if case .channel(_, let form) = part { form } else { nil }
     }
@@ -93,6 +98,11 @@ package struct LeftOut: Hashable, Sendable {
             NewEvent(
                 .configPartial(
                     Fact.LeftOut(channel: name, reason: DaemonReason.badSecret.rawValue, message: sentence)),
+                at: now)
+        case .bot(let name):
+            NewEvent(
+                .configPartial(
+                    Fact.LeftOut(bot: name, reason: DaemonReason.badSecret.rawValue, message: sentence)),
                 at: now)
         }
     }
@@ -136,6 +146,14 @@ extension Control {
                 }
                 guard isDone else { return }
                 try await commit([.append(leftOut.returned(at: clock.now))])
+            case .bot(let name):
+                guard let contact = await files.reopenBot(name) else { return }
+                // That the bot can be asked is the event of its status.
+                activeConfiguration.change { configuration in
+                    guard let index = configuration.leftOut.firstIndex(of: leftOut) else { return }
+                    configuration.leftOut.remove(at: index)
+                    configuration.bots[name]?.contact = contact
+                }
             }
             logger.notice(
                 "what was left out at the start can be used now",

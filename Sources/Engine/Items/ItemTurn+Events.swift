@@ -26,6 +26,8 @@ extension ItemTurn {
         case .configReloaded(let reload):
             dispatch(record, words: (reload.sentence, .configuration))
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
+        case .botStatus(let status): takeStatus(status, record)
+        case .botBudget(let budget): takeBudget(budget, record)
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
         case .itemActed, .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
@@ -246,6 +248,20 @@ extension ItemTurn {
         post(text, in: .ledger, on: shown, by: record, ringAgainAfter: .zero)
     }
 
+    /// That a bot can no longer be asked, or can be again, is an event for webhooks, and something said by Belfry where
+    /// items are shown.
+    private mutating func takeStatus(_ status: Fact.BotStatus, _ record: EventRecord) {
+        let shown = dispatch(record) { _ in [JSON.Member("bot", status.object(at: record.event.at))] }
+        post(status.notice, in: .bot(status.bot), on: shown, by: record)
+    }
+
+    /// The same of a budget.
+    private mutating func takeBudget(_ budget: Fact.BotBudget, _ record: EventRecord) {
+        let shown = dispatch(record) { _ in [JSON.Member("bot", budget.object)] }
+        // Also when it was near a moment ago: that it is used up is news.
+        post(budget.notice, in: .bot(budget.bot), on: shown, by: record, ringAgainAfter: .zero)
+    }
+
     /// A clock that went back far may be wrong now, or was before: a person must look.
     private mutating func takeClockNews(
         _ back: Fact.ClockBack, _ record: EventRecord
@@ -271,6 +287,7 @@ extension ItemTurn {
             [
                 leftOut.job.map { JSON.Member("job", named($0)) },
                 leftOut.channel.map { JSON.Member("channel", named($0)) },
+                leftOut.job == nil ? leftOut.bot.map { JSON.Member("bot", named($0)) } : nil,
             ].compactMap(\.self)
         }
         guard let text else { return }

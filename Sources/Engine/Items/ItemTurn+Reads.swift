@@ -73,6 +73,7 @@ enum OwnThread {
     case channel(String)
     case test(String)
     case configuration
+    case bot(String)
     case ledger
     case clock
 
@@ -83,6 +84,7 @@ enum OwnThread {
         case .channel(let name): "channel \(name)"
         case .test(let name): "test \(name)"
         case .configuration: "config"
+        case .bot(let name): "bot \(name)"
         case .ledger: "ledger"
         case .clock: "clock"
         }
@@ -129,6 +131,8 @@ extension Fact {
         case .channelFailing(let channel), .channelDisabled(let channel), .channelRestored(let channel):
             OwnThread.channel(channel.name).key
         case .configPartial, .jobLeftOut: OwnThread.configuration.key
+        case .botStatus(let status): OwnThread.bot(status.bot).key
+        case .botBudget(let budget): OwnThread.bot(budget.bot).key
         case .ledgerFull, .ledgerRestored: OwnThread.ledger.key
         case .clockBack: OwnThread.clock.key
         case .messagePosted, .configReloaded, .itemActed, .messageGroup, .runProgress, .runLate, .runSlow,

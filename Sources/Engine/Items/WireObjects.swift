@@ -33,6 +33,7 @@ extension WireRun {
         cpuMs = record.cpu?.milliseconds
         maxRssKb = record.maxRssKb
         survivors = record.survivors?.map { WireSurvivor(pid: $0.pid, name: $0.name) }
+        usage = record.usage.map { WireUsage($0) }
     }
 
     /// Slots that did not run, as one row.
@@ -54,10 +55,20 @@ extension WireRun {
     }
 }
 
+extension WireUsage {
+    /// The usage.
+    package init(_ usage: BotUsage) {
+        self.init(inputTokens: usage.inputTokens, outputTokens: usage.outputTokens)
+        cachedTokens = usage.cachedTokens == 0 ? nil : usage.cachedTokens
+        costUsd = usage.costUSD
+    }
+}
+
 extension WireAttempt {
     /// The attempt.
     package init(_ record: AttemptRecord) {
         self.init(n: record.n, state: record.state, reason: record.reason)
+        usage = record.usage.map { WireUsage($0) }
         startedAt = Timestamp(record.startedAt)
         endedAt = Timestamp(record.endedAt)
         exitCode = record.exitCode

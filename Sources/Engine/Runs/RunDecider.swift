@@ -10,6 +10,8 @@ import Tracking
 struct RunDecider {
     /// This boot of the machine.
     var boot: String
+    /// The month of the calendar that a moment lies in, as ``BotMonth`` names it.
+    var month: MonthLookup = { CalendarMonth($0, in: .utc).text }
 
     static let alive: Set<RunState> = [.starting, .running, .blocked, .paused, .stalled]
     /// After this long at the latest a process of the attempt before is looked for again.
@@ -145,7 +147,8 @@ struct RunDecider {
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
-        let attempt = AttemptRecord(of: run, outcome, record, at: now)
+        var attempt = AttemptRecord(of: run, outcome, record, at: now)
+        attempt.usage = record?.usage
         let next = outlook.chance?.moment(
             after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault, at: now)
         var move = RunMove(
@@ -167,8 +170,12 @@ struct RunDecider {
         }
         let post = outcome.state == .completed ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
         if let post { events.append(NewEvent(.messagePosted(post.fact), at: now)) }
+        if let usage = record?.usage { move.usage = run.usage.map { $0 + usage } ?? usage }
+        let reply = record.flatMap {
+            outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
+        }
         return RunStep(
-            run: run, move: move, attempt: attempt, post: post, events: events,
+            run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
     }
 
@@ -209,6 +216,24 @@ extension AttemptRecord {
         exitCode = record?.exitCode
         signal = record?.signal
         outputBytes = record.map { Int64($0.outputBytes) }
+    }
+}
+
+extension BotReply {
+    /// What the end of a run's attempt says about its bot; nil: nothing was tried, or nobody knows how it ended.
+    fileprivate init?(
+        _ run: RunRecord, _ record: ExitRecord, _ outcome: RunOutcome, month: String, at now: Moment
+    ) {
+        let end: Outcome
+        switch outcome.state {
+        case .completed: end = .replied(first: record.firstWord, whole: record.elapsed)
+        case .canceled: end = .canceled
+        case .lost: return nil
+        default:
+            guard record.fault?.wasTried ?? true else { return nil }
+            end = .failed(outcome.reason ?? .exitCode, record.fault?.text)
+        }
+        self.init(bot: run.bot, month: month, at: now, usage: record.usage, outcome: end)
     }
 }
 
@@ -264,6 +289,8 @@ struct RunStep: Sendable {
     var move: RunMove
     /// The row of its attempt.
     var attempt: AttemptRecord?
+    /// What became of the attempt to have its bot reply.
+    var reply: BotReply?
     /// What its job's bot says by it.
     var post: MessageRecord?
     /// Its live state, where the step decides it.
@@ -275,6 +302,7 @@ struct RunStep: Sendable {
     var changes: [Change] {
         var changes = [Change.moveRun(move)]
         if let attempt { changes.append(.putAttempt(attempt)) }
+        if let reply { changes.append(.recordReply(reply)) }
         if let post { changes.append(.insertMessage(post)) }
         if let live { changes.append(.saveLive(run: run.id, live)) }
         for event in events { changes.append(.append(event)) }
@@ -300,7 +328,7 @@ struct RunStep: Sendable {
             begun.run == ended.run, begun.n == ended.n
         else { return nil }
         return RunStep(
-            run: run, move: move.followed(by: next.move), attempt: ended, post: next.post,
-            live: next.live, events: events + next.events, effects: next.effects)
+            run: run, move: move.followed(by: next.move), attempt: ended, reply: next.reply,
+            post: next.post, live: next.live, events: events + next.events, effects: next.effects)
     }
 }

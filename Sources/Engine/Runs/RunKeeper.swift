@@ -21,7 +21,8 @@ package actor RunKeeper: Keeper {
     var orders: AttemptOrders
     var unrecorded = UnrecordedWork()
     var phase: KeeperPhase
-    var decider: RunDecider { RunDecider(boot: orders.places.boot) }
+    private let months: MonthLookup
+    var decider: RunDecider { RunDecider(boot: orders.places.boot, month: months) }
     var clock: any WallClock { loop.clock }
     var logger: Logger { loop.logger }
 
@@ -31,8 +32,9 @@ package actor RunKeeper: Keeper {
         choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer, board: LiveBoard,
         census: RunCensus, notes: RunNotes, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup,
         files: RunFiles, logger: Logger, news: AsyncStream<Never>.Continuation? = nil,
-        awaitsJobs: Bool = false
+        awaitsJobs: Bool = false, months: @escaping MonthLookup = { CalendarMonth($0, in: .utc).text }
     ) {
+        self.months = months
         self.ledger = ledger
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "runs can't be recorded")
         self.board = board
@@ -67,6 +69,9 @@ package actor RunKeeper: Keeper {
 
     /// How many runs were ordered from their performers and have not ended.
     package var running: Int { runs.active.ordered }
+
+    /// Since when runs of each bot are under way, by bot; bots without any are not in it.
+    package var botsAtWork: [String: Moment] { runs.active.bots }
 
     /// The warden's process; nil: none answers.
     package var wardenProcess: Int32? { performers.warden.process }

@@ -145,6 +145,14 @@ struct Outlook {
     var hidden: HiddenTexts? = HiddenTexts()
     /// The beginning of what a completed run printed, where all of it becomes a message.
     var output: [UInt8] = []
+
+    /// Whether the run asks its bot for a reply.
+    var isPrompt: Bool {
+        switch spec?.action {
+        case .prompt: true
+        case .command, .shell, nil: false
+        }
+    }
 }
 
 /// Reads what the file at a path holds, without the white space around it; its error is a sentence without the content.

@@ -1,5 +1,6 @@
 import Ledger
 import Performing
+import Timeline
 import Tracking
 
 /// The runs that wait and the runs that are under way: whose turn it is, and who counts where.
@@ -80,6 +81,14 @@ struct ActiveRuns {
 
     /// How many were ordered from their performers.
     var ordered: Int { runs.values.count { $0.isOrdered } }
+
+    /// Since when runs of each bot are under way, as far as they have started.
+    var bots: [String: Moment] {
+        runs.values.reduce(into: [:]) { bots, run in
+            guard !run.isLeaving, let start = run.record.startedAt else { return }
+            bots[run.record.bot] = min(bots[run.record.bot] ?? start, start)
+        }
+    }
 
     /// Whether the performer has not yet reported one that was ordered from it.
     func hasUnreported(by performer: PerformerKind) -> Bool {

@@ -48,6 +48,13 @@ package indirect enum Change: Sendable {
     /// Saves where a run is. Older than what is stored (by attempt and `seq`), or no such run: ignored.
     case saveLive(run: String, LiveState)
 
+    // MARK: Bots
+
+    /// Adds what an attempt used to the bot's month, and keeps how it ended as the last one of its kind.
+    case recordReply(BotReply)
+    /// Replaces what was reported of a bot.
+    case noteBot(String, BotNote)
+
     // MARK: Talk
 
     /// Inserts a message. A message of that id is there already: ignored.
@@ -123,6 +130,7 @@ extension Change {
         case .putJob, .removeJob, .pauseJob: .jobs
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
+        case .recordReply, .noteBot: .bots
         case .insertMessage, .markRead, .putItem: .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
@@ -135,8 +143,9 @@ extension Change {
     package var takesOnWork: Bool {
         switch self {
         case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
-        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .markRead,
-            .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
+        case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
+            .noteBot,
+            .markRead, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
             false
@@ -157,6 +166,8 @@ extension Change {
         case .askEnd(let run, let reason): "askEnd \(run) \(reason.rawValue)"
         case .putAttempt(let attempt): "putAttempt \(attempt.run)/\(attempt.n)"
         case .saveLive(let run, _): "saveLive \(run)"
+        case .recordReply(let reply): "recordReply \(reply.bot)"
+        case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
         case .putItem(let item, _): "putItem \(item.key)"

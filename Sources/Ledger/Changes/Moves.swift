@@ -35,6 +35,8 @@ package struct RunMove: Hashable, Sendable {
     /// How it got on, of a run that completed.
     package var profile: RunProfile?
     package var outputTail: String?
+    /// What the run's bot has used altogether after it.
+    package var usage: BotUsage?
     /// The process that does it, as the warden reported.
     package var process: ProcessMark?
 
@@ -66,6 +68,7 @@ package struct RunMove: Hashable, Sendable {
         both.survivors = next.survivors ?? survivors
         both.profile = next.profile ?? profile
         both.outputTail = next.outputTail ?? outputTail
+        both.usage = next.usage ?? usage
         both.process = next.process ?? process
         return both
     }

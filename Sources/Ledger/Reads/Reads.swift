@@ -74,6 +74,14 @@ package struct RunFilter: Hashable, Sendable {
     }
 }
 
+/// What is read of bots.
+package protocol BotReading: Sendable {
+    /// What is known of each bot that was ever asked, by name.
+    func bots() async throws(LedgerError) -> [BotRecord]
+    /// What bots used in each month, of one bot when named; by name and month.
+    func months(of bot: String?) async throws(LedgerError) -> [BotMonth]
+}
+
 /// What the keeper of items reads.
 package protocol TalkReading: Sendable {
     func message(id: String) async throws(LedgerError) -> MessageRecord?

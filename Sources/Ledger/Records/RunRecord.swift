@@ -48,6 +48,8 @@ package struct RunRecord: Hashable, Sendable {
     package var maxRssKb: Int64?
     /// What it left behind; nil: nothing.
     package var survivors: [LeftProcess]?
+    /// What its bot used, all attempts together; nil: no bot was asked, or nothing was reported.
+    @Boxed package var usage: BotUsage?
     /// The last lines it printed, cleaned and without secrets; nil: nothing, or it completed.
     @Boxed package var outputTail: String?
     @Boxed package var process: ProcessMark?
@@ -123,6 +125,7 @@ extension RunRecord {
         maxRssKb = move.maxRssKb ?? maxRssKb
         survivors = move.survivors ?? survivors
         outputTail = move.outputTail ?? outputTail
+        usage = move.usage ?? usage
         process = move.process ?? process
     }
 }
@@ -174,6 +177,8 @@ package struct AttemptRecord: Hashable, Sendable, Codable {
     package var signal: Int?
     /// How many bytes it printed; nil: not known.
     package var outputBytes: Int64?
+    /// What its bot used; nil: no bot was asked, or nothing was reported.
+    package var usage: BotUsage?
 
     package init(run: String, n: Int, state: RunState) {
         self.run = run

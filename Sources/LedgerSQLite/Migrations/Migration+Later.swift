@@ -1,4 +1,32 @@
 extension Migration {
+    /// What attempts to have a bot reply used, what each bot used in each month, and what is known of it.
+    static let bots = Migration(
+        version: 13,
+        sql: """
+            ALTER TABLE run ADD COLUMN usage TEXT;
+            ALTER TABLE attempt ADD COLUMN usage TEXT;
+            CREATE TABLE bot_month (
+                bot TEXT NOT NULL,
+                month TEXT NOT NULL,
+                replies INTEGER NOT NULL,
+                input INTEGER NOT NULL,
+                cached INTEGER NOT NULL,
+                output INTEGER NOT NULL,
+                cost INTEGER,
+                PRIMARY KEY (bot, month)
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE bot_state (
+                name TEXT NOT NULL PRIMARY KEY,
+                replied_at INTEGER,
+                first_word INTEGER,
+                whole INTEGER,
+                failed_at INTEGER,
+                reason TEXT,
+                failure TEXT,
+                note TEXT
+            ) STRICT, WITHOUT ROWID;
+            """)
+
     /// How a completed run got on: the finish time of later ones is estimated from it; removed with the run.
     static let profiles = Migration(version: 12, sql: "ALTER TABLE run ADD COLUMN profile BLOB;")
 

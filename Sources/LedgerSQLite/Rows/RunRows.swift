@@ -32,12 +32,13 @@ struct RunRows {
             """, in: database)
         putAttempt = try Prepared(
             """
-            INSERT INTO attempt (run, n, state, reason, started_at, ended_at, exit_code, signal, output_bytes)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO attempt (run, n, state, reason, started_at, ended_at, exit_code, signal, output_bytes,
+                usage)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (run, n) DO UPDATE SET state = excluded.state, reason = excluded.reason,
                 started_at = excluded.started_at, ended_at = excluded.ended_at,
                 exit_code = excluded.exit_code, signal = excluded.signal,
-                output_bytes = excluded.output_bytes
+                output_bytes = excluded.output_bytes, usage = excluded.usage
             """, in: database)
     }
 
@@ -47,8 +48,9 @@ struct RunRows {
         let spec = if let spec = run.spec { try JSONText.encode(spec) } else { String?.none }
         let live = if let live = run.live { try JSONText.encode(live) } else { String?.none }
         let survivors = try Self.text(of: run.survivors)
+        let usage = try Self.text(of: run.usage)
         let inserted = try insert.run {
-            Self.bind(run, ordinal: ordinal, spec: spec, live: live, survivors: survivors, to: &$0)
+            Self.bind(run, ordinal: ordinal, spec: spec, live: live, survivors: survivors, usage, to: &$0)
         }
         if inserted == 0 {
             if orIgnore { return nil }
@@ -61,7 +63,8 @@ struct RunRows {
     func move(_ step: RunMove) throws(StoreFailure) {
         let from = StoredState.mask(of: step.from.filter { !$0.isEnded })
         let survivors = try Self.text(of: step.survivors)
-        let changed = try move.run { Self.bind(step, from: from, survivors: survivors, to: &$0) }
+        let usage = try Self.text(of: step.usage)
+        let changed = try move.run { Self.bind(step, from: from, survivors: survivors, usage, to: &$0) }
         if changed == 0 { throw .fenced }
     }
 
@@ -93,6 +96,7 @@ struct RunRows {
     }
 
     func put(_ attempt: AttemptRecord) throws(StoreFailure) {
+        let usage = try Self.text(of: attempt.usage)
         try putAttempt.run {
             $0.put(attempt.run)
             $0.put(attempt.n)
@@ -103,6 +107,7 @@ struct RunRows {
             $0.put(attempt.exitCode)
             $0.put(attempt.signal)
             $0.put(attempt.outputBytes)
+            $0.put(usage)
         }
     }
 }
@@ -114,15 +119,15 @@ extension RunRows {
             queued_at, lateness, revision, token, forced,
             started_at, ended_at, exit_code, signal, queue_delay, output_bytes, cpu, max_rss_kb, pid,
             pid_start, pid_boot, spec, live, live_attempt, live_seq, end_asked, survivors,
-            output_tail)
+            output_tail, usage)
         VALUES (
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            ?)
+            ?, ?)
         ON CONFLICT (cause, job) DO NOTHING
         """
 
     private static func bind(
-        _ run: RunRecord, ordinal: Int, spec: String?, live: String?, survivors: String?,
+        _ run: RunRecord, ordinal: Int, spec: String?, live: String?, survivors: String?, _ usage: String?,
         to row: inout Binder
     ) {
         row.put(run.id)
@@ -161,6 +166,7 @@ extension RunRows {
         row.put(run.endAsked)
         row.put(survivors)
         row.put(run.outputTail)
+        row.put(usage)
     }
 
     /// `?16` has one bit for each state it may come from.
@@ -172,13 +178,14 @@ extension RunRows {
             cpu = coalesce(?11, cpu), max_rss_kb = coalesce(?12, max_rss_kb), pid = coalesce(?13, pid),
             pid_start = coalesce(?14, pid_start), pid_boot = coalesce(?15, pid_boot),
             token = coalesce(?20, token), survivors = coalesce(?21, survivors),
-            profile = coalesce(?22, profile), output_tail = coalesce(?23, output_tail)
+            profile = coalesce(?22, profile), output_tail = coalesce(?23, output_tail),
+            usage = coalesce(?24, usage)
         WHERE id = ?17 AND attempt = ?18 AND token = ?19 AND (?16 >> state) & 1
             AND (end_asked IS NULL OR ?1 <> \(StoredState.code(of: .starting)))
         """
 
     private static func bind(
-        _ step: RunMove, from: Int64, survivors: String?, to row: inout Binder
+        _ step: RunMove, from: Int64, survivors: String?, _ usage: String?, to row: inout Binder
     ) {
         row.put(StoredState.code(of: step.to))
         row.put(step.reason)
@@ -201,11 +208,12 @@ extension RunRows {
         row.put(survivors)
         row.put(step.profile?.bytes)
         row.put(step.outputTail)
+        row.put(usage)
     }
 
-    private static func text(of survivors: [LeftProcess]?) throws(StoreFailure) -> String? {
-        guard let survivors else { return nil }
-        return try JSONText.encode(survivors)
+    private static func text(of value: (some Encodable)?) throws(StoreFailure) -> String? {
+        guard let value else { return nil }
+        return try JSONText.encode(value)
     }
 }
 
@@ -225,7 +233,7 @@ extension RunRecord {
         case .scheduled, .queued:
             startedAt == nil && endedAt == nil && exitCode == nil && signal == nil && queueDelay == nil
                 && outputBytes == nil && cpu == nil && maxRssKb == nil && !$process && !$spec && !$live
-                && endAsked == nil && survivors == nil && !$outputTail
+                && endAsked == nil && survivors == nil && !$outputTail && !$usage
         default: false
         }
     }
@@ -236,7 +244,7 @@ extension RunRows {
         id, job, ordinal, bot, kind, cause, slot, era, state, reason, attempt, retry_of, not_before,
         queued_at, started_at, ended_at, exit_code, signal, lateness, queue_delay, output_bytes, cpu,
         max_rss_kb, pid, pid_start, pid_boot, revision, spec, live, token, forced, end_asked,
-        survivors, output_tail
+        survivors, output_tail, usage
         """
 
     static func run(id: String, in database: Database) throws(StoreFailure) -> RunRecord? {
@@ -346,7 +354,7 @@ extension RunRows {
     static func attempts(of run: String, in database: Database) throws(StoreFailure) -> [AttemptRecord] {
         let statement = try Prepared(
             """
-            SELECT run, n, state, reason, started_at, ended_at, exit_code, signal, output_bytes
+            SELECT run, n, state, reason, started_at, ended_at, exit_code, signal, output_bytes, usage
             FROM attempt WHERE run = ? ORDER BY n
             """, in: database)
         return try statement.all({ $0.put(run) }) { row throws(StoreFailure) in
@@ -358,6 +366,7 @@ extension RunRows {
             attempt.exitCode = row.optionalInt()
             attempt.signal = row.optionalInt()
             attempt.outputBytes = row.optionalInteger()
+            if let usage = row.optionalText() { attempt.usage = try JSONText.decode(usage) }
             return attempt
         }
     }
@@ -394,6 +403,7 @@ extension RunRows {
         run.endAsked = try row.optionalWord()
         if let survivors = row.optionalText() { run.survivors = try JSONText.decode(survivors) }
         run.outputTail = row.optionalText()
+        if let usage = row.optionalText() { run.usage = try JSONText.decode(usage) }
         return run
     }
 

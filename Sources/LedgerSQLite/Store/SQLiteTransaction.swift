@@ -215,6 +215,7 @@ struct StationRows {
     private let jobs: JobRows
     private let slots: SlotRows
     private let runs: RunRows
+    private let bots: BotRows
     private let talk: TalkRows
     private let outbox: OutboxRows
     private let surfaces: SurfaceRows
@@ -226,6 +227,7 @@ struct StationRows {
         jobs = try JobRows(in: database)
         slots = try SlotRows(in: database)
         runs = try RunRows(in: database, ordinals: ordinals)
+        bots = try BotRows(in: database)
         talk = try TalkRows(in: database)
         outbox = try OutboxRows(in: database)
         surfaces = try SurfaceRows(in: database)
@@ -253,6 +255,8 @@ struct StationRows {
         case .askEnd(let run, let reason): try runs.askEnd(of: run, reason)
         case .putAttempt(let attempt): try runs.put(attempt)
         case .saveLive(let run, let live): try runs.saveLive(live, of: run)
+        case .recordReply(let reply): try bots.record(reply)
+        case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): try talk.insert(message)
         case .markRead(let bot, let thread, let moment):
             try talk.markRead(bot: bot, thread: thread, through: moment)

@@ -123,9 +123,10 @@ package struct ChatDecoder: ReplyDecoder {
 
     private mutating func noteUsage(_ json: JSON?, _ report: (ReplyEvent) -> Void) {
         guard let json, let prompt = json["prompt_tokens"]?.int else { return }
-        let cached = json["prompt_tokens_details"]?["cached_tokens"]?.int ?? 0
+        let cached = max(json["prompt_tokens_details"]?["cached_tokens"]?.int ?? 0, 0)
         let usage = TokenUsage(
-            input: max(prompt - cached, 0), cacheRead: cached, output: json["completion_tokens"]?.int ?? 0)
+            input: max(max(prompt, 0) - cached, 0), cacheRead: cached,
+            output: json["completion_tokens"]?.int ?? 0)
         count.report(.usage(usage), report)
     }
 

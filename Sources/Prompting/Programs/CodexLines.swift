@@ -28,9 +28,9 @@ struct CodexLines: LineReader {
         case "item.completed": return [.event(done(json["item"] ?? .null))]
         case "turn.completed":
             let usage = json["usage"]
-            let cached = usage?["cached_input_tokens"]?.int ?? 0
+            let cached = max(usage?["cached_input_tokens"]?.int ?? 0, 0)
             let tokens = TokenUsage(
-                input: max((usage?["input_tokens"]?.int ?? 0) - cached, 0), cacheRead: cached,
+                input: max(max(usage?["input_tokens"]?.int ?? 0, 0) - cached, 0), cacheRead: cached,
                 output: usage?["output_tokens"]?.int ?? 0)
             return [.event(.usage(tokens)), .finish(Finish(.end, turn: Turn(.assistant, text)))]
         case "turn.failed":

@@ -30,12 +30,14 @@ enum SchemaParts {
         ])
     }
 
+    /// An amount of money.
+    static let amount = JSON.object([
+        "type": .array([.string("number"), .string("string")]), "minimum": .int(0),
+    ])
+
     /// An object with amounts of money, and with others that may be left out.
     static func amounts(_ names: [String], optional: [JSON.Member] = []) -> JSON {
-        let amount = JSON.object([
-            "type": .array([.string("number"), .string("string")]), "minimum": .int(0),
-        ])
-        return object(names.map { .init($0, amount) } + optional, required: names)
+        object(names.map { .init($0, amount) } + optional, required: names)
     }
 
     /// A map by name, or nothing.

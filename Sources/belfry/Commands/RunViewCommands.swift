@@ -85,6 +85,7 @@ struct RunShowCommand: ParsableCommand {
         }
         screen.field("cpu", run.cpuMs.map { "\($0) ms" })
         screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
+        screen.field("usage", run.usage.map(BotText.usage))
         screen.field("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
         if run.state.isEnded, run.live?.message == HiddenTexts.reason {
             screen.field("note", HiddenTexts.reason)

@@ -84,6 +84,7 @@ struct StatusCommand: ParsableCommand {
             add("next", "no upcoming slot")
         }
         if let tzdata = status.tzdata { add("zones", "tzdata \(PlainText.oneLine(tzdata))") }
+        if let bots = status.bots, !bots.isEmpty { add("bots", BotText.counts(bots, screen)) }
         let dead = "\(status.outbox.dead) dead"
         add(
             "outbox",

@@ -6,7 +6,6 @@ import API
 enum LaterVersion {
     private static let commands: Set<String> = [
         "widget", "import openclaw", "confirm", "ask", "send", "chat", "pin", "silence", "bot add", "bot rm",
-        "bot test",
     ]
 
     private static let flags: [String: Set<String>] = [

@@ -41,6 +41,7 @@ import Tracking
     }
 
     private static let items: Set<String> = [
+        "thread:belfry/bot ops",
         "job:backup", "thread:ops/main", "thread:belfry/channel hook", "thread:belfry/clock",
         "thread:belfry/config", "thread:belfry/ledger", "thread:belfry/test desk",
     ]

@@ -32,6 +32,63 @@ import Tracking
     }
 }
 
+@Suite(.timeLimit(.minutes(5))) struct `news of a bot` {
+    private let status = Fact.botStatus(
+        Fact.BotStatus(
+            bot: "sage", reason: "auth",
+            Fact.BotStatus.Payload(status: "blocked", message: "sage: api.example.org refused the key")))
+    private let budget = Fact.botBudget(
+        Fact.BotBudget(
+            bot: "sage", reason: .budgetReached,
+            Fact.BotBudget.Payload(
+                month: "2026-03", costUsd: 5.03, limitUsd: 5, tokens: 12, limitTokens: nil)))
+
+    private func channels() throws -> [any Channel] {
+        [
+            try makeHook("hook", curl: try CurlMulti()), makeDesk(clock: ManualClock(now: at("10:00:00"))),
+        ]
+    }
+
+    private func text(_ tower: Tower) async throws -> String? {
+        let shown = try await tower.shown(.thread(bot: "belfry", thread: "bot sage"))
+        guard case .messages(_, let last)? = shown?.content else { return nil }
+        return last.last?.text
+    }
+
+    @Test func `is sent and shown in plain words where a route names it`() async throws {
+        let routes = [Route(when: [.bot, .failed], to: ["hook", "desk"])]
+        try await Tower.run(channels: channels(), routes: routes) { tower in
+            try await tower.ledger.commit([.append(NewEvent(status, at: tower.clock.now))])
+            try await tower.settled()
+            try await tower.until {
+                try await text(tower) == "sage is blocked: api.example.org refused the key."
+            }
+            tower.clock.advance(by: .seconds(60))
+            try await tower.ledger.commit([.append(NewEvent(budget, at: tower.clock.now))])
+            try await tower.settled()
+            let words =
+                "sage has used up its budget of this month: $5.03 of $5.00. Its prompts fail until the next "
+                + "month, or until bots.sage.budget is raised."
+            try await tower.until { try await text(tower) == words }
+            let sent = try await tower.entries(of: "hook")
+            #expect(sent.map(\.type) == ["bot.status", "bot.budget"])
+            let bots = sent.map { JSON(parsing: $0.body[...])?["data"]?["bot"] }
+            #expect(bots.first??["status"]?.text == "blocked" && bots.last??["name"]?.text == "sage")
+            #expect(bots.last??["budget"]?["costUsd"]?.double == 5.03)
+        }
+    }
+
+    @Test func `is its budget alone where nobody wrote routes`() async throws {
+        try await Tower.run(channels: channels(), hasRoutes: false) { tower in
+            try await tower.ledger.commit(
+                [status, budget].map { .append(NewEvent($0, at: tower.clock.now)) })
+            try await tower.settled()
+            #expect(try await tower.entries(of: "hook").map(\.type) == ["bot.budget"])
+            try await tower.until { try await text(tower)?.contains("used up its budget") == true }
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct `a disk that is full and has room again` {
     @Test func `rings both times where the ledger's news goes`() async throws {
         let channels: [any Channel] = [

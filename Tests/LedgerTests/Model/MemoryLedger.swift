@@ -190,6 +190,14 @@ extension MemoryLedger {
         try await read { $0.attempts(of: run) }
     }
 
+    func bots() async throws(LedgerError) -> [BotRecord] {
+        try await read { $0.bots() }
+    }
+
+    func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
+        try await read { $0.months(of: bot) }
+    }
+
     func message(id: String) async throws(LedgerError) -> MessageRecord? {
         try await read { $0.message(id: id) }
     }

@@ -33,6 +33,12 @@ extension ModelLedger: JobReading, SlotReading {
     }
 }
 
+extension ModelLedger: BotReading {
+    func bots() -> [BotRecord] { states.values.sorted { $0.name < $1.name } }
+
+    func months(of bot: String?) -> [BotMonth] { months.filter { bot == nil || $0.bot == bot } }
+}
+
 extension ModelLedger: RunReading, HistoryReading {
     func run(id: String) -> RunRecord? { runs[id] }
 

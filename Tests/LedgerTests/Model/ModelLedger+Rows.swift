@@ -63,6 +63,7 @@ extension ModelLedger {
         run.cpu = move.cpu ?? run.cpu
         run.maxRssKb = move.maxRssKb ?? run.maxRssKb
         run.survivors = move.survivors ?? run.survivors
+        run.usage = move.usage ?? run.usage
         run.process = move.process ?? run.process
         runs[move.run] = run
         profiles[move.run] = move.profile ?? profiles[move.run]
@@ -77,6 +78,17 @@ extension ModelLedger {
         passedOver.insert(id)
         lastNumber += 1
         events.append(EventRecord(seq: lastNumber, event: event))
+    }
+
+    mutating func record(_ reply: BotReply) {
+        let index = months.firstIndex { $0.bot == reply.bot && $0.month == reply.month }
+        var month = index.map { months.remove(at: $0) } ?? BotMonth(bot: reply.bot, month: reply.month)
+        month.apply(reply)
+        months.append(month)
+        months.sort { ($0.bot, $0.month) < ($1.bot, $1.month) }
+        if reply.outcome != .canceled {
+            states[reply.bot, default: BotRecord(name: reply.bot)].apply(reply)
+        }
     }
 
     mutating func move(_ move: OutboxMove) throws(Refused) {

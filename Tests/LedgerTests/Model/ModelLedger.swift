@@ -20,6 +20,8 @@ struct ModelLedger: Sendable {
     var runs = ModelRuns()
     var attempts: [AttemptRecord] = []
     var profiles: [String: RunProfile] = [:]
+    var months: [BotMonth] = []
+    var states: [String: BotRecord] = [:]
     var messages: [MessageRecord] = []
     var items: [ItemKey: ItemRecord] = [:]
     var outbox: [OutboxRecord] = []
@@ -86,6 +88,8 @@ struct ModelLedger: Sendable {
         case .saveLive(let id, let live):
             if let stored = runs[id]?.live, (stored.attempt, stored.seq) > (live.attempt, live.seq) { break }
             runs[id]?.live = live
+        case .recordReply(let reply): record(reply)
+        case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }
         case .markRead(let bot, let thread, let moment):

@@ -19,7 +19,7 @@ struct RandomChanges {
 
     private mutating func change(for model: ModelLedger) -> Change {
         made += 1
-        switch Int.random(in: 0..<26, using: &numbers) {
+        switch Int.random(in: 0..<27, using: &numbers) {
         case 0, 1: return putJob(model)
         case 2: return .removeJob(name: job(), revision: Int.random(in: 1...4, using: &numbers))
         case 3:
@@ -33,6 +33,7 @@ struct RandomChanges {
         case 14, 16: return .insertMessage(message())
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return putItem(model)
+        case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
         case 20:
@@ -130,6 +131,7 @@ struct RandomChanges {
         move.maxRssKb = maybe { Int64($0.made) }
         move.survivors = maybe { [LeftProcess(pid: Int32($0.made), name: "left")] }
         move.process = maybe { ProcessMark(pid: Int32($0.made), startTime: 1, boot: "b") }
+        move.usage = maybe { $0.usage() }
         move.nextToken = maybe { _ in run.token + 1 }
         move.profile = maybe { RunProfile(total: Double($0.made) + 1) } ?? nil
         return .moveRun(move)
@@ -157,8 +159,32 @@ struct RandomChanges {
         attempt.reason = maybe { $0.pick(RunReason.allCases) }
         attempt.startedAt = maybe { $0.moment() }
         attempt.exitCode = maybe { $0.made }
+        attempt.usage = maybe { $0.usage() }
         attempt.outputBytes = maybe { Int64($0.made) }
         return .putAttempt(attempt)
+    }
+
+    private mutating func usage() -> BotUsage {
+        BotUsage(
+            inputTokens: made, cachedTokens: made / 2, outputTokens: 3, costMicros: maybe { Int64($0.made) })
+    }
+
+    private mutating func note() -> BotNote {
+        var note = BotNote()
+        note.status = maybe { _ in "offline" }
+        note.since = maybe { $0.moment() }
+        note.budgetLevel = made
+        return note
+    }
+
+    private mutating func reply() -> BotReply {
+        let outcomes: [BotReply.Outcome] = [
+            .replied(first: maybe { _ in .milliseconds(5) }, whole: .seconds(1)), .canceled, .answered,
+            .failed(pick([.auth, .silent]), maybe { "f\($0.made)" }),
+        ]
+        return BotReply(
+            bot: pick(["ops", "web"]), month: pick(["2026-10", "2026-11"]), at: moment(),
+            usage: maybe { $0.usage() }, outcome: pick(outcomes))
     }
 
     private mutating func saveLive(_ model: ModelLedger) -> Change {

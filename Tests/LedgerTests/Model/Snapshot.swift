@@ -5,7 +5,7 @@ import Timeline
 import Tracking
 
 /// The reads of every station.
-typealias LedgerReading = EventReading & HistoryReading & JobReading & OutboxReading & RunReading
+typealias LedgerReading = BotReading & EventReading & HistoryReading & JobReading & OutboxReading & RunReading
     & SlotReading
     & TalkReading & VerdictReading
 
@@ -52,6 +52,9 @@ extension Snapshot {
         answers["last runs"] = Set(try await ledger.lastRuns(of: Set(runs.map(\.job))))
         answers["messages"] = try await ledger.messages(bot: nil, search: nil, limit: depth)
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
+        answers["bots"] = try await ledger.bots()
+        answers["months"] = try await ledger.months(of: nil)
+        answers["months of one"] = try await ledger.months(of: "ops")
         answers["unread"] = try await ledger.unread()
         answers["items"] = Set(try await ledger.items(limit: .max))
         answers["items to wake"] = try await ledger.itemsToWake(limit: .max).compactMap(\.flushAt)

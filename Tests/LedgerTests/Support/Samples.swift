@@ -102,6 +102,14 @@ extension Fact {
             .configReloaded(Reload(returnedJob: "backup", channel: nil)),
             .configPartial(LeftOut(channel: "hook", reason: "badSecret", message: "channel \"hook\"")),
             .jobLeftOut(LeftOut(job: "backup", bot: "ops", reason: "nameTaken", message: "job \"backup\"")),
+            .configPartial(LeftOut(bot: "sage", reason: "badSecret", message: "bot \"sage\"")),
+            .botStatus(
+                BotStatus(bot: "sage", reason: "auth", BotStatus.Payload(status: "blocked", message: "no"))),
+            .botBudget(
+                BotBudget(
+                    bot: "sage", reason: .budgetNear,
+                    BotBudget.Payload(
+                        month: "2026-11", costUsd: 4.2, limitUsd: 5, tokens: 12, limitTokens: nil))),
             .ledgerFull, .ledgerRestored, .clockBack(ClockBack(by: .seconds(18_000))),
             .test(channel: "hook"), .unknown(FactColumns(reason: "x", subject: "y")),
         ]

@@ -1,0 +1,138 @@
+/// Somebody who speaks, and may be asked.
+package struct WireBot: Hashable, Sendable, Codable {
+    /// What identifies it.
+    package var name: String
+    /// What answers prompts: `command`, `anthropic` or `openai`.
+    package var backend: String
+    /// The same, by its older name.
+    package var kind: String
+    /// The model it is, of a provider's bot.
+    package var model: String?
+    /// `online`, `working`, `blocked` or `offline`; absent from an older daemon.
+    package var status: String?
+    /// Since when, where that is known.
+    package var since: Timestamp?
+    /// Why it is blocked or offline: `auth`, `budget`, `badSecret` and others.
+    package var reason: String?
+    /// The same as a sentence.
+    package var message: String?
+    /// How many jobs belong to it.
+    package var jobs: Int
+    /// How many of its messages nobody has read.
+    package var unread: Int
+    /// What it used; absent: it never replied.
+    package var usage: WireBotUsage?
+    /// How far it is in its budget; absent: it has none.
+    package var budget: WireBudget?
+    /// How long its last reply took, milliseconds.
+    package var latencyMs: Int64?
+    /// How long the first word of its last reply took, milliseconds.
+    package var firstWordMs: Int64?
+    /// Why an attempt to have it reply failed last, also where it has replied since.
+    package var lastError: WireBotError?
+
+    /// A bot with nothing to say yet.
+    package init(name: String, backend: String, jobs: Int = 0, unread: Int = 0) {
+        self.name = name
+        self.backend = backend
+        kind = backend
+        self.jobs = jobs
+        self.unread = unread
+    }
+}
+
+/// What a bot used in this month, and in all.
+package struct WireBotUsage: Hashable, Sendable, Codable {
+    /// In this month.
+    package var month: WireUsage
+    /// In all months.
+    package var total: WireUsage
+    /// How many replies it completed in this month.
+    package var monthReplies: Int
+    /// How many replies it completed in all.
+    package var totalReplies: Int
+
+    /// A usage of this month and of all.
+    package init(month: WireUsage, total: WireUsage, monthReplies: Int, totalReplies: Int) {
+        self.month = month
+        self.total = total
+        self.monthReplies = monthReplies
+        self.totalReplies = totalReplies
+    }
+}
+
+/// How far a bot is in its budget of this month.
+package struct WireBudget: Hashable, Sendable, Codable {
+    /// The month, as `2026-11`.
+    package var month: String
+    /// What it may cost, in USD; absent: there is no such limit.
+    package var usd: Double?
+    /// What is left of that.
+    package var leftUsd: Double?
+    /// How many tokens it may use; absent: there is no such limit.
+    package var tokens: Int?
+    /// How many are left.
+    package var leftTokens: Int?
+    /// How much is used of what is nearer to its end, in percent.
+    package var percent: Double
+
+    /// A budget of a month.
+    package init(month: String, percent: Double) {
+        self.month = month
+        self.percent = percent
+    }
+}
+
+/// Why an attempt to have a bot reply failed.
+package struct WireBotError: Hashable, Sendable, Codable {
+    /// When it failed.
+    package var at: Timestamp
+    /// Why, as a word.
+    package var reason: String
+    /// The same as a sentence.
+    package var message: String?
+
+    /// A failure of a moment.
+    package init(at: Timestamp, reason: String, message: String?) {
+        self.at = at
+        self.reason = reason
+        self.message = message
+    }
+}
+
+/// What a test of a bot found.
+package struct WireBotTest: Hashable, Sendable, Codable {
+    /// A step of the test.
+    package struct Step: Hashable, Sendable, Codable {
+        /// `configuration`, `resolve`, `connect`, `tls`, `key`, `models`, `model` or `reply`.
+        package var step: String
+        /// `ok`, `failed` or `skipped`.
+        package var outcome: String
+        /// What exactly answered or failed.
+        package var detail: String
+        /// What to do about it.
+        package var hint: String?
+
+        /// A step and how it ended.
+        package init(step: String, outcome: String, detail: String, hint: String?) {
+            self.step = step
+            self.outcome = outcome
+            self.detail = detail
+            self.hint = hint
+        }
+    }
+
+    /// The bot's name.
+    package var bot: String
+    /// Whether no step failed.
+    package var ok: Bool
+    /// The steps in order, up to the first that failed.
+    package var steps: [Step]
+
+    /// A test with its steps.
+    package init(bot: String, ok: Bool, steps: [Step]) {
+        self.bot = bot
+        self.ok = ok
+        self.steps = steps
+    }
+}

@@ -1,0 +1,79 @@
+import API
+import Cron
+import Engine
+import Ledger
+import Performing
+import Timeline
+import Tracking
+
+extension DaemonHandler {
+    func bot(_ name: String) async throws(APIError) -> WireBot {
+        let bots = try await bots()
+        guard let bot = bots.first(where: { $0.name == name }) else {
+            throw APIError(
+                .noSuchBot, "no bot \"\(name)\"", hint: NearestName.hint(name, among: bots.map(\.name)))
+        }
+        return bot
+    }
+
+    func testBot(_ name: String, asks: Bool) async throws(APIError) -> WireBotTest {
+        _ = try await bot(name)
+        let trial = try await asking(await control.test(bot: name, asks: asks))
+        return WireBotTest(
+            bot: name, ok: trial.isGood,
+            steps: trial.findings.map {
+                WireBotTest.Step(
+                    step: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail, hint: $0.hint)
+            })
+    }
+
+    /// The bots that are described, and those that jobs or messages name, by name.
+    func bots() async throws(APIError) -> [WireBot] {
+        let unread = try await reading(await control.ledger.unread())
+        let surveys = try await reading(await control.desk.survey())
+        let atWork = await control.runs.botsAtWork
+        let jobs = await control.slots.countsOfBots()
+        let described = control.activeConfiguration.configuration.bots
+        let names = Set(described.keys).union(jobs.keys).union(unread.keys)
+        return names.sorted().map { name in
+            let profile = described[name] ?? BotProfile(name: name)
+            var bot = WireBot(
+                name: name, backend: profile.kind, jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
+            bot.model = profile.model
+            var survey = surveys[name]
+            survey?.knowledge.workingSince = atWork[name]
+            bot.note(survey?.view ?? atWork[name].map { BotView(.working, since: $0) } ?? BotView(.online))
+            if let survey { bot.note(survey) }
+            return bot
+        }
+    }
+}
+
+extension WireBot {
+    fileprivate mutating func note(_ view: BotView) {
+        status = view.status.rawValue
+        since = Timestamp(view.since)
+        reason = view.reason
+        message = view.text
+    }
+
+    fileprivate mutating func note(_ survey: BotSurvey) {
+        if survey.total.usage != BotUsage() || survey.total.replies > 0 {
+            usage = WireBotUsage(
+                month: WireUsage(survey.month.usage), total: WireUsage(survey.total.usage),
+                monthReplies: survey.month.replies, totalReplies: survey.total.replies)
+        }
+        if let use = survey.knowledge.budget {
+            var budget = WireBudget(
+                month: survey.month.month, percent: (use.percent * 10).rounded() / 10)
+            (budget.usd, budget.leftUsd) = (use.limitUSD, use.leftUSD)
+            (budget.tokens, budget.leftTokens) = (use.limitTokens, use.leftTokens)
+            self.budget = budget
+        }
+        latencyMs = survey.record.lastSuccess?.whole?.milliseconds
+        firstWordMs = survey.record.lastSuccess?.first?.milliseconds
+        lastError = survey.record.lastFailure.map {
+            WireBotError(at: Timestamp($0.at), reason: $0.reason.rawValue, message: $0.text)
+        }
+    }
+}

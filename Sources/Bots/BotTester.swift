@@ -1,0 +1,157 @@
+package import Curl
+import Delivery
+package import Performing
+package import Prompting
+package import Timeline
+import Tracking
+
+/// Tests bots step by step: what of a provider answers, and what does not.
+package struct BotTester: Sendable {
+    private let curl: CurlMulti
+    private let clock: any WallClock
+    private let userAgent: String
+
+    /// A tester whose requests bear `userAgent`.
+    package init(curl: CurlMulti, clock: any WallClock, userAgent: String) {
+        self.curl = curl
+        self.clock = clock
+        self.userAgent = userAgent
+    }
+
+    /// How long a reply to a test may take.
+    private static let patience = BotCall.Patience(
+        head: .seconds(90), silence: .seconds(30), total: .seconds(120))
+
+    /// Tests the bot; with `asks` it is also asked for a word, which costs what a word costs.
+    package func test(_ name: String, _ bot: BotInUse, asks: Bool) async -> BotTrial {
+        var trial = BotTrial()
+        guard let backend = bot.backend else { return trial }
+        var endpoint = BotEndpoint(bot: name, backend)
+        if let text = bot.secrets[BotInUse.key].first {
+            guard let key = BotKey(text) else {
+                trial.note(
+                    .configuration, .failed, "the key is empty or no key", hint: "check bots.\(name).key")
+                return trial
+            }
+            endpoint = BotEndpoint(bot: name, backend, key: key)
+        }
+        do {
+            let call = try BotCall(
+                endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: Self.patience)
+            let key = endpoint.key == nil ? "no key" : "with a key"
+            trial.note(.configuration, .ok, "\(backend.dialect.rawValue), model \(backend.model), \(key)")
+            try await call.tryModels(&trial)
+            guard trial.isGood else { return trial }
+            if asks { try await tryReply(of: call, backend, &trial) }
+        } catch let failure as ReplyFailure {
+            trial.fail(.configuration, failure, at: endpoint.place)
+        } catch {
+            trial.note(.connect, .failed, "the daemon stops")
+        }
+        return trial
+    }
+
+    private func tryReply(
+        of call: BotCall, _ backend: BotBackend, _ trial: inout BotTrial
+    ) async throws(CancellationError) {
+        var (text, failure, usage) = ("", ReplyFailure?.none, TokenUsage?.none)
+        var firstWord: Duration?
+        let start = clock.sinceBoot
+        var prompt = backend.prompt([Turn(.user, "Reply with the single word: ready")])
+        prompt.maxTokens = min(prompt.maxTokens, 512)
+        try await call.ask(prompt) { event in
+            switch event {
+            case .text(let piece):
+                text += piece
+                firstWord = firstWord ?? clock.sinceBoot - start
+            case .failed(let reason): failure = reason
+            case .usage(let used): usage = used
+            default: break
+            }
+        }
+        trial.usage = usage.map { BotUsage($0, price: backend.price) }
+        if let failure { return trial.fail(.reply, failure, at: call.endpoint.place) }
+        (trial.firstWord, trial.whole) = (firstWord, clock.sinceBoot - start)
+        let used = trial.usage.map {
+            "; \(UsageWords.tokens($0.inputTokens)) read, \(UsageWords.grouped(Int64($0.outputTokens))) written"
+        }
+        let time = trial.whole.map { Double($0.milliseconds / 10) / 100 } ?? 0
+        let word = CleanText.line(text, limit: 60)
+        trial.note(
+            .reply, .ok,
+            (word.isEmpty ? "nothing was said" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
+    }
+}
+
+extension BotTrial {
+    /// A step failed as an attempt would.
+    fileprivate mutating func fail(_ step: Step, _ failure: ReplyFailure, at place: ReplyFailure.Place) {
+        let sentence = failure.sentence(at: place)
+        note(
+            step, .failed, String(sentence.dropFirst(place.bot.count + 2)), hint: failure.hint(at: place))
+        fault = AttemptFault(failure, at: place)
+    }
+}
+
+extension BotCall {
+    /// Asks for the models: how far that comes shows what works.
+    fileprivate func tryModels(_ trial: inout BotTrial) async throws(CancellationError) {
+        let (host, isTLS) = (endpoint.reach.url.host, endpoint.reach.url.isSecure)
+        func noteUp(to step: BotTrial.Step) {
+            if step == .resolve { return }
+            trial.note(.resolve, .ok, host)
+            if step == .connect { return }
+            trial.note(.connect, .ok, endpoint.reach.url.shown)
+            if step == .tls { return }
+            trial.note(.tls, isTLS ? .ok : .skipped, isTLS ? "the certificate is valid" : "plain http")
+        }
+        let response: CurlResponse
+        do throws(CurlError) {
+            response = try await modelsResponse()
+        } catch {
+            let failure = try failure(error)
+            let step = Self.step(of: error)
+            noteUp(to: step)
+            return trial.fail(step, failure, at: endpoint.place)
+        }
+        noteUp(to: .key)
+        trial.hasAnswered = true
+        let keyName = endpoint.key == nil ? "none is configured" : "accepted"
+        do throws(ReplyFailure) {
+            let names = try models(in: response)
+            trial.note(.key, endpoint.key == nil ? .skipped : .ok, keyName)
+            trial.note(.models, .ok, "\(names.count) listed")
+            try await tryModel(among: names, &trial)
+        } catch {
+            switch error.kind {
+            case .auth: trial.fail(.key, error, at: endpoint.place)
+            case .address where error.status.map { [404, 405, 501].contains($0) } ?? false:
+                trial.note(.key, .skipped, "not checked")
+                trial.note(
+                    .models, .skipped, "\(host) lists no models (\(error.status ?? 0))",
+                    hint: "ask it for a word: belfry bot test \(endpoint.bot) --ask")
+            default:
+                trial.note(.key, .skipped, "not checked")
+                trial.fail(.models, error, at: endpoint.place)
+            }
+        }
+    }
+
+    /// Whether the model is there: listed, or known by another name of it.
+    private func tryModel(among names: [String], _ trial: inout BotTrial) async throws(ReplyFailure) {
+        let model = endpoint.backend.model
+        if names.contains(model) { return trial.note(.model, .ok, model) }
+        if await knowsModel(model) { return trial.note(.model, .ok, "\(model), which is not listed") }
+        trial.fail(.model, ReplyFailure(.model(model, known: names)), at: endpoint.place)
+    }
+
+    /// The step at which a request failed.
+    private static func step(of error: CurlError) -> BotTrial.Step {
+        switch error {
+        case .resolve, .timedOut(.resolving, _): .resolve
+        case .malformed, .connect, .refused, .timedOut(.connecting, _), .library, .canceled, .closed: .connect
+        case .tls: .tls
+        case .cut, .answer, .timedOut(.answering, _), .timedOut(.silent, _): .models
+        }
+    }
+}

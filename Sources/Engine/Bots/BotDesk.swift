@@ -1,0 +1,140 @@
+package import Ledger
+package import Performing
+package import Prompting
+import Synchronization
+package import Timeline
+import Tracking
+
+/// The bots as they are configured now: whether one may be asked, and what is known of each.
+package final class BotDesk: Sendable {
+    /// A bot's provider as it was read, and since when it is configured so.
+    private struct Reading {
+        var contact: BotInUse
+        var since: Moment
+    }
+
+    private let ledger: any Ledger
+    private let activeConfiguration: ActiveConfiguration
+    private let zones: ZoneLookup
+    private let clock: any WallClock
+    private let readings = Mutex<[String: Reading]>([:])
+
+    package init(
+        ledger: any Ledger, activeConfiguration: ActiveConfiguration, zones: @escaping ZoneLookup,
+        clock: any WallClock
+    ) {
+        self.ledger = ledger
+        self.activeConfiguration = activeConfiguration
+        self.zones = zones
+        self.clock = clock
+        _ = read()
+    }
+
+    // MARK: Months
+
+    /// The zone that months are counted in: the one of the configuration.
+    package var zone: ZoneRules { zones(activeConfiguration.configuration.zone) ?? .utc }
+
+    /// The month that `moment` lies in.
+    package func month(of moment: Moment) -> CalendarMonth { CalendarMonth(moment, in: zone) }
+
+    // MARK: Asking
+
+    /// The bot of that name, to be asked now; nil: nobody described it.
+    ///
+    /// - Throws: why it must not be asked: its budget is used up, or nobody can know.
+    package func bot(_ name: String) async throws(AttemptFault) -> BotInUse? {
+        guard let contact = activeConfiguration.configuration.bots[name]?.contact else { return nil }
+        guard let budget = contact.backend?.budget else { return contact }
+        let month = month(of: clock.now)
+        let used: BotUsage
+        do throws(LedgerError) {
+            used = try await ledger.months(of: name).first { $0.month == month.text }?.usage ?? BotUsage()
+        } catch {
+            throw AttemptFault(
+                .botUnavailable, "\(name): what it has used can't be read: \(error)", mayPass: true,
+                wasTried: false)
+        }
+        let use = BudgetUse(budget, used: used)
+        guard use.level < .reached else {
+            throw AttemptFault(.budget, use.refusal(of: name, in: month), wasTried: false)
+        }
+        return contact
+    }
+
+    // MARK: Knowing
+
+    /// What is known of each bot that has a provider, by name, but for whether it is at work.
+    package func survey() async throws(LedgerError) -> [String: BotSurvey] {
+        let readings = read()
+        guard !readings.isEmpty else { return [:] }
+        let records = try await ledger.bots().reduce(into: [:]) { $0[$1.name] = $1 }
+        let months = try await ledger.months(of: nil)
+        let now = month(of: clock.now).text
+        return readings.reduce(into: [:]) { surveys, entry in
+            let (name, reading) = entry
+            var survey = BotSurvey(record: records[name] ?? BotRecord(name: name))
+            let own = months.filter { $0.bot == name }
+            survey.month = own.first { $0.month == now } ?? BotMonth(bot: name, month: now)
+            survey.total = own.reduce(BotMonth(bot: name, month: "")) { sum, month in
+                var sum = sum
+                sum.replies += month.replies
+                sum.usage = sum.usage + month.usage
+                return sum
+            }
+            survey.knowledge.fault = reading.contact.fault
+            survey.knowledge.budget = reading.contact.backend?.budget.map {
+                BudgetUse($0, used: survey.month.usage)
+            }
+            survey.knowledge.lastSuccess = survey.record.lastSuccess?.at
+            // A failure from before it was configured as it is now shows nothing.
+            survey.knowledge.lastFailure = survey.record.lastFailure.flatMap {
+                $0.at >= reading.since ? $0 : nil
+            }
+            surveys[name] = survey
+        }
+    }
+
+    /// The bots with a provider as they are now; one whose provider was changed is so since now.
+    private func read() -> [String: Reading] {
+        let bots = activeConfiguration.configuration.bots
+        let now = clock.now
+        return readings.withLock { readings in
+            let old = readings
+            readings = bots.compactMapValues { bot in
+                bot.contact.map { contact in
+                    if let last = old[bot.name], last.contact == contact { return last }
+                    return Reading(contact: contact, since: now)
+                }
+            }
+            return readings
+        }
+    }
+}
+
+/// What is known of one bot.
+package struct BotSurvey: Sendable {
+    /// What the ledger has of it.
+    package var record: BotRecord
+    /// What it used in this month.
+    package var month: BotMonth
+    /// What it used in all months.
+    package var total: BotMonth
+    /// What its status follows from.
+    package var knowledge = BotKnowledge()
+
+    init(record: BotRecord) {
+        self.record = record
+        month = BotMonth(bot: record.name, month: "")
+        total = month
+    }
+
+    /// Its status now; of one that is not at work it is known since when.
+    package var view: BotView {
+        var view = knowledge.view
+        if view.status.rawValue == record.note.status, view.reason == record.note.reason {
+            view.since = record.note.since
+        }
+        return view
+    }
+}

@@ -1,0 +1,67 @@
+/// What replies of a bot used: tokens, and what they cost.
+package struct BotUsage: Hashable, Sendable, Codable {
+    /// Tokens that were read, those of a cache included.
+    package var inputTokens: Int
+    /// Of those, the tokens found in the provider's cache.
+    package var cachedTokens: Int
+    /// Tokens that were written.
+    package var outputTokens: Int
+    /// The cost in millionths of a USD; nil: no price is known.
+    package var costMicros: Int64?
+
+    /// Nothing used, and nothing known of a cost, unless given.
+    package init(
+        inputTokens: Int = 0, cachedTokens: Int = 0, outputTokens: Int = 0, costMicros: Int64? = nil
+    ) {
+        self.inputTokens = inputTokens
+        self.cachedTokens = cachedTokens
+        self.outputTokens = outputTokens
+        self.costMicros = costMicros
+    }
+
+    /// The tokens of both directions.
+    package var tokens: Int { inputTokens + outputTokens }
+
+    /// The cost in USD; nil: no price is known.
+    package var costUSD: Double? { costMicros.map { Double($0) / 1_000_000 } }
+
+    /// Both together; the cost is that of what has a price.
+    package static func + (left: BotUsage, right: BotUsage) -> BotUsage {
+        let costs = [left.costMicros, right.costMicros].compactMap(\.self)
+        return BotUsage(
+            inputTokens: left.inputTokens + right.inputTokens,
+            cachedTokens: left.cachedTokens + right.cachedTokens,
+            outputTokens: left.outputTokens + right.outputTokens,
+            costMicros: costs.isEmpty ? nil : costs.reduce(0, +))
+    }
+}
+
+/// Amounts of money and tokens in words.
+package enum UsageWords {
+    /// `$5.00`; below ten cents `$0.0123`.
+    package static func dollars(micros: Int64) -> String {
+        let digits = abs(micros) < 100_000 && micros != 0 ? 4 : 2
+        let unit: Int64 = digits == 4 ? 100 : 10_000
+        // Rounded to the nearest unit, away from zero.
+        let units = (abs(micros) + unit / 2) / unit
+        let whole = digits == 4 ? units / 10_000 : units / 100
+        let part = String(digits == 4 ? units % 10_000 : units % 100)
+        let sign = micros < 0 ? "-" : ""
+        return "\(sign)$\(grouped(whole)).\(String(repeating: "0", count: digits - part.count))\(part)"
+    }
+
+    /// `1 token`, `12,345 tokens`.
+    package static func tokens(_ count: Int) -> String {
+        "\(grouped(Int64(count))) token\(count == 1 ? "" : "s")"
+    }
+
+    /// `12,345`.
+    package static func grouped(_ number: Int64) -> String {
+        var text = ""
+        for (place, digit) in String(number.magnitude).reversed().enumerated() {
+            if place > 0, place.isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + String(text.reversed())
+    }
+}

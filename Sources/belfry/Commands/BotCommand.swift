@@ -1,0 +1,117 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import TerminalView
+
+struct BotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bot", abstract: "Lists, shows and tests bots.",
+        subcommands: [BotListCommand.self, BotShowCommand.self, BotTestCommand.self])
+}
+
+struct BotListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the bots.",
+        discussion: """
+              belfry bot list
+              belfry bot list --json | jq -r '.[] | select(.status == "blocked").name'
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let bots = try common.client().ask(Endpoints.bots())
+        try common.screen.list(bots, asJSON: common.json) { screen in
+            var table = TextTable(["BOT", "KIND", "STATUS", "JOBS", "UNREAD"], rightAligned: [3, 4])
+            for bot in bots {
+                let unread = TextTable.Cell("\(bot.unread)", bot.unread > 0 ? .yellow : .normal)
+                table.add([
+                    "\(bot.name)", "\(bot.kind)",
+                    TextTable.Cell(BotText.status(bot), BotText.color(of: bot.status)), "\(bot.jobs)", unread,
+                ])
+            }
+            screen.print(table, empty: "No bots.")
+        }
+    }
+}
+
+struct BotShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows a bot: its status, usage, budget and last error.",
+        discussion: """
+              belfry bot show ops
+              belfry bot show sage --json | jq .budget.leftUsd
+            """)
+
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var name: String
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let bot = try common.client().ask(Endpoints.bot(name))
+        if common.json { return try StandardOutput.print(json: bot) }
+        let screen = common.screen
+        screen.field("bot", bot.name)
+        screen.field("kind", bot.kind)
+        screen.field("model", bot.model.map(PlainText.oneLine))
+        if let status = bot.status {
+            let since = bot.since.map { " since \(screen.time($0))" } ?? ""
+            screen.print(
+                screen.paint("status    ", .dim) + screen.paint(status, BotText.color(of: status)) + since)
+        }
+        screen.field("why", bot.message.map(PlainText.oneLine))
+        screen.field("jobs", "\(bot.jobs)")
+        screen.field("unread", "\(bot.unread)")
+        screen.field("this month", bot.usage.map { BotText.usage($0.month, replies: $0.monthReplies) })
+        screen.field("in all", bot.usage.map { BotText.usage($0.total, replies: $0.totalReplies) })
+        screen.field("budget", bot.budget.map(BotText.budget))
+        screen.field("latency", BotText.latency(bot))
+        screen.field("last error", bot.lastError.map { BotText.error($0, of: bot.name, screen) })
+    }
+}
+
+struct BotTestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Tests step by step whether a bot can be asked.",
+        discussion: """
+            Tries the provider's address, connection and certificate, the key, and whether the model is there.
+            Exits 0 when all of it works, 1 with the step that failed.
+
+              belfry bot test sage
+              belfry bot test sage --ask
+            """)
+
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var name: String
+    @Flag(help: "Also ask it for one word, which costs a few tokens.")
+    var ask = false
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        var request = BotTestRequest()
+        request.ask = ask
+        // A model may have to be loaded first.
+        let client = DaemonClient(socket: try common.client().socket, longest: .seconds(180))
+        let test = try client.ask(Endpoints.testBot(name, body: request))
+        if common.json {
+            StandardOutput.print(try WireCoding.text(test))
+        } else {
+            print(test, common.screen)
+        }
+        if !test.ok { throw ExitCode(1) }
+    }
+
+    private func print(_ test: WireBotTest, _ screen: Screen) {
+        for step in test.steps {
+            let color: TerminalColor =
+                step.outcome == "ok" ? .green : step.outcome == "failed" ? .red : .dim
+            let mark = screen.paint(step.outcome.padded(to: 8), color)
+            screen.print(mark + step.step.padded(to: 14) + PlainText.oneLine(step.detail), hang: 22)
+            if let hint = step.hint {
+                screen.print(
+                    screen.paint(String(repeating: " ", count: 22) + PlainText.oneLine(hint), .dim), hang: 22)
+            }
+        }
+    }
+}

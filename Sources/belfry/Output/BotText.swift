@@ -1,0 +1,84 @@
+import API
+import TerminalView
+import Timeline
+import Tracking
+
+/// Bots in words.
+enum BotText {
+    /// `1,234 tokens read (1,000 cached), 56 written, $0.0123`.
+    static func usage(_ usage: WireUsage) -> String {
+        let cached = usage.cachedTokens.map { " (\(UsageWords.grouped(Int64($0))) cached)" } ?? ""
+        let tokens =
+            "\(UsageWords.tokens(usage.inputTokens)) read\(cached), "
+            + "\(UsageWords.grouped(Int64(usage.outputTokens))) written"
+        return usage.costUsd.map { "\(tokens), \(dollars($0))" } ?? tokens
+    }
+
+    /// The same, after `2 replies: `.
+    static func usage(_ usage: WireUsage, replies: Int) -> String {
+        "\(replies) \(replies == 1 ? "reply" : "replies"): \(Self.usage(usage))"
+    }
+
+    /// `$4.97 left of $5.00, 0.6% used`.
+    static func budget(_ budget: WireBudget) -> String {
+        let money = budget.usd.map { "\(dollars(budget.leftUsd ?? 0)) left of \(dollars($0))" }
+        let tokens = budget.tokens.map {
+            "\(UsageWords.grouped(Int64(budget.leftTokens ?? 0))) left of \(UsageWords.tokens($0))"
+        }
+        return [money, tokens, "\(budget.percent)% used"].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// `0.8s to the first word, 4.2s to the end`; nil: it never replied.
+    static func latency(_ bot: WireBot) -> String? {
+        let first = bot.firstWordMs.map { "\(seconds($0)) to the first word" }
+        let whole = bot.latencyMs.map { "\(seconds($0)) to the end" }
+        let parts = [first, whole].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: ", ") + " of its last reply"
+    }
+
+    /// `10:00:01 api.example.org refused the key (401); check bots.sage.key`.
+    static func error(_ error: WireBotError, of bot: String, _ screen: Screen) -> String {
+        "\(screen.time(error.at)) " + because(error.message ?? error.reason, of: bot)
+    }
+
+    /// `blocked: api.example.org refused the key (401)`.
+    static func status(_ bot: WireBot) -> String {
+        guard let status = bot.status else { return "-" }
+        guard let message = bot.message else { return status }
+        return "\(status): \(PlainText.preview(because(message, of: bot.name), limit: 60))"
+    }
+
+    /// `3 online, 1 blocked (sage)`.
+    static func counts(_ bots: [WireBotState], _ screen: Screen) -> String {
+        ["working", "online", "blocked", "offline"].compactMap { status in
+            let names = bots.filter { $0.status == status }.map { PlainText.oneLine($0.name) }
+            guard !names.isEmpty else { return nil }
+            let isFine = status == "working" || status == "online"
+            let list = isFine ? "" : " (\(names.prefix(5).joined(separator: ", ")))"
+            return screen.paint("\(names.count) \(status)\(list)", color(of: status))
+        }.joined(separator: ", ")
+    }
+
+    static func color(of status: String?) -> TerminalColor {
+        switch status {
+        case "working": .cyan
+        case "blocked": .yellow
+        case "offline": .red
+        default: .normal
+        }
+    }
+
+    /// Sentences of failures name the bot first, which stands there already.
+    private static func because(_ text: String, of bot: String) -> String {
+        PlainText.oneLine(text.hasPrefix("\(bot): ") ? String(text.dropFirst(bot.count + 2)) : text)
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String {
+        "\(Double((milliseconds + 50) / 100) / 10)s"
+    }
+
+    /// `$5.00`.
+    static func dollars(_ usd: Double) -> String {
+        UsageWords.dollars(micros: Int64((min(max(usd, -1e9), 1e9) * 1_000_000).rounded()))
+    }
+}

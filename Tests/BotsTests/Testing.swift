@@ -1,0 +1,130 @@
+import Bots
+import Curl
+import Delivery
+import Performing
+import Prompting
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@Suite(.timeLimit(.minutes(5))) struct `a test of a bot` {
+    private static let list = ProviderServer.Answer(
+        #"{"data":[{"id":"haiku"},{"id":"opus"}]}"#, type: "application/json")
+
+    private func test(
+        _ url: String, key: String? = "sk-secret", model: String = "haiku", asks: Bool = false
+    ) async throws -> BotTrial {
+        let reach = try HTTPReach(url: HTTPAddress(url), allow: [AddressException("127.0.0.1/32")])
+        var backend = BotBackend(.openAI, reach: reach, model: model)
+        backend.price = TokenPrice(input: 3, output: 15)
+        let tester = BotTester(
+            curl: try CurlMulti(), clock: ManualClock(now: Moment(seconds: 1_793_000_000)),
+            userAgent: "Belfry/test")
+        let secrets = FormSecrets(key.map { [BotInUse.key: [$0]] } ?? [:])
+        return await tester.test("sage", BotInUse(backend, secrets: secrets), asks: asks)
+    }
+
+    private func test(
+        _ answers: ProviderServer.Answer..., key: String? = "sk-secret", model: String = "haiku",
+        asks: Bool = false
+    ) async throws -> BotTrial {
+        let server =
+            switch answers.count {
+            case 1: try await ProviderServer(answers[0])
+            default: try await ProviderServer(answers[0], answers[1])
+            }
+        return try await test(server.url("/v1"), key: key, model: model, asks: asks)
+    }
+
+    /// `configuration:ok resolve:ok`.
+    private func words(_ trial: BotTrial) -> String {
+        trial.findings.map { "\($0.step.rawValue):\($0.outcome.rawValue)" }.joined(separator: " ")
+    }
+
+    private static let reached = "configuration:ok resolve:ok connect:ok tls:skipped"
+
+    @Test func `shows each step that works`() async throws {
+        let trial = try await test(Self.list)
+        #expect(words(trial) == "\(Self.reached) key:ok models:ok model:ok")
+        #expect(trial.isGood && trial.hasAnswered && trial.fault == nil)
+        #expect(trial.findings.first?.detail == "openai, model haiku, with a key")
+        let open = try await test(Self.list, key: nil)
+        #expect(words(open) == "\(Self.reached) key:skipped models:ok model:ok")
+    }
+
+    @Test func `ends at the key that is refused, and shows nothing of it`() async throws {
+        let trial = try await test(
+            .init(
+                #"{"error":{"message":"bad key sk-secret","type":"x"}}"#, status: 401,
+                type: "application/json"))
+        #expect(words(trial) == "\(Self.reached) key:failed" && trial.fault?.reason == .auth)
+        #expect(trial.findings.last?.detail == "127.0.0.1 refused the key (401)")
+        #expect(trial.findings.last?.hint == "check bots.sage.key")
+        #expect(!"\(trial)".contains("sk-secret"))
+    }
+
+    @Test func `names the models there are when the bot's is not one of them`() async throws {
+        let trial = try await test(
+            Self.list, .init("{}", status: 404, type: "application/json"), model: "haikku")
+        #expect(words(trial) == "\(Self.reached) key:ok models:ok model:failed")
+        #expect(trial.findings.last?.detail == "127.0.0.1 has no model haikku")
+        #expect(trial.findings.last?.hint == "set bots.sage.model to one of: haiku, opus")
+        #expect(trial.fault?.reason == .model)
+    }
+
+    @Test func `finds a model that the provider knows and does not list`() async throws {
+        let trial = try await test(
+            Self.list, .init(#"{"id":"latest"}"#, type: "application/json"), model: "latest")
+        #expect(trial.isGood && trial.findings.last?.detail == "latest, which is not listed")
+    }
+
+    @Test func `leaves out what a server does not offer`() async throws {
+        let trial = try await test(.init("not found", status: 404, type: "text/plain"))
+        #expect(words(trial) == "\(Self.reached) key:skipped models:skipped" && trial.isGood)
+        #expect(trial.findings.last?.hint == "ask it for a word: belfry bot test sage --ask")
+    }
+
+    @Test func `tells a page for people from an API`() async throws {
+        let trial = try await test(.init("<html>hi</html>", type: "text/html"))
+        #expect(
+            words(trial) == "\(Self.reached) key:skipped models:failed" && trial.fault?.reason == .malformed)
+    }
+
+    @Test func `shows that nobody listens, and that a host has no address`() async throws {
+        let server = try await ProviderServer(Self.list)
+        let url = server.url("/v1")
+        await server.stop()
+        #expect(words(try await test(url)) == "configuration:ok resolve:ok connect:failed")
+        let nowhere = try await test("https://no-such-host.invalid/v1")
+        #expect(words(nowhere) == "configuration:ok resolve:failed")
+        #expect(nowhere.fault?.reason == .botUnavailable && nowhere.fault?.mayPass == true)
+    }
+
+    @Test func `shows that a server can't be trusted`() async throws {
+        let server = try await ProviderServer(Self.list)
+        let trial = try await test("https://127.0.0.1:\(server.port)/v1")
+        #expect(words(trial) == "configuration:ok resolve:ok connect:ok tls:failed")
+    }
+
+    @Test func `has the bot reply where that is wanted`() async throws {
+        let reply =
+            #"data: {"choices":[{"index":0,"delta":{"content":"ready"},"finish_reason":"stop"}]}"# + "\n\n"
+            + #"data: {"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2}}"#
+            + "\n\ndata: [DONE]\n\n"
+        let trial = try await test(Self.list, .init(reply), asks: true)
+        #expect(words(trial).hasSuffix(" model:ok reply:ok"))
+        #expect(trial.findings.last?.detail.hasPrefix("\"ready\" after ") == true)
+        #expect(trial.usage == BotUsage(inputTokens: 20, outputTokens: 2, costMicros: 90))
+        #expect(trial.whole != nil && trial.firstWord != nil)
+        let failed = try await test(
+            Self.list, .init(#"{"error":{"type":"billing_error"}}"#, status: 402, type: "application/json"),
+            asks: true)
+        #expect(words(failed).hasSuffix(" model:ok reply:failed") && failed.fault?.reason == .budget)
+    }
+
+    @Test func `refuses a key that is none`() async throws {
+        let trial = try await test(Self.list, key: "two words")
+        #expect(words(trial) == "configuration:failed" && trial.fault == nil)
+    }
+}
