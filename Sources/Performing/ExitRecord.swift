@@ -54,6 +54,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var fault: AttemptFault?
     /// What the bot replied, all of it; nil: no bot was asked, or it did not complete its reply.
     package var reply: String?
+    /// What the bot had said before its reply failed for good or was cut; nil: nothing.
+    package var partialReply: String?
 
     /// How many bytes of a stream a record holds at most.
     package static let tailLimit = LastLines.byteLimit

@@ -60,8 +60,8 @@ enum BotFields {
     static let backends = ["command"] + BotBackend.Dialect.allCases.map(\.rawValue)
     static let laterBackends = ["openclaw"]
 
-    static let laterBotKeys = ["tools", "memory"]
-    static let laterBackendKeys = ["command", "output", "session", "token", "sandbox"]
+    static let laterBotKeys = ["tools"]
+    static let laterBackendKeys = ["command", "output", "token", "sandbox"]
 
     /// The keys of how a bot is asked: they may stand in `backend`, or beside it.
     static let backend: [(key: String, schema: JSON, doc: String)] = [
@@ -70,6 +70,14 @@ enum BotFields {
         ("key", FormField.Shape.secrets.schema, "Where the provider's key is read from."),
         ("maxTokens", JobForm.number(1...10_000_000).schema, "The most tokens of a reply (default: 4096)."),
         ("system", SchemaParts.word(), "Who the bot is and how it behaves."),
+        (
+            "memory", SchemaParts.word(),
+            "An absolute path: what the file says is shown to the bot with each prompt, at most 64 KiB."
+        ),
+        (
+            "session", SchemaParts.words(["bot", "run"]),
+            "bot (default): the bot is shown what was said before in its thread; run: each prompt stands alone."
+        ),
         (
             "price", SchemaParts.amounts(["input", "output"]),
             "What a million tokens cost in USD; without it no cost is shown."

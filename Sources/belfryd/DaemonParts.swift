@@ -16,6 +16,7 @@ struct DaemonParts {
     let ground: DaemonGround
     let control: Control
     let items: ItemKeeper
+    let replies: ReplyKeeper
     let finish: FinishKeeper
     let house: HouseKeeper
     let pump: OutboxPump
@@ -42,7 +43,7 @@ struct DaemonParts {
             board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
-            files: Self.files, logger: logger, news: newsTold, awaitsJobs: true)
+            files: Self.files, talk: ground.manner, logger: logger, news: newsTold, awaitsJobs: true)
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: places,
@@ -52,6 +53,9 @@ struct DaemonParts {
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: ground.makeID,
             logger: logger)
+        replies = ReplyKeeper(
+            ledger: ledger, clock: clock, slots: slots, census: census, makeID: ground.makeID,
+            speakers: ground.speakers, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         let tools = ChannelTools(
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: channelBoard,
