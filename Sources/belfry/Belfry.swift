@@ -36,7 +36,7 @@ struct Belfry: ParsableCommand {
                 name: "MESSAGE",
                 subcommands: [
                     NotifyCommand.self, MessagesCommand.self, ReadCommand.self, AskCommand.self,
-                    SendCommand.self, ReactCommand.self, BotCommand.self,
+                    SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self,
                 ]),
             CommandGroup(
                 name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
