@@ -11,7 +11,7 @@ let pureTargets: [Target] = [
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline", "Tracking"]),
-    pure("Prompting", ["Tracking", "Delivery"]),
+    pure("Prompting", ["Timeline", "Tracking", "Delivery"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -91,7 +91,7 @@ let suites: [Target] = [
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
     suite("TrackingTests", ["Timeline", "Tracking", "TestSupport"]),
-    suite("PromptingTests", ["Tracking", "Prompting", "TestSupport"]),
+    suite("PromptingTests", ["Timeline", "Tracking", "Prompting", "TestSupport"]),
     suite("GroupingTests", ["Timeline", "Tracking", "Grouping", "TestSupport"]),
     suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery", "TestSupport"]),
     suite(

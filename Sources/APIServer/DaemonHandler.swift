@@ -73,6 +73,10 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.bots) { _ in try await bots() }
         table.on(Endpoints.bot) { try await bot($0.path) }
         table.on(Endpoints.testBot) { try await testBot($0.path, asks: $0.body.ask ?? false) }
+        table.on(Endpoints.say) { try await say($0.path, $0.body) }
+        table.on(Endpoints.reply) { try await reply($0.path, $0.query) }
+        table.on(Endpoints.react) { try await react($0.path, $0.body) }
+        table.on(Endpoints.resetBot) { try await reset($0.path) }
     }
 
     private func addOutbox(to table: inout HandlerTable) {

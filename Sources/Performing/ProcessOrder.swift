@@ -20,6 +20,8 @@ package struct PromptOrder: Hashable, Sendable {
     package var key: RunKey
     /// The bot's name.
     package var bot: String
+    /// What was said before, the oldest first; a person begins.
+    package var earlier: [EarlierTurn]
     /// What the bot is asked.
     package var text: String
     /// How long the reply may take, from the start; nil: as long as the performer waits by itself.
@@ -33,13 +35,29 @@ package struct PromptOrder: Hashable, Sendable {
 
     /// A prompt without a timeout, unless one is given.
     package init(
-        key: RunKey, bot: String, text: String, timeout: Duration? = nil, output: ProcessOrder.Output
+        key: RunKey, bot: String, earlier: [EarlierTurn] = [], text: String, timeout: Duration? = nil,
+        output: ProcessOrder.Output
     ) {
         self.key = key
         self.bot = bot
+        self.earlier = earlier
         self.text = text
         self.timeout = timeout
         self.output = output
+    }
+}
+
+/// What one side of a conversation said before a prompt.
+package struct EarlierTurn: Hashable, Sendable {
+    /// Whether the bot said it.
+    package var isOfBot: Bool
+    /// What was said.
+    package var text: String
+
+    /// A turn of the bot, or of a person.
+    package init(isOfBot: Bool, text: String) {
+        self.isOfBot = isOfBot
+        self.text = text
     }
 }
 

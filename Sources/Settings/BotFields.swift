@@ -64,8 +64,8 @@ enum BotFields {
     static let plain = "command"
     static let laterBackends = ["openclaw"]
 
-    static let laterBotKeys = ["tools", "memory"]
-    static let laterBackendKeys = ["session", "token"]
+    static let laterBotKeys = ["tools"]
+    static let laterBackendKeys = ["token"]
 
     /// The tokens of a budget.
     static let tokenBudget = JobForm.number(1...1_000_000_000_000)
@@ -79,6 +79,14 @@ enum BotFields {
         ("key", FormField.Shape.secrets.schema, "Where the provider's key is read from."),
         ("maxTokens", JobForm.number(1...10_000_000).schema, "The most tokens of a reply (default: 4096)."),
         ("system", SchemaParts.word(), "Who the bot is and how it behaves."),
+        (
+            "memory", SchemaParts.word(),
+            "An absolute path: what the file says is shown to the bot with each prompt, at most 64 KiB."
+        ),
+        (
+            "session", SchemaParts.words(["bot", "run"]),
+            "bot (default): the bot is shown what was said before in its thread; run: each prompt stands alone."
+        ),
         (
             "price", SchemaParts.amounts(["input", "output"]),
             "What a million tokens cost in USD; without it no cost is shown."

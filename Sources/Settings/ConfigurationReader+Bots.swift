@@ -82,6 +82,8 @@ extension ConfigurationReader {
                 hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
         }
         let system = parts["system"]?.text()
+        let memory = parts["memory"]?.value(.path)?.text
+        let session = parts["session"]?.choice(of: ["bot", "run"])
         let maxTokens = parts["maxTokens"]?.value(.number(1...10_000_000))?.int
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         if dialect == .anthropic, parts["key"] == nil {
@@ -91,6 +93,7 @@ extension ConfigurationReader {
         var backend = BotBackend(
             dialect, reach: reach, model: model, maxTokens: maxTokens ?? BotBackend.standardTokens)
         (backend.system, backend.price, backend.budget) = (system, price, budget)
+        (backend.memory, backend.keepsSession) = (memory, session != "run")
         return BotInUse(backend, secrets: FormSecrets(secrets.contents), fault: secrets.fault)
     }
 

@@ -44,6 +44,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case leftovers
     /// The bot that should do it is not configured or can't be reached.
     case botUnavailable
+    /// Its bot could not be reached for so long that the message is too old to be answered.
+    case expired
 
     // The bot's provider did not reply, or not to the end: failed.
 
@@ -119,7 +121,8 @@ extension RunReason {
     /// Whether a bot was to be asked, and there is no reply, or only a part of one.
     public var isOfBot: Bool {
         switch self {
-        case .botUnavailable, .auth, .model, .badRequest, .promptTooLong, .budget, .rateLimited, .overloaded,
+        case .botUnavailable, .expired, .auth, .model, .badRequest, .promptTooLong, .budget, .rateLimited,
+            .overloaded,
             .providerFailed, .silent, .truncated, .malformed, .replyTooLong:
             true
         default: false
@@ -145,6 +148,7 @@ extension RunReason {
         case .badUser: "could not switch to its user"
         case .spawnFailed: "could not be started"
         case .leftovers: "a process of an earlier attempt still runs"
+        case .expired: "its bot could not be reached for a day"
         case .botUnavailable: "its bot is not available"
         case .auth: "the provider refused the key"
         case .model: "the provider has no such model"

@@ -82,6 +82,16 @@ struct DaemonGround {
         }
     }
 
+    /// How conversations are held with a bot, as it is configured at that moment.
+    var manner: @Sendable (String) -> TalkManner {
+        { [activeConfiguration] in activeConfiguration.configuration.talkManner(of: $0) }
+    }
+
+    /// The bots that answer, by name.
+    var speakers: @Sendable () -> Set<String> {
+        { [activeConfiguration] in activeConfiguration.configuration.speakers }
+    }
+
     /// The live board of this start.
     func makeBoard() async throws -> LiveBoard {
         LiveBoard(ledger: ledger, clock: clock, incarnation: try await nextIncarnation(), logger: logger)

@@ -17,6 +17,7 @@ struct DaemonParts {
     let ground: DaemonGround
     let control: Control
     let items: ItemKeeper
+    let replies: ReplyKeeper
     let finish: FinishKeeper
     let bots: BotKeeper
     let house: HouseKeeper
@@ -45,7 +46,7 @@ struct DaemonParts {
             choosing: ground.choosePerformer, board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
-            files: Self.files, logger: logger, news: newsTold, awaitsJobs: true,
+            files: Self.files, talk: ground.manner, logger: logger, news: newsTold, awaitsJobs: true,
             months: { [desk = ground.desk] in desk.month(of: $0).text })
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
@@ -59,6 +60,9 @@ struct DaemonParts {
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: ground.makeID,
             logger: logger)
+        replies = ReplyKeeper(
+            ledger: ledger, clock: clock, slots: slots, census: census, makeID: ground.makeID,
+            speakers: ground.speakers, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,

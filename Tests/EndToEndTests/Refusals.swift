@@ -64,8 +64,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"], ["ask", "bot", "x"],
-        ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["silence", "list"],
+        ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"],
+        ["pin", "x"], ["silence", "list"],
         ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
         ["job", "add", "x", "--url", "https://x.org"],

@@ -99,6 +99,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchEntry(String)
     case noSuchChannel(String)
     case noSuchBot(String)
+    /// The bot only speaks for its jobs: nobody would answer.
+    case silentBot(String)
     /// The short id is that of several things; each is named by its id and what it is.
     case ambiguousID(String, candidates: [String])
     /// Nothing that could ring has this name.

@@ -98,8 +98,9 @@ extension RoutineRun {
     init(_ run: RunRecord, _ spec: JobSpec?) {
         let isAsked =
             switch run.kind {
-            case .manual, .exec, .reply: true
-            case .scheduled, .hook: false
+            case .manual, .exec: true
+            // What it says is the news.
+            case .scheduled, .hook, .reply: false
             }
         let lasted = run.startedAt.flatMap { start in run.endedAt.map { max(.zero, $0 - start) } }
         self.init(

@@ -251,13 +251,17 @@ extension ItemTurn {
     /// That a bot can no longer be asked, or can be again, is an event for webhooks, and something said by Belfry where
     /// items are shown.
     private mutating func takeStatus(_ status: Fact.BotStatus, _ record: EventRecord) {
-        let shown = dispatch(record) { _ in [JSON.Member("bot", status.object(at: record.event.at))] }
+        let shown = dispatch(record, words: (status.notice, .bot(status.bot))) { _ in
+            [JSON.Member("bot", status.object(at: record.event.at))]
+        }
         post(status.notice, in: .bot(status.bot), on: shown, by: record)
     }
 
     /// The same of a budget.
     private mutating func takeBudget(_ budget: Fact.BotBudget, _ record: EventRecord) {
-        let shown = dispatch(record) { _ in [JSON.Member("bot", budget.object)] }
+        let shown = dispatch(record, words: (budget.notice, .bot(budget.bot))) { _ in
+            [JSON.Member("bot", budget.object)]
+        }
         // Also when it was near a moment ago: that it is used up is news.
         post(budget.notice, in: .bot(budget.bot), on: shown, by: record, ringAgainAfter: .zero)
     }

@@ -52,7 +52,11 @@ struct AttemptOrders {
     }
 
     /// The order of the run's attempt, whose environment has these values beside those of the spec.
-    func order(_ run: RunRecord, _ spec: JobSpec, secrets: [String: String]) -> AttemptOrder {
+    ///
+    /// Of a run that answers people `reply` is what its bot is asked.
+    func order(
+        _ run: RunRecord, _ spec: JobSpec, secrets: [String: String], reply: ReplyPrompt? = nil
+    ) -> AttemptOrder {
         var spec = spec
         spec.environment.merge(secrets) { $1 }
         let work: ProcessOrder.Work
@@ -61,8 +65,9 @@ struct AttemptOrders {
         case .shell(let text): work = .shell(text)
         case .prompt(let text):
             var order = PromptOrder(
-                key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
-                timeout: spec.timeout, output: places.output(of: run))
+                key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
+                earlier: reply?.earlier ?? [], text: reply?.text ?? text, timeout: spec.timeout,
+                output: places.output(of: run))
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)
         }

@@ -2,6 +2,7 @@ import Delivery
 import Grouping
 import Ledger
 import Performing
+import Prompting
 import Timeline
 import Tracking
 
@@ -57,13 +58,15 @@ struct OutputPost {
     init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
         guard let hidden = outlook.hidden else { return nil }
         let part = outlook.spec?.outputMessage
-        let said = end.reply.map { Self.trimmed(hidden.hide(in: $0.spoken)) }
-        guard let text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
+        let reply = end.reply ?? end.partialReply
+        let said = reply.map { Self.trimmed(hidden.hide(in: SpokenReply.visible($0.spoken))) }
+        guard var text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
             !text.isEmpty
         else { return nil }
+        if end.partialReply != nil { text += "\n\n[The reply ends here: \(end.fault?.text ?? "cancelled")]" }
         // A run has one message at most, so that its own id names it.
         let message = Message(
-            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end,
+            id: run.id, bot: run.bot, thread: outlook.spec?.thread ?? run.job, text: text, at: end.end,
             urgency: end.replyPriority.flatMap(Urgency.init) ?? .normal,
             title: end.replyTitle.map { hidden.hide(in: $0) }, run: run.name)
         record = MessageRecord(message: message, run: run.id)

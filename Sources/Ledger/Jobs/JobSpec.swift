@@ -56,6 +56,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var outputMessage: OutputMessage?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
+    /// The thread of its bot whose unanswered messages are its prompt, in place of the action's text.
+    ///
+    /// Only of runs that answer people; nil: it is a job.
+    package var thread: String?
 
     /// A job with every rule as it is by default.
     package init(name: String, bot: String = "belfry", action: JobAction, schedule: ScheduleSpec) {
@@ -131,6 +135,7 @@ extension JobSpec {
         try read(&notifyAfter, .notifyAfter)
         try read(&labels, .labels)
         try read(&outputMessage, .outputMessage)
+        try read(&thread, .thread)
     }
 }
 

@@ -7,7 +7,9 @@ import TerminalView
 struct BotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bot", abstract: "Lists, shows and tests bots.",
-        subcommands: [BotListCommand.self, BotShowCommand.self, BotTestCommand.self])
+        subcommands: [
+            BotListCommand.self, BotShowCommand.self, BotTestCommand.self, BotResetCommand.self,
+        ])
 }
 
 struct BotListCommand: ParsableCommand {

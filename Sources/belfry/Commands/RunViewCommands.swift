@@ -33,17 +33,22 @@ struct RunsCommand: ParsableCommand {
         query.states = try RunState.read(state, parameter: "state")
         query.limit = listing.limit
         if let since {
-            let back = try? Duration(text: since)
-            query.since =
-                try back.map { Moment.now - $0 }
-                ?? Zones.moment(
-                    since, of: "--since",
-                    example: "a time such as 2026-03-29T03:00, or a duration such as 24h")
+            query.since = try SinceArgument.moment(since)
         }
         let runs = try common.client().ask(Endpoints.runs(query: query))
         try common.screen.list(runs, asJSON: common.json) { screen in
             screen.print(RunText.table(runs, screen), empty: "No runs.")
         }
+    }
+}
+
+/// The value of `--since`.
+enum SinceArgument {
+    /// The moment that a time names, or a duration before now.
+    static func moment(_ text: String) throws -> Moment {
+        if let back = try? Duration(text: text) { return .now - back }
+        return try Zones.moment(
+            text, of: "--since", example: "a time such as 2026-03-29T03:00, or a duration such as 24h")
     }
 }
 

@@ -23,6 +23,7 @@ struct ModelLedger: Sendable {
     var months: [BotMonth] = []
     var states: [String: BotRecord] = [:]
     var messages: [MessageRecord] = []
+    var talk = ModelTalk()
     var items: [ItemKey: ItemRecord] = [:]
     var outbox: [OutboxRecord] = []
     var surfaces: [ModelSurface] = []
@@ -99,6 +100,8 @@ struct ModelLedger: Sendable {
                     messages[index].read = true
                 }
             }
+        case .giveMessages, .answerMessages, .beginSession, .react, .insertAttachment:
+            talk.apply(change, messages: &messages)
         case .putItem(let item, let old):
             try require(items[item.key]?.revision == old)
             items[item.key] = item
