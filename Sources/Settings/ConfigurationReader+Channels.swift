@@ -8,7 +8,8 @@ extension ConfigurationReader {
         guard let entries = value.entries() else { return nil }
         let kinds = forms.map { $0.kind.rawValue }
         guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
-            key.fault("this channel has no kind", hint: "write kind: and \(kinds.joined(separator: ", "))")
+            key.fault(
+                "this channel has no kind", hint: "write kind: and one of \(kinds.joined(separator: ", "))")
             return nil
         }
         guard let word = kind.choice(of: kinds, later: ChannelForms.laterKinds),

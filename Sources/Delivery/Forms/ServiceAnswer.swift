@@ -42,7 +42,7 @@ struct PostAddress {
         [
             FormField(
                 key, .secrets,
-                "where the address is that \(service) gives out for posting, which is a secret",
+                "the address that \(service) gave out for posting, a secret",
                 example: "{ file: /path } with a line \(example)"),
             FormField(hostKey, .address, "the host of that address", example: host),
         ]
@@ -51,15 +51,15 @@ struct PostAddress {
     /// Whom the requests of such a form may reach.
     /// - Throws: ``FormError`` where there is no address, or where it stands in the file.
     static func reach(_ values: FormValues, usual: String?) throws(FormError) -> HTTPReach {
-        try values.secrets(key)
-        let host =
-            if let usual { try values.address(hostKey, or: usual) } else { try values.address(hostKey) }
-        guard host.target.allSatisfy({ $0 == "/" }) else {
+        if case .address(let host)? = values[hostKey], !host.target.allSatisfy({ $0 == "/" }) {
             throw .unfit(
                 hostKey,
                 "whoever knows this address can post there: put it in a file, write \(key): { file: /path }, "
-                    + "and leave only the host here")
+                    + "and leave at most the host here")
         }
+        try values.secrets(key)
+        let host =
+            if let usual { try values.address(hostKey, or: usual) } else { try values.address(hostKey) }
         return try HTTPReach(to: host, values)
     }
 
