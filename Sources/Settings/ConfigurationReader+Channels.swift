@@ -1,3 +1,4 @@
+import Cron
 import Delivery
 import Timeline
 
@@ -8,6 +9,16 @@ extension ConfigurationReader {
         guard let entries = value.entries() else { return nil }
         let kinds = forms.map { $0.kind.rawValue }
         guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
+            // Which of them are secrets is not known without the kind.
+            for (field, value) in entries { hideSecrets(of: value, at: field.scalar ?? "") }
+            let other = entries.map(\.key).first { key in
+                let name = (key.scalar ?? "").lowercased()
+                return CommonMistakes.kind.contains(name) || NearestName.of(name, among: ["kind"]) != nil
+            }
+            if let other {
+                other.fault("unknown key \"\(other.scalar ?? "")\"", hint: "did you mean \"kind\"?")
+                return nil
+            }
             key.fault(
                 "this channel has no kind", hint: "write kind: and one of \(kinds.joined(separator: ", "))")
             return nil
@@ -130,6 +141,16 @@ extension ConfigurationReader {
                 guard !leavesOut else { continue }
                 (field.entries()?.first?.value ?? field).fault(fault)
             }
+        }
+    }
+
+    /// Hides what may be a secret of a channel whose fields are not known.
+    private func hideSecrets(of value: Field, at name: String) {
+        guard let text = value.scalar else { return }
+        if ["secret", "token", "password"].contains(name) {
+            value.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
+        } else {
+            hideSecrets(ofAddress: text, value.faults)
         }
     }
 

@@ -50,10 +50,9 @@ extension ConfigurationReader {
 
     private func checkName(_ name: String, _ key: Field) {
         guard let fault = JobName.fault(in: name) else { return }
-        let good = JobName.of(program: name)
         key.fault(
             "\"\(name)\" is not a valid job name: \(fault)",
-            hint: good == "exec" || good == name ? nil : "write \(good):")
+            hint: JobName.near(name).map { "write \($0):" })
     }
 
     private func readBot(_ field: Field, _ bots: Set<String>) -> String? {
@@ -74,7 +73,10 @@ extension ConfigurationReader {
             guard let map = found[name] else { continue }
             let hint = "write \(name): \(example)"
             guard map.isMap || map.isEmpty else {
-                map.fault("a map is expected", hint: hint)
+                let outcomes = NotifyWish.outcomes.map(\.rawValue)
+                map.fault(
+                    "a map is expected",
+                    hint: name == "notify" ? CommonMistakes.notify(map, outcomes: outcomes) : hint)
                 continue
             }
             guard let members = map.record(keys: fields.keys(of: name)) else { continue }

@@ -473,5 +473,60 @@ extension Mistake {
                   command: ls | wc -l
                            ^^^^^^^^^^
             """#),
+        Mistake(
+            "false for no notifications",
+            #"""
+            jobs:
+              a:
+                schedule: manual
+                shell: date
+                notify: false
+
+            """#,
+            #"""
+            belfry.yaml:5:13: jobs.a.notify: a map is expected; write notify: { when: none }
+                  notify: false
+                          ^^^^^
+            """#),
+        Mistake(
+            "outcomes in the place of notify",
+            #"""
+            jobs:
+              a:
+                schedule: manual
+                shell: date
+                notify: [success, error]
+
+            """#,
+            #"""
+            belfry.yaml:5:13: jobs.a.notify: a map is expected; write notify: { when: [completed, failed] }
+                  notify: [success, error]
+                          ^
+            """#),
+        Mistake(
+            "a word of another program in a route",
+            #"""
+            routes:
+              - { when: error, to: [desk] }
+
+            """#,
+            #"""
+            belfry.yaml:2:13: routes[0].when: expected a list, found text; write when: [failed]
+                - { when: error, to: [desk] }
+                          ^^^^^
+            """#),
+        Mistake(
+            "type: for kind:",
+            #"""
+            channels:
+              s: { type: webhook, url: https://e.org/, secret: { file: /etc/belfry/hook.secret } }
+            routes: [{ when: [failed], to: [s] }]
+
+            """#,
+            #"""
+            belfry.yaml:2:8: channels.s: unknown key "type"; did you mean "kind"?
+                s: { type: webhook, url: https://e.org*, secret: { file: /etc/belfry/hook.secret } }
+                     ^^^^
+            """#),
     ]
 }

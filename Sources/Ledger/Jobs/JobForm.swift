@@ -238,7 +238,9 @@ package enum JobForm: Hashable, Sendable {
         if words.contains(text) { return text }
         var fault = JobFault("\"\(text)\" is not known here")
         let list = words.dropLast().joined(separator: ", ")
-        fault.advice = "it is \(list) or \(words.last ?? "")"
+        fault.advice =
+            JobFault.meant(by: text, among: words).map { "did you mean \"\($0)\"?" }
+            ?? "it is \(list) or \(words.last ?? "")"
         fault.words = words
         throw fault
     }

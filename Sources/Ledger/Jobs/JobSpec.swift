@@ -228,6 +228,12 @@ package enum JobName {
         return fault(in: trimmed) == nil ? trimmed : "exec"
     }
 
+    /// A good name in the place of one that is none; nil where no letter of it is left.
+    package static func near(_ name: String) -> String? {
+        let good = of(program: name)
+        return good == "exec" || good == name ? nil : good
+    }
+
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
     }

@@ -57,6 +57,11 @@ struct JobAddCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let fault = JobName.fault(in: name) {
+            throw APIError(
+                .badValue, "\(Quoted.of(name)) is not a valid job name: \(fault)",
+                hint: JobName.near(name).map { "Write \($0)." })
+        }
         var draft = try options.draft()
         draft.name = name
         if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }

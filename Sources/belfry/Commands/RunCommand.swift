@@ -121,8 +121,9 @@ struct RunCancelCommand: ParsableCommand {
 
     func run() throws {
         let run = try common.client().ask(Endpoints.cancelRun(target.name))
-        StandardOutput.print(
-            common.json ? try WireCoding.text(run) : "Asked \(run.name ?? "\(target.name)") to end.")
+        if common.json { return try StandardOutput.print(json: run) }
+        let name = run.name ?? "\(target.name)"
+        StandardOutput.print(run.state.isEnded ? "\(name) is \(run.state.words)." : "Canceling \(name).")
     }
 }
 
