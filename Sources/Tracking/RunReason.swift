@@ -72,6 +72,25 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     /// The reply is longer than Belfry accepts.
     case replyTooLong
 
+    // The called address did not answer as it should: failed.
+
+    /// The host's name has no address.
+    case dnsFailed
+    /// No connection to the host.
+    case connectFailed
+    /// The host's address is not public, and the job does not allow it.
+    case addressRefused
+    /// The host could not be trusted, or the handshake failed.
+    case tlsFailed
+    /// The connection ended before the answer was complete.
+    case disconnected
+    /// What came back is not an answer of HTTP.
+    case badAnswer
+    /// The answer's status is not one that the job expects.
+    case httpStatus
+    /// The answer is longer than Belfry accepts.
+    case answerTooLong
+
     // Ended by somebody: timedOut, canceled.
 
     /// Took longer than its timeout.
@@ -126,6 +145,16 @@ extension RunReason {
         }
     }
 
+    /// Whether a web address was called, and did not answer as its job expects.
+    public var isOfCall: Bool {
+        switch self {
+        case .dnsFailed, .connectFailed, .addressRefused, .tlsFailed, .disconnected, .badAnswer, .httpStatus,
+            .answerTooLong:
+            true
+        default: false
+        }
+    }
+
     /// The reason as the fragment of a sentence, the same everywhere: after a state and a colon, or as a line of a notice.
     public var words: String {
         switch self {
@@ -158,6 +187,14 @@ extension RunReason {
         case .truncated: "the reply ended in the middle"
         case .malformed: "the provider's answer can't be read"
         case .replyTooLong: "the reply is too long"
+        case .dnsFailed: "the host's name could not be resolved"
+        case .connectFailed: "no connection to the host"
+        case .addressRefused: "the host's address is not allowed"
+        case .tlsFailed: "no secure connection to the host"
+        case .disconnected: "the connection closed before the answer was complete"
+        case .badAnswer: "the answer is not HTTP"
+        case .httpStatus: "unexpected status"
+        case .answerTooLong: "the answer is too long"
         case .timeout: "took longer than its timeout"
         case .canceled: "cancelled on request"
         case .replaced: "replaced by a newer run"

@@ -38,7 +38,8 @@ struct DaemonParts {
             launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
         let places = ground.places
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, performers: [.warden: warden, .bots: ground.makeBots()],
+            ledger: ledger, clock: clock,
+            performers: [.warden: warden, .bots: ground.makeBots(), .urls: ground.makeURLs()],
             board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,

@@ -90,6 +90,8 @@ enum GoodTexts {
     static let all =
         [
             "", "zone: UTC\nbots:\njobs:\nchannels:\nroutes:\n",
+            "jobs: { a: { schedule: manual, url: https://example.org/ } }",
+            "jobs: { a: { schedule: manual, url: { url: \"https://e.org/\", method: PUT, expect: [200, 3xx] } } }",
             "jobs: { on: { schedule: manual, shell: date }, 7: { schedule: manual, shell: date } }",
             """
             bots:

@@ -64,6 +64,8 @@ struct AttemptOrders {
                 PromptOrder(
                     key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
                     timeout: spec.timeout, output: places.output(of: run)))
+        case .url(let request):
+            return .url(URLOrder(run, request, secrets: secrets, timeout: spec.timeout, places))
         }
         guard let loan = loans[run.cause] else {
             var order = ProcessOrder(run, spec, work, places)
@@ -105,6 +107,20 @@ package struct ExecLoan: Hashable, Sendable {
         order.pty = terminal
         if terminal != nil { order.stdin = .pty }
         return order
+    }
+}
+
+extension URLOrder {
+    /// What a performer must know to send a run's request.
+    init(
+        _ run: RunRecord, _ request: URLAction, secrets: [String: String], timeout: Duration?,
+        _ places: RunPlaces
+    ) {
+        self.init(
+            key: RunKey(run: run.id, attempt: run.attempt), url: request.url,
+            method: request.effectiveMethod, headers: request.headers.merging(secrets) { $1 },
+            body: request.body.map { Array($0.utf8) }, expected: request.expectedStatuses,
+            allow: request.allow ?? [], timeout: timeout, output: places.output(of: run))
     }
 }
 

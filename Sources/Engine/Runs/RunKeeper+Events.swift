@@ -125,7 +125,10 @@ extension RunKeeper {
             let step = decider.vanished(
                 run, survivesTheDaemon: survives ?? true, outlook: outlook, at: now)
             steps.append(await closing(step))
-        case .ended(let record):
+        case .ended(var record):
+            if let text = record.fault?.text {
+                record.fault?.text = outlook.hidden?.hide(in: text) ?? HiddenTexts.reason
+            }
             if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
             let step = decider.ended(
                 run, record, outlook: outlook, clockChange: clockChange(since: run.id))

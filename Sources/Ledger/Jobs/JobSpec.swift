@@ -83,6 +83,15 @@ package struct JobSpec: Hashable, Sendable, Codable {
         set { if let newValue { action = .prompt(newValue) } }
     }
 
+    /// What it requests, where it calls an address.
+    package var request: URLAction? {
+        get { if case .url(let request) = action { request } else { nil } }
+        set { if let newValue { action = .url(newValue) } }
+    }
+
+    /// The files that are read when a run starts, by what their contents are called.
+    package var filesToRead: [String: String] { request?.secretFiles ?? secretFiles }
+
     /// ``process``, to be changed in place.
     package var rules: ProcessRules {
         get { process ?? ProcessRules() }
@@ -177,13 +186,16 @@ package enum JobAction: Hashable, Sendable, Codable {
     case shell(String)
     /// Asks the job's bot.
     case prompt(String)
+    /// Calls a web address.
+    case url(URLAction)
 
-    /// Its name in the API: `command`, `shell` or `prompt`.
+    /// Its name in the API: `command`, `shell`, `prompt` or `url`.
     package var kind: String {
         switch self {
         case .command: "command"
         case .shell: "shell"
         case .prompt: "prompt"
+        case .url: "url"
         }
     }
 }

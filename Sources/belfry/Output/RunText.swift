@@ -56,7 +56,7 @@ enum RunText {
 
     /// Whether the last attempt ended before it began.
     private static func speaksForItself(_ reason: RunReason?) -> Bool {
-        if reason?.isOfBot == true { return true }
+        if reason?.isOfBot == true || reason?.isOfCall == true { return true }
         return switch reason {
         case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
         default: false
