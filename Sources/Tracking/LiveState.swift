@@ -13,6 +13,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     public var seq: Int64
     /// In which numbers of its output ``progress`` was found; absent when it was not found there.
     public internal(set) var belief: OutputScanner.Belief?
+    /// When its work ended well, while it is being checked; absent before and after.
+    package var workEnd: WorkEnd?
     /// Where the run is in its life.
     public var state: RunState
     /// Why it is there, where there is more to say than the state does.
@@ -78,6 +80,22 @@ public struct LiveState: Hashable, Sendable, Codable {
 
     /// This state's place among the updates of its run.
     public var order: LiveOrder { LiveOrder(runID: task.id, attempt: attempt, seq: seq) }
+}
+
+extension LiveState {
+    /// The end of a run's work, kept for a daemon that continues its check.
+    package struct WorkEnd: Hashable, Sendable, Codable {
+        /// When it ended.
+        package var at: Moment
+        /// How much it printed, in bytes.
+        package var outputBytes: Int
+
+        /// The end of work that printed so many bytes.
+        package init(at: Moment, outputBytes: Int) {
+            self.at = at
+            self.outputBytes = outputBytes
+        }
+    }
 }
 
 /// What never changes about a live state: whose progress it is.

@@ -25,6 +25,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case signal
     /// The output held what it must not, or lacked what it must hold.
     case outputPattern
+    /// It ended well, and what its job wants to be so is not.
+    case ensure
     /// The process was ended by the kernel because memory ran out.
     case outOfMemory
 
@@ -167,6 +169,7 @@ extension RunReason {
         case .exitCode: "ended with an exit code"
         case .signal: "ended by a signal"
         case .outputPattern: "its output reports a failure"
+        case .ensure: "its check failed"
         case .outOfMemory: "out of memory"
         case .notFound: "command not found"
         case .notExecutable: "command not executable"

@@ -116,6 +116,8 @@ enum GoodTexts {
                 limits: { memory: 2G, cpu: 1h, files: 1024, core: 0 }
                 retry: { attempts: 3, backoff: 1m, onLost: true }
                 leftovers: { wait: 0s, then: fail }
+                ensure: { file: /srv/a, output: /done/i, command: [verify, 1], timeout: 2m }
+                usually: 5m
                 priority: -10
                 concurrency: { key: disk, max: 2 }
             channels:

@@ -98,6 +98,11 @@ import Timeline
         (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
         spec.notify = .only([.failed, .completed])
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
+        spec.usually = .seconds(300)
+        spec.checks.file = "/srv/a b"
+        spec.checks.output = "/done in \\d+ s/i"
+        spec.checks.command = ["verify", "-x", "a, b"]
+        spec.checks.timeout = .seconds(90)
         spec.rules.user = "0"
         spec.rules.nice = -20
         spec.rules.umask = 0
@@ -109,7 +114,7 @@ import Timeline
     @Test func `keeps every field of the table`() throws {
         let job = spec(nil, Self.everyField)
         // A job has one action.
-        let others = ["shell", "prompt", "url."]
+        let others = ["shell", "prompt", "url.", "ensure.reply"]
         for row in JobFields.standard.rows where !others.contains(where: row.key.hasPrefix) {
             #expect(row.get(job) != row.standard, "\(row.key) has no value here that is not by default")
         }

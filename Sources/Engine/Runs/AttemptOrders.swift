@@ -78,6 +78,27 @@ struct AttemptOrders {
     }
 }
 
+extension AttemptOrders {
+    /// The order of the program that checks a run: as its job's own programs, with what was printed as its input.
+    func check(
+        _ run: RunRecord, _ spec: JobSpec, _ command: [String], within limit: Duration,
+        secrets: [String: String], input: [UInt8]
+    ) -> ProcessOrder {
+        var spec = spec
+        // Those of a request are headers.
+        if spec.request == nil { spec.environment.merge(secrets) { $1 } }
+        var order = ProcessOrder(run, spec, .command(command), places)
+        order.key = order.key.check
+        order.timeout = limit
+        order.output = ProcessOrder.Output(
+            path: places.checkOutput(of: run.id, job: run.job, attempt: run.attempt), headBytes: 1 << 16,
+            tailBytes: 0)
+        order.isOutputWatched = false
+        (order.pty, order.stdin) = (nil, .text(input))
+        return order
+    }
+}
+
 /// What a wrapped command brings along that is kept in memory alone, until its run has ended.
 package struct ExecLoan: Hashable, Sendable {
     /// Its whole environment, secrets and all.
@@ -207,6 +228,11 @@ package struct RunPlaces: Hashable, Sendable {
     /// A job's name is one of a file, too, and a run's id is a UUID, so the path is safe.
     package func output(of run: String, job: String, attempt: Int) -> String {
         "\(outputFolder)/\(job)/\(run).\(attempt).log"
+    }
+
+    /// Where the output of the program begins that checks an attempt.
+    package func checkOutput(of run: String, job: String, attempt: Int) -> String {
+        "\(outputFolder)/\(job)/\(run).\(attempt).ensure.log"
     }
 
     /// The output of the attempt that the run is at.

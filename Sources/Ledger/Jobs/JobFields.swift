@@ -18,7 +18,8 @@ package struct JobFields: Sendable {
     package static let standard = JobFields(
         (basics + request).map { $0.without(\.policy).listed(in: .action) }
             + slots.map { $0.listed(in: .slots) }
-            + turns.map { $0.listed(in: .turns) } + notices.map { $0.listed(in: .notices) } + process)
+            + (turns + results).map { $0.listed(in: .turns) } + notices.map { $0.listed(in: .notices) }
+            + process)
 
     /// The fields that say what a job does: it has exactly one of them.
     package static let actions = ["command", "shell", "prompt", "url"]
@@ -31,7 +32,7 @@ package struct JobFields: Sendable {
         "url": "{ url: https://example.org/hook, method: POST }",
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
-        "notify": "{ when: [failed] }",
+        "notify": "{ when: [failed] }", "ensure": "{ file: /srv/report.pdf }",
     ]
 
     // MARK: What it does; no policies
@@ -246,6 +247,51 @@ package struct JobFields: Sendable {
                 guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
                 return "labels: " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
             }),
+    ]
+
+    // MARK: What must be so at the end
+
+    private static let results: [JobField] = [
+        JobField(
+            "usually", .duration(), .at(\.usually),
+            "How long a run usually takes: the finish time until three runs have completed.",
+            option: "usually", isRemovable: true,
+            shown: { $0.duration("usuallyMs").map { "usually takes \($0)" } }),
+        JobField(
+            "ensure.file", .path, .at(\.checks.file),
+            "A file that a run must have written, else it has failed.", option: "ensure-file",
+            isRemovable: true, shown: { $0[path: "ensure.file"]?.text.map { "must write: \($0)" } }),
+        JobField(
+            "ensure.output", .text(longest: 1000), .at(\.checks.output),
+            "What the output of a run must contain: a text, or a pattern such as '/done in \\d+ s/'.",
+            option: "ensure-output", isRemovable: true,
+            check: { EnsureRule.fault(inText: $0.ensure?.output) },
+            shown: { $0[path: "ensure.output"]?.text.map { "must print: \($0)" } }),
+        JobField(
+            "ensure.reply", .text(longest: 1000), .at(\.checks.reply),
+            "What the reply of its bot must contain: a text, or a pattern between slashes.",
+            option: "ensure-reply", isRemovable: true,
+            check: { spec in
+                guard spec.prompt != nil || spec.ensure?.reply == nil else {
+                    return JobFault("applies only to a job with a prompt", hint: "write output in its place")
+                }
+                return EnsureRule.fault(inText: spec.ensure?.reply)
+            },
+            shown: { $0[path: "ensure.reply"]?.text.map { "must reply: \($0)" } }),
+        JobField(
+            "ensure.command", .words, .at(\.checks.command),
+            "A program and its arguments that must succeed after the run; it reads the output.",
+            shown: { policies in
+                guard case .array(let words)? = policies[path: "ensure.command"] else { return nil }
+                return "checked by: " + words.compactMap(\.text).joined(separator: " ")
+            }),
+        JobField(
+            "ensure.timeout", .duration(), .at(\.checks.timeout),
+            "How long that program may take (default: 1m).",
+            check: { spec in
+                guard spec.ensure?.command == nil else { return nil }
+                return JobFault("applies only to a command", hint: "write ensure: { command: [...] }")
+            }, shown: { _ in nil }),
     ]
 
     // MARK: What its processes are given

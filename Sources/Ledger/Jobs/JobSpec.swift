@@ -54,6 +54,10 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var labels: [String: String] = [:]
     /// What of the output of a completed run becomes a message; nil: nothing.
     package var outputMessage: OutputMessage?
+    /// What must be so when a run has ended well; nil: nothing.
+    package var ensure: EnsureRule?
+    /// How long a run usually takes, for the finish time of the first ones; nil: nobody said.
+    package var usually: Duration?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
 
@@ -98,6 +102,12 @@ package struct JobSpec: Hashable, Sendable, Codable {
         set { process = newValue == ProcessRules() ? nil : newValue }
     }
 
+    /// ``ensure``, to be changed in place.
+    package var checks: EnsureRule {
+        get { ensure ?? EnsureRule() }
+        set { ensure = newValue == EnsureRule() ? nil : newValue }
+    }
+
     /// Whether both were written alike; when their schedules became active plays no part.
     package func isWritten(as other: JobSpec) -> Bool {
         guard schedule.isWritten(as: other.schedule) else { return false }
@@ -140,6 +150,8 @@ extension JobSpec {
         try read(&notifyAfter, .notifyAfter)
         try read(&labels, .labels)
         try read(&outputMessage, .outputMessage)
+        try read(&ensure, .ensure)
+        try read(&usually, .usually)
     }
 }
 

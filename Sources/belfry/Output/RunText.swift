@@ -58,7 +58,7 @@ enum RunText {
     private static func speaksForItself(_ reason: RunReason?) -> Bool {
         if reason?.isOfBot == true || reason?.isOfCall == true { return true }
         return switch reason {
-        case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
+        case .ensure, .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
         default: false
         }
     }
