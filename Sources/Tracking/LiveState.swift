@@ -29,6 +29,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     public var phase: String?
     /// The last line for people; cleaned of control characters, at most 200 characters.
     public var message: String?
+    /// The parts of the work that the job reported, in the order of their first reports; absent where there are none.
+    public var tasks: [ChildTask]?
     /// When the attempt was started; absent before.
     public var startedAt: Moment?
     /// When it will be done, where something is known about it.

@@ -104,6 +104,7 @@ public struct LiveTracker: Sendable {
         enter(state, reason: reason, blocked: blocked, at: now)
         if state == .running, live.startedAt == nil { live.startedAt = startedAt ?? now }
         if state == .completed, live.progress != nil { live.progress = 1 }
+        if state.isEnded { endParts() }
         if waitsForTime, let workedFrom {
             live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
         }

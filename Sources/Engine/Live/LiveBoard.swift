@@ -40,6 +40,9 @@ package actor LiveBoard: Keeper {
             if hidden?.isEmpty != true {
                 report.phase = report.phase.flatMap { hidden?.clean($0) }
                 report.message = report.message.flatMap { hidden?.clean($0) }
+                // Part of a name is no name: such a report is dropped.
+                let path = (report.part?.path).flatMap { hidden?.clean($0) }
+                report.part = path == report.part?.path ? report.part : nil
             }
             return tracker.receive(report, from: source, at: now)
         }

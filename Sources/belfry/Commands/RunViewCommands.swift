@@ -83,6 +83,7 @@ struct RunShowCommand: ParsableCommand {
             let parts = [part, live.phase, live.message].compactMap { $0 }
             screen.field("progress", parts.isEmpty ? nil : parts.joined(separator: "  "))
         }
+        for line in RunText.parts(run) { screen.print("".padded(to: 10) + line) }
         screen.field("cpu", run.cpuMs.map { "\($0) ms" })
         screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
         screen.field("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
