@@ -4,12 +4,15 @@ package enum AttemptOrder: Hashable, Sendable {
     case process(ProcessOrder)
     /// A bot is to be asked.
     case prompt(PromptOrder)
+    /// A web address is to be called.
+    case url(URLOrder)
 
     /// The attempt.
     package var key: RunKey {
         switch self {
         case .process(let order): order.key
         case .prompt(let order): order.key
+        case .url(let order): order.key
         }
     }
 }
@@ -58,6 +61,45 @@ package struct EarlierTurn: Hashable, Sendable {
     package init(isOfBot: Bool, text: String) {
         self.isOfBot = isOfBot
         self.text = text
+    }
+}
+
+/// A request whose answer is the output of one attempt.
+package struct URLOrder: Hashable, Sendable {
+    /// The attempt; a second order with the same key sends nothing.
+    package var key: RunKey
+    /// Where to; may hold a secret, so it is never shown whole.
+    package var url: String
+    /// The method.
+    package var method: String
+    /// The headers by their names, secrets among them.
+    package var headers: [String: String]
+    /// What is sent; nil: nothing.
+    package var body: [UInt8]?
+    /// The good statuses.
+    package var expected: [ClosedRange<Int>]
+    /// What may be reached although it is not public, or in plain http.
+    package var allow: [String]
+    /// How long it may take, from the start; nil: as long as the performer waits by itself.
+    package var timeout: Duration?
+    /// Where the body of the answer goes while it comes.
+    package var output: ProcessOrder.Output
+
+    /// A GET for which 2xx is good, unless said otherwise.
+    package init(
+        key: RunKey, url: String, method: String = "GET", headers: [String: String] = [:],
+        body: [UInt8]? = nil, expected: [ClosedRange<Int>] = [200...299], allow: [String] = [],
+        timeout: Duration? = nil, output: ProcessOrder.Output
+    ) {
+        self.key = key
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.expected = expected
+        self.allow = allow
+        self.timeout = timeout
+        self.output = output
     }
 }
 

@@ -155,7 +155,7 @@ extension ConfigurationReader {
     }
 
     /// What stands before an `@` or in the path may be a secret, and an error may end in a log.
-    private func hideSecrets(ofAddress text: String, _ faults: Faults) {
+    func hideSecrets(ofAddress text: String, _ faults: Faults) {
         guard let scheme = text.firstRange(of: "://") else { return }
         let host = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
         let start = host.lastIndex(of: "@") ?? host.startIndex

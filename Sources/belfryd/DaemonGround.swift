@@ -92,6 +92,11 @@ struct DaemonGround {
         { [activeConfiguration] in activeConfiguration.configuration.speakers }
     }
 
+    /// Who calls the addresses of jobs.
+    func makeURLs() -> URLPerformer {
+        URLPerformer(curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)")
+    }
+
     /// The live board of this start.
     func makeBoard() async throws -> LiveBoard {
         LiveBoard(ledger: ledger, clock: clock, incarnation: try await nextIncarnation(), logger: logger)

@@ -42,7 +42,10 @@ struct DaemonParts {
         let places = ground.places
         let runs = RunKeeper(
             ledger: ledger, clock: clock,
-            performers: [.warden: ground.makePrograms(over: warden), .bots: ground.makeBots()],
+            performers: [
+                .warden: ground.makePrograms(over: warden), .bots: ground.makeBots(),
+                .urls: ground.makeURLs(),
+            ],
             choosing: ground.choosePerformer, board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,

@@ -68,7 +68,6 @@ import Testing
         ["pin", "x"], ["silence", "list"],
         ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
-        ["job", "add", "x", "--url", "https://x.org"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

@@ -96,6 +96,8 @@ enum GoodTexts {
     static let all =
         [
             "", "zone: UTC\nbots:\njobs:\nchannels:\nroutes:\n",
+            "jobs: { a: { schedule: manual, url: https://example.org/ } }",
+            "jobs: { a: { schedule: manual, url: { url: \"https://e.org/\", method: PUT, expect: [200, 3xx] } } }",
             "jobs: { on: { schedule: manual, shell: date }, 7: { schedule: manual, shell: date } }",
             """
             bots:
@@ -120,6 +122,8 @@ enum GoodTexts {
                 limits: { memory: 2G, cpu: 1h, files: 1024, core: 0 }
                 retry: { attempts: 3, backoff: 1m, onLost: true }
                 leftovers: { wait: 0s, then: fail }
+                ensure: { file: /srv/a, output: /done/i, command: [verify, 1], timeout: 2m }
+                usually: 5m
                 priority: -10
                 concurrency: { key: disk, max: 2 }
             channels:

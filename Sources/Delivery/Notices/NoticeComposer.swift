@@ -45,6 +45,9 @@ package enum NoticeComposer {
 // Threads.
 
 extension NoticeComposer {
+    /// Whose messages are scripts' own words, and no Markdown.
+    private static let belfry = "belfry"
+
     private static func speak(of last: [Message], count: Int, to notice: inout Notice) {
         var name = Preview.cut(notice.bot, to: 60)
         if case .thread(_, let thread) = notice.item, thread != "main" {
@@ -53,10 +56,12 @@ extension NoticeComposer {
         if count == 1, let message = last.last {
             notice.title = message.title.map { title(of: name, $0) } ?? name
             notice.body = message.text
+            notice.markup = notice.bot == belfry ? nil : .markdown
         } else {
             notice.title = "\(name) · \(count) new"
             let more = count > last.count ? ["\(count - last.count) earlier"] : []
             notice.body = (more + last.map(line)).joined(separator: "\n")
+            notice.markup = notice.bot == belfry ? nil : .markdownLines
         }
         notice.actions = [NoticeAction(key: NoticeAction.defaultKey, label: "Mark as read")]
         guard let look = last.last?.appearance else { return }
@@ -68,7 +73,7 @@ extension NoticeComposer {
 
     /// Whoever sets a title still says who speaks; Belfry's own word needs no such introduction.
     private static func title(of name: String, _ title: String) -> String {
-        name == "belfry" ? title : "\(name): \(title)"
+        name == belfry ? title : "\(name): \(title)"
     }
 
     private static func line(_ message: Message) -> String {

@@ -17,6 +17,9 @@ package struct PerformerKind: Hashable, Sendable {
 
     /// Asks bots, within the daemon.
     package static let bots = PerformerKind("bots")
+
+    /// Calls web addresses, within the daemon.
+    package static let urls = PerformerKind("urls")
 }
 
 extension JobSpec {
@@ -25,6 +28,7 @@ extension JobSpec {
         switch action {
         case .command, .shell: .warden
         case .prompt: .bots
+        case .url: .urls
         }
     }
 }

@@ -149,6 +149,12 @@ struct RunDecider {
         return step
     }
 
+    /// Its work has ended well, and a program is to check it.
+    func checking(_ run: RunRecord, _ live: LiveState?) -> RunStep {
+        let move = RunMove(run, from: Self.alive, to: run.state, reason: run.reason)
+        return RunStep(run: run, move: move, live: live, effects: [.check])
+    }
+
     // MARK: The end of an attempt
 
     private func end(
@@ -296,6 +302,8 @@ struct RunStep: Sendable {
         case ask(RunKey)
         /// The order may be sent: `starting` is in the ledger.
         case start
+        /// The program that checks its work may be started: that this has ended is in the ledger.
+        case check
         /// It waits, for its turn or for the moment of another attempt.
         case wait
         case end(RunOutcome)

@@ -267,6 +267,7 @@ extension RunKeeper {
             runs.active[run.id]?.isAsked = true
             link.send(.ask(key))
         case .start: await start(run, link)
+        case .check: await startCheck(of: run)
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
             rows.addFirst(run)
@@ -292,6 +293,10 @@ extension RunKeeper {
     /// its start.
     func cancelAttempt(of id: String) {
         guard let entry = runs.active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
+        if entry.check != nil {
+            let key = RunKey(run: id, attempt: entry.record.attempt).check
+            return performers.warden.send(.cancel(key, reason: why.rawValue))
+        }
         performers[entry.performer].send(
             .cancel(RunKey(run: id, attempt: entry.record.attempt), reason: why.rawValue))
     }

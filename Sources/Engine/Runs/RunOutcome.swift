@@ -256,13 +256,13 @@ final class RunSpecs {
 
     /// What the files of the spec hold now; none without a spec.
     func secrets(of spec: JobSpec?) throws(RunSecrets.Unreadable) -> RunSecrets {
-        try RunSecrets(spec?.secretFiles ?? [:], read: files.readSecret)
+        try RunSecrets(spec?.filesToRead ?? [:], read: files.readSecret)
     }
 
     /// What a run that began at `start` was given from the files of its spec; nil: they may have changed since.
     func secrets(of spec: JobSpec?, givenAt start: Moment?) -> RunSecrets? {
         guard let spec else { return nil }
-        for path in spec.secretFiles.values {
+        for path in spec.filesToRead.values {
             // They are read shortly before the attempt begins.
             guard let start, let changed = try? files.changeTime(path),
                 changed < start - RunSecrets.leastAge

@@ -125,6 +125,9 @@ struct ActiveRuns {
         return entry.record
     }
 
+    /// The runs whose work is being checked.
+    var checked: [String] { runs.filter { $0.value.check != nil }.map(\.key) }
+
     /// A new connection: the performer has reported nothing yet.
     func forgetConnection(to performer: PerformerKind) {
         for run in runs.values where run.performer == performer {
@@ -180,6 +183,9 @@ final class ActiveRun {
     var isLeaving = false
     /// Whether its attempt has ended, and what follows is not decided yet, because the ledger can't be read.
     var isUndecided = false
+
+    /// What checks its work, which has ended well; nil: nothing does now.
+    var check: RunCheck?
 
     /// A run whose turn it is and that the next commit will claim.
     init(

@@ -131,7 +131,10 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         case .mask: placeholder = "octal"
         case .duration: placeholder = "duration"
         case .botName: (placeholder, completion) = ("bot", Completions.bots)
-        default: if row.key == "concurrency.key" { placeholder = "key[=max]" }
+        case .list: placeholder = "list"
+        default:
+            if row.key == "concurrency.key" { placeholder = "key[=max]" }
+            if row.key == "url.url" { placeholder = "address" }
         }
         let standard = row.standard.map { "\(row.doc.dropLast()) (default: \(row.form.words($0)))." }
         return Option<JSON?>(

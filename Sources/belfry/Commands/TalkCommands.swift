@@ -5,6 +5,7 @@ import Glibc
 import Host
 import Ledger
 import TerminalView
+import Tracking
 
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -165,7 +166,18 @@ struct MessageShowCommand: ParsableCommand {
         screen.field("reactions", message.reactions?.joined(separator: " "))
         for file in message.attachments ?? [] { screen.field("file", "\(file.name) (\(file.bytes) bytes)") }
         screen.print("")
-        for line in PlainText.lines(message.text) { screen.print(line) }
+        for line in MessageText.lines(of: message, on: screen) { screen.print(line) }
+    }
+}
+
+/// What a message says.
+enum MessageText {
+    /// Its lines: of a bot's own as Markdown on a terminal, else as they were written, so that a file gets the source.
+    static func lines(of message: WireMessage, on screen: Screen) -> [String] {
+        guard message.from == "bot", message.bot != "belfry", screen.columns != nil else {
+            return PlainText.lines(message.text)
+        }
+        return Markdown(message.text).lines(for: TerminalPlace(screen.traits))
     }
 }
 

@@ -25,10 +25,11 @@ enum JobText {
         }
     }
 
-    /// The command as a shell would take it, the shell text, or the prompt.
+    /// The command as a shell would take it, the shell text, the prompt, or the request.
     static func action(_ job: WireJob) -> String {
         if let shell = job.shell { return shell }
         if let prompt = job.prompt { return "asks \(job.bot): \(prompt)" }
+        if let url = job.url { return "\(job.method ?? "GET") \(url)" }
         return (job.command ?? []).map(quoted).joined(separator: " ")
     }
 

@@ -9,9 +9,7 @@ enum LaterVersion {
     ]
 
     private static let flags: [String: Set<String>] = [
-        "job add": ["--url"],
-        "job edit": ["--url"],
-        "notify": ["--action", "--wait"],
+        "notify": ["--action", "--wait"]
     ]
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.
