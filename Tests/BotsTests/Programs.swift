@@ -146,6 +146,16 @@ struct SteadyClock: WallClock {
         #expect(scene.phases.last == "writing")
     }
 
+    @Test func `leaves what it printed beside its reply, until the run is removed`() async throws {
+        let scene = try await ProgramScene(.claude, Self.claude)
+        _ = try await scene.reply()
+        let files = [".raw", ".err"].map { scene.output + $0 }
+        #expect(files.map { PathContent(at: $0) } == [.file, .file])
+        ReplyFiles.remove(besides: scene.output)
+        #expect(files.map { PathContent(at: $0) } == [.nothing, .nothing])
+        #expect(PathContent(at: scene.output) == .file)
+    }
+
     @Test func `may take the prompt as an argument`() async throws {
         var contact = BotInUse(nil)
         contact.program = BotProgram(.text, command: ["printf", "%s|%s", "--", BotProgram.promptWord])
