@@ -66,7 +66,7 @@ import Testing
     @Test(arguments: [
         ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"],
         ["pin", "x"], ["silence", "list"],
-        ["bot", "add", "x"], ["bot", "rm", "x"], ["bot", "test", "x"], ["notify", "x", "--wait"],
+        ["bot", "add", "x"], ["bot", "rm", "x"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
     ])
     func `belongs to a later version`(words: [String]) async throws {

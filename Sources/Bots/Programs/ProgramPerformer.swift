@@ -198,7 +198,7 @@ package final class ProgramPerformer: Performer {
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
         let path = prompt.output.path
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
-        let call = program.call(prompt.text, home: home, folder: order.folder)
+        let call = program.call(prompt.conversation, home: home, folder: order.folder)
         order.work = .command(call.words)
         order.stdin = call.input.map { .text(Array($0.utf8)) } ?? .none
         order.timeout = prompt.timeout ?? Self.patience
@@ -210,5 +210,14 @@ package final class ProgramPerformer: Performer {
             order.environment[name] = key
         }
         return (order, note)
+    }
+}
+
+extension PromptOrder {
+    /// What was said before and what is asked now, as one text: each call of a program begins a new session.
+    fileprivate var conversation: String {
+        guard !earlier.isEmpty else { return text }
+        let said = earlier.map { ($0.isOfBot ? "You: " : "Person: ") + $0.text }
+        return (["This was said before:"] + said + ["Reply to this:", text]).joined(separator: "\n\n")
     }
 }

@@ -144,7 +144,11 @@ struct ReplyReading {
             record.reply = progress.text
             (record.replyTitle, record.replyPriority) = (finish?.title, finish?.priority)
         }
-        if record.reply == nil { keepLastWords(of: exit) }
+        record.usage = progress.usage.map { BotUsage($0, price: nil) }
+        if record.reply == nil {
+            if !progress.text.isEmpty { record.partialReply = progress.text }
+            keepLastWords(of: exit)
+        }
         record.outputBytes = file?.count ?? 0
         record.outputTail =
             record.reply == nil

@@ -156,7 +156,7 @@ struct Outlook {
     var isPrompt: Bool {
         switch spec?.action {
         case .prompt: true
-        case .command, .shell, nil: false
+        case .command, .shell, .url, nil: false
         }
     }
 }

@@ -77,8 +77,8 @@ struct BotTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Tests step by step whether a bot can be asked.",
         discussion: """
-            Tries the provider's address, connection and certificate, the key, and whether the model is there.
-            Exits 0 when all of it works, 1 with the step that failed.
+            Tries the provider's address, connection and certificate, the key, and
+            whether the model is there. Exits 0 if all steps work, 1 if one fails.
 
               belfry bot test sage
               belfry bot test sage --ask
