@@ -136,8 +136,9 @@ let suites: [Target] = [
     suite(
         "APITests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API", "APIClient", "APIServer",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "LedgerSQLite", "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API",
+            "APIClient", "APIServer",
             "TestSupport", "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(

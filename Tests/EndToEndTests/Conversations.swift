@@ -85,6 +85,32 @@ import Testing
         try await until { try await texts(belfry).last == "bot: ok" }
     }
 
+    @Test func `answers many messages ten at a time, and none that was withdrawn`() async throws {
+        let part = #"data: {"choices":[{"index":0,"delta":{"content":"one"}}]}"# + "\n\n"
+        let server = try await ProviderServer(.init(part, then: .hang), .init(Self.chat("ok")))
+        let belfry = try await Belfry.start(config(server))
+        try await belfry.run("run", "news")
+        _ = try await server.request()
+        try await belfry.run("send", "sage", "withdrawn")
+        try await until { try await !belfry.json("runs", "sage.reply").list.isEmpty }
+        try await belfry.run("run", "cancel", "sage.reply")
+        for number in 1...12 { try await belfry.run("send", "sage", "number \(number)") }
+        try await belfry.run("run", "cancel", "news")
+        try await until { try await texts(belfry).filter { $0 == "bot: ok" }.count == 2 }
+        var requests: [String] = []
+        while requests.count < 2 {
+            let line = try await server.line()
+            if line != "left" { requests.append(line) }
+        }
+        // What was withdrawn comes with what was said next.
+        #expect(requests[0].contains(">withdrawn<") && requests[0].contains(">number 9<"))
+        #expect(!requests[0].contains(">number 10<"))
+        #expect(requests[1].contains(">number 12<"))
+        #expect(
+            try await belfry.json("runs", "sage.reply").list.map { $0["state"].text }
+                == ["completed", "completed", "canceled"])
+    }
+
     @Test func `loses and doubles nothing when the daemon is killed`() async throws {
         let part = #"data: {"choices":[{"index":0,"delta":{"content":"The first half"}}]}"# + "\n\n"
         let server = try await ProviderServer(.init(part, then: .hang), .init(Self.chat("All of it.")))
@@ -106,6 +132,8 @@ import Testing
         #expect(asked.code == 1 && asked.errors.contains("sage did not reply: sage: 127.0.0.1 "))
         _ = try await server.request()
         #expect(try await belfry.run("ask", "sage", "Two?").text == "Both.\n")
+        let again = try await belfry.run("run", "retry", "sage.reply#1")
+        #expect(again.errors.contains("answered what people said to sage") && again.code != 0)
         let last = try turns(try await server.request())
         #expect(last.count == 1 && last[0].contains(">One?<") && last[0].contains(">Two?<"))
     }
@@ -126,6 +154,7 @@ import Testing
         let unknown = try await belfry.run("ask", "opps", "hello")
         #expect(unknown.code == 4 && unknown.errors.contains("Did you mean \"ops\"?"))
         #expect(try await belfry.run("send", "ops", " ").code == 2)
+        #expect(try await belfry.run("bot", "reset", "nobody").code == 4)
     }
 
     // MARK: Sessions

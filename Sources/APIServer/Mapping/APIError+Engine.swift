@@ -47,6 +47,10 @@ extension APIError {
                 .notRepeatable,
                 "\(run) was a command of belfry exec, whose environment and terminal are never stored",
                 hint: "Run the command again where they are.")
+        case .answered(let run, let bot):
+            self.init(
+                .notRepeatable, "\(run) answered what people said to \(bot)",
+                hint: "Say it again: belfry send \(bot) TEXT")
         case .notAllowed(let entry, let state, let channel):
             self.init(
                 .entrySettled, "the outbox entry \(entry) is \(state)",

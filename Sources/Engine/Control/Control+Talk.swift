@@ -129,15 +129,9 @@ extension Control {
 
     private func reply(to id: String) async throws(EngineError) -> SaidReply {
         try await read { () async throws(LedgerError) in
-            guard let record = try await ledger.message(id: id) else { return SaidReply() }
-            if let run = record.askedRun {
-                return SaidReply(
-                    run: try await ledger.run(id: run), message: try await ledger.message(id: run))
-            }
-            let job = ReplyRun.job(of: record.message.bot)
-            let asked = try await ledger.run(job: job, cause: RunCause.reply(id))
-            // It waits for its turn, and what it is given is decided then; or it never had one.
-            return SaidReply(run: asked.flatMap { $0.state.isEnded ? $0 : nil })
+            guard let run = try await ledger.message(id: id)?.askedRun else { return SaidReply() }
+            // A run says one message, of its own id.
+            return SaidReply(run: try await ledger.run(id: run), message: try await ledger.message(id: run))
         }
     }
 

@@ -115,6 +115,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case notEnded(run: String)
     /// The run was a wrapped command, whose environment and terminal are not kept.
     case notRepeatable(run: String)
+    /// The run answered what people said to a bot.
+    case answered(run: String, bot: String)
     /// The entry is in a state that does not allow it; the channel is named when trying that one helps.
     case notAllowed(entry: String, state: String, channel: String? = nil)
     /// The entry waits for a channel that is not in the configuration.

@@ -62,8 +62,13 @@ struct RunDecider {
         var move = RunMove(run, from: [.scheduled, .queued], to: outcome.state, reason: outcome.reason)
         move.endedAt = now
         let fact = outcome.fact(of: Fact.Run(run), message: message)
-        return RunStep(
+        var step = RunStep(
             run: run, move: move, events: [NewEvent(fact, at: now)], effects: [.end(outcome)])
+        // It was to answer all that was said: nothing of it asks for another run, and it comes with what is said next.
+        if let thread = run.spec?.thread {
+            step.talk = [.giveMessages(bot: run.bot, thread: thread, run: run.id, through: .max, at: now)]
+        }
+        return step
     }
 
     // MARK: What the performer reports

@@ -71,9 +71,8 @@ package actor ReplyKeeper: Keeper {
 
     private func ask(_ thread: UnaskedThread) async throws(LedgerError) {
         let spec = JobSpec(replyIn: thread.thread, of: thread.bot)
-        let cause = RunCause.reply(thread.newest)
-        // A person withdrew it, or it failed before it began: the next message asks again.
-        guard try await ledger.run(job: spec.name, cause: cause) == nil else { return }
+        // Neither alone: of many messages the first run answers only the oldest.
+        let cause = RunCause.reply(thread.newest, from: thread.first)
         do throws(EngineError) {
             _ = try await slots.request(
                 RequestedRun(job: spec.name, kind: .reply, cause: cause, spec: spec))
@@ -119,8 +118,8 @@ package enum ReplyRun {
 }
 
 extension RunCause {
-    /// A message of a person.
-    static func reply(_ message: String) -> String { "reply:\(message)" }
+    /// What a person said, up to a message and from a row.
+    static func reply(_ message: String, from row: Int64) -> String { "reply:\(message):\(row)" }
 }
 
 extension JobSpec {

@@ -100,12 +100,15 @@ package struct ReactionRecord: Hashable, Sendable {
 package struct UnaskedThread: Hashable, Sendable {
     package var bot: String
     package var thread: String
-    /// The id of the newest such message.
+    /// The row of the oldest such message.
+    package var first: Int64
+    /// The id of the newest.
     package var newest: String
 
-    package init(bot: String, thread: String, newest: String) {
+    package init(bot: String, thread: String, first: Int64, newest: String) {
         self.bot = bot
         self.thread = thread
+        self.first = first
         self.newest = newest
     }
 }

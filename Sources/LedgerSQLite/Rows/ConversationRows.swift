@@ -146,13 +146,18 @@ extension ConversationRows {
     }
 
     static func unasked(in database: Database) throws(StoreFailure) -> [UnaskedThread] {
-        // The id is that of the row with the highest number: SQLite, "Bare columns in an aggregate query".
         try Prepared(
             """
-            SELECT bot, thread, id, max(number) FROM message INDEXED BY message_unasked
-            WHERE author = 'user' AND asked_run IS NULL GROUP BY bot, thread
+            SELECT open.bot, open.thread, open.oldest, message.id FROM (
+                SELECT bot, thread, min(number) AS oldest, max(number) AS latest
+                FROM message INDEXED BY message_unasked
+                WHERE author = 'user' AND asked_run IS NULL GROUP BY bot, thread) AS open
+            JOIN message ON message.number = open.latest ORDER BY open.bot, open.thread
             """, in: database
-        ).all { row in UnaskedThread(bot: row.text(), thread: row.text(), newest: row.text()) }
+        ).all { row in
+            UnaskedThread(
+                bot: row.text(), thread: row.text(), first: row.integer(), newest: row.text())
+        }
     }
 
     static func newReactions(

@@ -13,7 +13,7 @@ import Tracking
 
     private func run(_ id: String = "r", attempt: Int = 1, _ state: RunState = .queued) -> RunRecord {
         var run = RunRecord(
-            id: id, job: spec.name, bot: "sage", kind: .reply, cause: RunCause.reply("m"),
+            id: id, job: spec.name, bot: "sage", kind: .reply, cause: RunCause.reply("m", from: 1),
             state: state,
             queuedAt: at("10:00:00"), revision: 0)
         run.spec = spec
@@ -77,6 +77,11 @@ import Tracking
         #expect(step.post?.message.thread == "main" && step.post?.message.text == "Yes.")
         record.reply = "<internal>nothing to say</internal>"
         #expect(talk(decider.ended(run(.running), record, outlook: outlook)) == ["answerMessages sage/main"])
+    }
+
+    @Test func `takes what it was to answer with it when it never begins`() {
+        let decider = RunDecider(boot: "b")
+        #expect(talk(decider.withdrawn(run(), at: at("10:00:01"))) == ["giveMessages sage/main to r"])
     }
 
     @Test func `rolls the cursor back when nothing was said, and keeps what was`() {

@@ -18,8 +18,8 @@ import Timeline
             ])
             #expect(
                 try await ledger.unaskedThreads() == [
-                    UnaskedThread(bot: "sage", thread: "b", newest: "m4"),
-                    UnaskedThread(bot: "sage", thread: "main", newest: "m2"),
+                    UnaskedThread(bot: "sage", thread: "b", first: 4, newest: "m4"),
+                    UnaskedThread(bot: "sage", thread: "main", first: 1, newest: "m2"),
                 ])
             let first = try await ledger.said(bot: "sage", thread: "main", after: 0, limit: 9)
             #expect(first.map(\.record.message.id) == ["m1", "m2"])

@@ -152,10 +152,15 @@ extension ModelLedger: TalkReading {
     }
 
     func unaskedThreads() -> [UnaskedThread] {
-        let open = messages.filter { $0.message.author == .user && $0.askedRun == nil }.map(\.message)
-        let newest = Dictionary(open.map { ($0.itemKey, $0) }) { $1 }.values
-        return newest.map { UnaskedThread(bot: $0.bot, thread: $0.thread, newest: $0.id) }
-            .sorted { ($0.bot, $0.thread) < ($1.bot, $1.thread) }
+        let open = messages.enumerated().filter {
+            $0.element.message.author == .user && $0.element.askedRun == nil
+        }
+        let threads = Dictionary(grouping: open) { $0.element.message.itemKey }.values
+        return threads.compactMap { said in
+            guard let first = said.first, let last = said.last?.element.message else { return nil }
+            return UnaskedThread(
+                bot: last.bot, thread: last.thread, first: Int64(first.offset + 1), newest: last.id)
+        }.sorted { ($0.bot, $0.thread) < ($1.bot, $1.thread) }
     }
 
     func newReactions(bot: String, thread: String) -> [ReactionRecord] {
