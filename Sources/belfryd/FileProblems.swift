@@ -97,11 +97,16 @@ extension MachineLook {
 
     private static func programFault(_ word: String, of spec: JobSpec) -> String? {
         let own = spec.process?.user == nil ? Machine.environment["PATH"] : nil
-        return programFault(word, in: spec.directory, path: spec.environment["PATH"] ?? own ?? standardPath)
+        let whose =
+            spec.environment["PATH"] != nil ? "the job's" : own == nil ? "the user's" : "the service's"
+        return programFault(
+            word, in: spec.directory, path: spec.environment["PATH"] ?? own ?? standardPath, whose: whose)
     }
 
     /// Why the program that `word` names, in a folder or one of `path`, can't be run; nil: it can.
-    static func programFault(_ word: String, in folder: String? = nil, path: String? = nil) -> String? {
+    static func programFault(
+        _ word: String, in folder: String? = nil, path: String? = nil, whose: String = "the service's"
+    ) -> String? {
         if word.contains("/") {
             let folder = folder ?? Machine.environment["HOME"] ?? "/"
             switch PathContent(at: word.hasPrefix("/") ? word : folder + "/" + word) {
@@ -117,8 +122,6 @@ extension MachineLook {
         if found.contains(.file) || found.contains(.folder) {
             return "the program \"\(word)\" is not executable"
         }
-        let whose =
-            spec.environment["PATH"] != nil ? "the job's" : own == nil ? "the user's" : "the service's"
         return "there is no program \"\(word)\" in \(whose) PATH"
     }
 }
