@@ -8,6 +8,11 @@ import Testing
 
     private func marked(_ text: String) -> String { Markdown(text).text(for: MarkupPlace(hasLinks: true)) }
 
+    @Test func `keeps the columns of plain lines`() {
+        let text = "Deploy:\n  nodes  12\n  errors  0"
+        #expect(plain(text) == text && marked(text) == text)
+    }
+
     @Test func `is read as blocks`() {
         let text = """
             # Report ##

@@ -122,7 +122,8 @@ private struct MarkdownBlocks {
             return lines.append(rest)
         }
         if kind == .none { begin(.paragraph) }
-        lines.append(text)
+        // Lines of plain text are often columns.
+        lines.append(kind == .paragraph ? line : text)
     }
 
     mutating func finish() -> [Markdown.Block] {
