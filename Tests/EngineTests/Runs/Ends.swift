@@ -127,6 +127,7 @@ import WardenProtocol
             let said = "revision 4 of its job is not in the ledger"
             #expect(try await scene.events(of: run).first?.message == said)
             #expect(run.live?.message == said && run.live?.state == .failed)
+            try await scene.left(run)
             #expect(await scene.board.states().isEmpty)
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)
         }

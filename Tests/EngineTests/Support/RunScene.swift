@@ -144,8 +144,12 @@ struct RunScene {
     ///
     /// The run that it waits for has left the board as well: that follows its commit.
     func settled() async throws {
-        let last = try await end(of: queue("true"))
-        for await _ in board.taps() where await board.state(of: last.id) == nil { return }
+        try await left(end(of: queue("true")))
+    }
+
+    /// Waits until a run has left the board: that follows the commit of its end.
+    func left(_ run: RunRecord) async throws {
+        for await _ in board.taps() where await board.state(of: run.id) == nil { return }
         throw CancellationError()
     }
 
