@@ -16,7 +16,8 @@ package enum Shell {
         }
     }
 
-    /// As the other one, for tests that are not asynchronous: blocks the calling thread.
+    /// As the other one, for tests that are not asynchronous: blocks the calling thread, so `text` must not wait for
+    /// anything that the test itself keeps running.
     @discardableResult
     package static func run(_ text: String, in folder: String = "/") throws(HostError) -> Int32 {
         exitCode(of: try start(text, in: folder))

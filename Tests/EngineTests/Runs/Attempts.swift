@@ -250,7 +250,7 @@ import Tracking
             let run = try await scene.queueStored(failing)
             try await scene.run(run) { $0.state == .running }
             try await scene.change("ALTER TABLE job RENAME TO away")
-            try scene.write("go")
+            try await scene.write("go")
             while await scene.clock.nextSleeper() != scene.clock.now + .seconds(1) {}
             #expect(try await scene.ledger.run(id: run.id)?.state == .running)
             try await scene.change("ALTER TABLE away RENAME TO job")
@@ -291,7 +291,7 @@ import Tracking
             // It was refused, and waits once more.
             try await scene.run(run) { $0.state == .queued && $0.token > waiting.token }
             #expect(try await scene.ledger.attempts(of: run.id).map(\.n) == [1])
-            try scene.write("go")
+            try await scene.write("go")
             let left = try #require(try scene.lines(of: "left").first)
             try #require(
                 try await Shell.run("timeout 30 sh -c 'while kill -0 \(left) 2>/dev/null; do :; done'") == 0)

@@ -101,11 +101,11 @@ import Tracking
             let check = ["sh", "-c", "read line < ../go; grep -q 42 && [ $BELFRY_JOB = made ]"]
             let good = try await scene.queue(spec("echo 42") { $0.command = check })
             try await scene.live(good) { $0.phase == "checking" && $0.state == .running }
-            try scene.write("go")
+            try await scene.write("go")
             #expect(try await scene.end(of: good).state == .completed)
             let bad = try await scene.queue(spec("echo 41") { $0.command = check })
             try await scene.live(bad) { $0.phase == "checking" }
-            try scene.write("go")
+            try await scene.write("go")
             let failed = try await scene.end(of: bad)
             #expect(failed.reason == .ensure)
             #expect(failed.live?.message?.hasSuffix("failed with exit code 1") == true)
@@ -140,13 +140,13 @@ import Tracking
         try home.makePipe("go")
         try await RunScene.run(in: home) { scene in
             let queued = try await scene.queueStored(job)
-            try home.waitForLines(2, in: "count")
+            try await home.waitForLines(2, in: "count")
             run = try await scene.run(queued) { $0.live?.workEnd != nil }
         }
         let before = try #require(run)
         try await RunScene.run(in: home, incarnation: 2) { scene in
             try await scene.live(before) { $0.phase == "checking" }
-            try home.release("go")
+            try await home.release("go")
             #expect(try await scene.end(of: before).state == .completed)
             // The warden knew of the check: it went on.
             #expect(try home.lines(of: "count") == ["once", "check"])
@@ -172,7 +172,7 @@ import Tracking
         let before = try #require(run)
         try await scene(2) { scene in
             try await scene.live(before) { $0.phase == "checking" }
-            try home.release("go")
+            try await home.release("go")
             let ended = try await scene.end(of: before)
             #expect(ended.state == .completed && ended.live?.workEnd == nil)
         }

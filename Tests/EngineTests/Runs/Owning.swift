@@ -18,7 +18,7 @@ import Tracking
             var adoption = RunMove(running, from: [.running], to: .running)
             adoption.nextToken = running.token + 1
             try await scene.ledger.commit([.moveRun(adoption)])
-            try scene.write("go")
+            try await scene.write("go")
             let ended = try await scene.end(of: run)
             // The keeper's first word was refused: it has read the row and become its owner once more.
             #expect(ended.state == .failed && ended.exitCode == 4 && ended.token == running.token + 2)

@@ -21,7 +21,7 @@ import Tracking
             let live = try await scene.live(run) { $0.progress != nil }
             #expect(live.progress == 0.3 && live.message == "packing" && live.phase == "pack")
             #expect(live.state == .running && live.task.run == run.name)
-            try scene.write("go")
+            try await scene.write("go")
             let ended = try await scene.end(of: run)
             #expect(ended.live?.progress == 1 && ended.live?.state == .completed)
             // Progress is no event.
@@ -36,7 +36,7 @@ import Tracking
             let run = try await scene.queue(saying(words))
             let live = try await scene.live(run) { $0.progress != nil }
             #expect(live.progress == 0.42)
-            try scene.write("go")
+            try await scene.write("go")
             _ = try await scene.end(of: run)
         }
     }
@@ -66,9 +66,9 @@ import Tracking
             #expect(blocked.live?.blockedKind == .permission)
             let event = try #require(try await scene.events(of: run).last)
             #expect(event.type == .runBlocked && event.reason == "permission")
-            try scene.write("go")
+            try await scene.write("go")
             try await scene.run(run) { $0.state == .running }
-            try scene.write("on")
+            try await scene.write("on")
             _ = try await scene.end(of: run)
             #expect(try await scene.eventTypes(of: run) == [.runStarted, .runBlocked, .runCompleted])
         }
@@ -85,9 +85,9 @@ import Tracking
             scene.clock.advance(by: .seconds(3600))
             let stalled = try await scene.run(run) { $0.state == .stalled }
             #expect(stalled.live?.state == .stalled)
-            try scene.write("go")
+            try await scene.write("go")
             try await scene.run(run) { $0.state == .running }
-            try scene.write("on")
+            try await scene.write("on")
             #expect(try await scene.end(of: run).state == .completed)
             // Silence is a state, not yet an event: the alert for it is another's.
             #expect(try await scene.eventTypes(of: run) == [.runStarted, .runCompleted])

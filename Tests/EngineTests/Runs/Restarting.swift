@@ -26,7 +26,7 @@ import WardenProtocol
             #expect(scene.census.isBusy(before.job))
             let live = try await scene.live(before) { $0.state == .running }
             #expect(live.progress == 0.2 && live.seq > last.seq)
-            try scene.write("go")
+            try await scene.write("go")
             let ended = try await scene.end(of: before)
             #expect(ended.state == .failed && ended.exitCode == 4 && ended.startedAt == before.startedAt)
             #expect(try await scene.eventTypes(of: before) == [.runStarted, .runFailed])
@@ -50,7 +50,7 @@ import WardenProtocol
         try SmallFile.replace(token, with: Array("another\n".utf8))
         let before = try #require(seen)
         try await RunScene.run(in: home, incarnation: 2) { scene in
-            try scene.write("go")
+            try await scene.write("go")
             let ended = try await scene.end(of: before)
             #expect(ended.exitCode == 3 && ended.outputTail == nil)
             #expect(try await scene.events(of: ended).last?.message?.contains("hunter2") != true)
@@ -68,8 +68,8 @@ import WardenProtocol
             }
             for run in runs { try await scene.run(run) { $0.state == .running } }
         }
-        for number in 0..<3 { try home.release("go\(number)") }
-        try home.waitForLines(3, in: "ran")
+        for number in 0..<3 { try await home.release("go\(number)") }
+        try await home.waitForLines(3, in: "ran")
         try await RunScene.run(in: home, incarnation: 2) { scene in
             for run in runs {
                 let ended = try await scene.end(of: run)
@@ -90,7 +90,7 @@ import WardenProtocol
                 runs.append(try await scene.run(queued) { $0.state == .running })
             }
         }
-        try home.release("go")
+        try await home.release("go")
         let pid = try #require(runs[0].process?.pid)
         // Collected by its warden, that is: until then somebody has this id.
         try #require(
@@ -101,7 +101,7 @@ import WardenProtocol
             let states = try await scene.ledger.runs(ids: Set(runs.map(\.id))).map(\.state)
             #expect(states.filter { $0.isEnded } == [.completed] && states.contains(.running))
             #expect(!scene.census.isBusy(runs[0].job) && scene.census.isBusy(runs[1].job))
-            try scene.write("stay")
+            try await scene.write("stay")
             #expect(try await scene.end(of: runs[1]).state == .completed)
         }
     }
@@ -120,7 +120,7 @@ import WardenProtocol
             #expect(try await scene.end(of: scene.queue("true")).state == .completed)
             #expect(await scene.board.state(of: before.id)?.state == .blocked)
             #expect(try await scene.ledger.run(id: before.id)?.state == .blocked)
-            try scene.write("go")
+            try await scene.write("go")
             #expect(try await scene.end(of: before).state == .completed)
             #expect(try await scene.eventTypes(of: before) == [.runStarted, .runBlocked, .runCompleted])
         }

@@ -17,7 +17,7 @@ import Tracking
             try await scene.settled()
             try await scene.change("DELETE FROM run WHERE id = '\(removed.id)'")
             for run in [first, last] {
-                try scene.write("go")
+                try await scene.write("go")
                 #expect(try await scene.end(of: run).state == .completed)
             }
         }

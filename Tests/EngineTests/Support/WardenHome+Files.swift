@@ -18,15 +18,15 @@ extension WardenHome {
     }
 
     /// Lets the job go on that reads from the pipe; waits until it does.
-    func release(_ name: String) throws {
-        try #require(try Shell.run("timeout 300 sh -c 'echo go > \(name)'", in: folder.path) == 0)
+    func release(_ name: String) async throws {
+        try #require(try await Shell.run("timeout 300 sh -c 'echo go > \(name)'", in: folder.path) == 0)
     }
 
     /// Waits until jobs have written that many lines.
-    func waitForLines(_ count: Int, in name: String) throws {
+    func waitForLines(_ count: Int, in name: String) async throws {
         let text =
             "timeout 300 sh -c 'until [ $(wc -l < \(name)) -ge \(count) ]; do sleep 0.01; done' 2>/dev/null"
-        try #require(try Shell.run(text, in: folder.path) == 0)
+        try #require(try await Shell.run(text, in: folder.path) == 0)
     }
 }
 
@@ -35,7 +35,7 @@ extension RunScene {
     func makePipe(_ name: String) throws { try home.makePipe(name) }
     /// Opens a gate that any number of jobs wait at: the file they look for.
     func open(_ name: String) throws { try Data().write(to: URL(filePath: home.folder.file(name))) }
-    func write(_ name: String) throws { try home.release(name) }
+    func write(_ name: String) async throws { try await home.release(name) }
     /// Does to the ledger's file what somebody else could.
     func change(_ statements: String) async throws {
         let status = try await Shell.run(
