@@ -40,7 +40,7 @@ let stations: [Target] = [
     effect("DBus", ["CDBus"]),
     effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
     effect("Curl", ["CCurl"]),
-    effect("WebhookChannel", ["Timeline", "Delivery", "Curl", .crypto]),
+    effect("WebhookChannel", ["Timeline", "Grouping", "Delivery", "Curl", .crypto, .logging]),
     effect("Bots", ["Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host"]),
     effect("Host", ["Timeline", "CLinux"]),
     effect(

@@ -69,9 +69,7 @@ extension ConfigurationReader {
 
     /// Why the form can't work with the secrets that were read: a fault, or what leaves the channel out.
     private func fault(in setting: ChannelSetting, _ fields: [String: Field]) -> String? {
-        guard case .http(let form) = setting.form.carrier, let fault = form.fault(in: setting.secrets) else {
-            return nil
-        }
+        guard let fault = setting.form.carrier.service?.fault(in: setting.secrets) else { return nil }
         let place = setting.secrets.keys.lazy.compactMap { fields[$0] }.first
         if !leavesOut { place?.fault(fault) }
         return fault

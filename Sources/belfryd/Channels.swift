@@ -112,6 +112,14 @@ actor Channels {
             } catch {
                 throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
             }
+        case .httpLevel(let form):
+            do {
+                return try HTTPEditor(
+                    name: setting.name, form: form, secrets: setting.secrets,
+                    userAgent: "Belfry/\(Version.text)", curl: curl, clock: clock, logger: logger)
+            } catch {
+                throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
+            }
         }
     }
 }

@@ -53,4 +53,59 @@ import Testing
             #expect(data.firstRange(of: Data("s3cr3t".utf8)) == nil, "\(file)")
         }
     }
+
+    @Test func `that edits shows a run at work until its failure rings, also when the daemon is killed meanwhile`()
+        async throws
+    {
+        let server = try await ChatServer()
+        let belfry = try Belfry()
+        try belfry.write("7:s3cr3t\n", to: "token")
+        try belfry.write(
+            """
+            channels:
+              chat:
+                kind: telegram
+                chat: 123
+                url: \(server.url)
+                token: { file: \(belfry.folder.file("token")) }
+                allow: [127.0.0.1]
+            routes:
+              - { when: [started, failed, test], to: [chat] }
+            jobs:
+              backup: { schedule: manual, shell: "echo 1/3; read line < \(belfry.folder.file("go")); exit 3" }
+            """, to: "belfry.yaml")
+        let made = unsafe mkfifo(belfry.folder.file("go"), 0o600)
+        try #require(made == 0)
+        try await belfry.start()
+        #expect(try await belfry.json("channel", "test", "chat")["outcome"].text == "delivered")
+        #expect(try await server.messages()[1]?.contains("This is a test of the channel") == true)
+        _ = try await belfry.json("run", "backup")
+        try await server.shows { $0[2]?.hasPrefix("<b>backup</b>") ?? false }
+        try await belfry.kill()
+        try await belfry.start()
+        try await Shell.run("echo go > go", in: belfry.folder.path)
+        try await server.shows { $0[3]?.hasPrefix("<b>backup failed</b>") ?? false }
+        try await server.shows { $0[2] == nil }
+        let calls = try await server.calls()
+        #expect(calls.first == "sendMessage ring" && calls.count { $0 == "sendMessage quiet" } == 1)
+        #expect(calls.suffix(2) == ["sendMessage ring", "deleteMessage"])
+        let why = try await belfry.run("why", "backup#1")
+        #expect(why.text.contains("chat") && !why.text.contains("s3cr3t"))
+    }
+
+    @Test func `that edits and refuses is a failed test, in the words of the service`() async throws {
+        let belfry = try Belfry()
+        let server = try await HookServer(["--status-plan", "403"])
+        try belfry.write("7:s3cr3t\n", to: "token")
+        try belfry.write(
+            """
+            channels:
+              chat: { kind: telegram, chat: 123, url: "\(server.url(""))", token: { file: \(belfry.folder.file("token")) }, allow: [127.0.0.1] }
+            """, to: "belfry.yaml")
+        try await belfry.start()
+        let refused = try await belfry.run("channel", "test", "chat", "--json")
+        #expect(refused.code == 1)
+        #expect(try refused.json()["outcome"].text == "failed")
+        #expect(try refused.json()["detail"].text?.contains("answered 403") == true)
+    }
 }

@@ -1,6 +1,7 @@
 import Curl
 import Delivery
 import Grouping
+import Logging
 import TestSupport
 import Testing
 import Timeline
@@ -13,6 +14,26 @@ import WebhookChannel
 
     init() throws {
         curl = try CurlMulti()
+    }
+
+    private func editor(_ url: String, chat: String = "7") throws -> HTTPEditor {
+        var values = FormValues()
+        values["url"] = .address(try HTTPAddress(url))
+        values["chat"] = .word(chat)
+        values["token"] = .secrets([.file("/x")])
+        values["allow"] = .exceptions([try AddressException("127.0.0.1")])
+        return try HTTPEditor(
+            name: "chat", form: try TelegramForm(values), secrets: FormSecrets(["token": ["1:s3cr3t"]]),
+            userAgent: "Belfry/1.0", curl: curl, clock: ManualClock(now: now), logger: Logger(label: "t"))
+    }
+
+    /// A version of the item of `backup`.
+    private func notice(_ revision: Int, _ news: JobNews, ring: Bool) -> Notice {
+        Notice(
+            item: .job("backup"), revision: revision, title: "backup \(revision)", body: "",
+            tag: "job:backup",
+            bot: "ops", category: "x-belfry.job.\(news.rawValue)", ring: ring,
+            reason: ring ? .failed : .tooSoon)
     }
 
     private func sender<Form: HTTPForm>(
@@ -75,9 +96,64 @@ import WebhookChannel
         #expect(!sender.identity.contains("s3cr3t"))
     }
 
+    @Test func `that edits shows work in one message, and what rings in another`() async throws {
+        let server = try await ChatServer()
+        let editor = try editor(server.url)
+        let work = try await editor.show(notice(1, .started, ring: false), replacing: nil)
+        let more = try await editor.show(notice(2, .progress, ring: false), replacing: work)
+        #expect(work.id == "started 1" && more.id == "progress 1")
+        #expect(try await server.messages() == [1: "<b>backup 2</b>"])
+        let failed = try await editor.show(notice(3, .failed, ring: true), replacing: more)
+        #expect(try await server.messages() == [2: "<b>backup 3</b>"])
+        // Another failure that does not ring changes what is there; one that rings leaves the old one in the history.
+        let again = try await editor.show(notice(4, .failed, ring: false), replacing: failed)
+        #expect(again == failed)
+        let next = try await editor.show(notice(5, .recovered, ring: true), replacing: again)
+        #expect(try await server.messages() == [2: "<b>backup 4</b>", 3: "<b>backup 5</b>"])
+        await editor.close(next)
+        #expect(try await server.messages().count == 2)
+        let last = try await editor.show(notice(6, .started, ring: false), replacing: nil)
+        await editor.close(last)
+        #expect(try await server.messages().count == 2)
+    }
+
+    @Test func `that edits posts again what somebody has deleted, and what was never there`() async throws {
+        let server = try await ChatServer()
+        let editor = try editor(server.url)
+        let shown = try await editor.show(notice(1, .failed, ring: true), replacing: nil)
+        try await server.delete(1)
+        let again = try await editor.show(notice(2, .failed, ring: false), replacing: shown)
+        #expect(again != shown)
+        #expect(try await server.messages() == [2: "<b>backup 2</b>"])
+        // Its text is the same: that is shown already.
+        _ = try await editor.show(notice(2, .failed, ring: false), replacing: again)
+        #expect(try await server.messages() == [2: "<b>backup 2</b>"])
+    }
+
+    @Test func `that edits is tried again when nobody answers, and shows no secret`() async throws {
+        let server = try await ChatServer()
+        let url = server.url
+        await server.stop()
+        await #expect {
+            _ = try await editor(url).show(notice(1, .failed, ring: true), replacing: nil)
+        } throws: { error in
+            guard case .retry(.connectFailed, _, let detail, _) = error as? DeliveryError else {
+                return false
+            }
+            return !detail.contains("s3cr3t")
+        }
+        let refusing = try await HookServer(["--status-plan", "403", "--echo-path"])
+        await #expect {
+            _ = try await editor(refusing.url("")).show(notice(1, .failed, ring: true), replacing: nil)
+        } throws: { error in
+            guard case .giveUp(.rejected, let detail, 403) = error as? DeliveryError else { return false }
+            return !detail.contains("s3cr3t")
+        }
+    }
+
     @Test func `is another one in another chat`() throws {
         func identity(_ chat: String) throws -> String {
-            try sender(TelegramForm.self, ["chat": .word(chat)], secrets: ["token": ["1:abc"]]).identity
+            try editor("https://api.telegram.org", chat: chat).identity
         }
         #expect(try identity("1") == identity("1"))
         #expect(try identity("1") != identity("2"))

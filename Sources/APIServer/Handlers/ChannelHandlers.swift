@@ -43,9 +43,10 @@ extension DaemonHandler {
                 control.channels[name]?.lastError.map { "; the channel's last known error: \($0)" } ?? ""
             let waited = Duration.seconds((control.clock.sinceBoot - startedAt).components.seconds).text
             let what =
-                channel.kind.isLevel
+                channel.kind == DesktopForm.kind
                 ? "nobody has shown it after \(waited); it is shown when a notification server is there"
-                : "no answer after \(waited); it is sent when its turn comes, see: belfry outbox"
+                : "no answer after \(waited); it is sent when its turn comes"
+                    + (channel.kind.isLevel ? "" : ", see: belfry outbox")
             test.detail = what + last
         }
         return test
@@ -84,7 +85,13 @@ extension DaemonHandler {
     private func shown(on channel: String, since start: Moment) async throws(APIError) -> WireChannelTest {
         let key = ItemKey.thread(bot: "belfry", thread: "test \(channel)")
         let surface = try await reading(await control.ledger.surface(channel: channel, item: "\(key)"))
-        guard let surface, surface.wantedAt >= start, surface.shown >= surface.wanted else {
+        guard let surface, surface.wantedAt >= start else {
+            return WireChannelTest(channel: channel, outcome: Self.pending)
+        }
+        if surface.refused >= surface.wanted {
+            return WireChannelTest(channel: channel, outcome: "failed", detail: surface.refusal)
+        }
+        guard surface.shown >= surface.wanted else {
             return WireChannelTest(channel: channel, outcome: Self.pending)
         }
         return WireChannelTest(channel: channel, outcome: "delivered", detail: "shown")

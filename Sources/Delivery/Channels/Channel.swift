@@ -75,6 +75,37 @@ package protocol LevelChannel: Channel {
 
     /// What the channel reports, in order, for one reader, from ``run()`` on.
     var signals: AsyncStream<SurfaceSignal> { get }
+
+    /// What it is worth to show late, and how often.
+    var manner: SurfaceManner { get }
+}
+
+extension LevelChannel {
+    /// That of a screen.
+    package var manner: SurfaceManner { .screen }
+}
+
+/// How late something is still shown on a level channel, and how often it changes there.
+package struct SurfaceManner: Hashable, Sendable {
+    /// What was wanted longer ago is shown without a ring; nil: it rings however late it is.
+    package let ringsWithin: Duration?
+    /// What was wanted longer ago is not brought up any more; nil: it always is.
+    package let showsWithin: Duration?
+    /// The pause between two versions of a run at work.
+    package let pace: Duration
+
+    /// Whether what was wanted `age` ago still rings.
+    package func rings(after age: Duration) -> Bool { ringsWithin.map { age < $0 } ?? true }
+
+    /// Whether what was wanted `age` ago is still brought up.
+    package func shows(after age: Duration) -> Bool { showsWithin.map { age < $0 } ?? true }
+
+    /// Somebody sits before it: old news are no news.
+    package static let screen = SurfaceManner(
+        ringsWithin: .seconds(300), showsWithin: .seconds(12 * 3600), pace: .zero)
+    /// Somebody comes back to it: a failure of the night is wanted in the morning. Services limit edits to about twenty
+    /// a minute.
+    package static let history = SurfaceManner(ringsWithin: nil, showsWithin: nil, pace: .seconds(10))
 }
 
 /// What a level channel reports on its own account.

@@ -48,8 +48,19 @@ package struct ChannelKind: Hashable, Sendable {
 package enum FormCarrier: Sendable {
     /// Calls of the notification server on the session bus.
     case desktop(DesktopForm)
-    /// Requests by HTTP.
+    /// Requests by HTTP, each thing once.
     case http(any HTTPForm)
+    /// Requests by HTTP that edit in place.
+    case httpLevel(any HTTPLevelForm)
+
+    /// The form where it speaks HTTP.
+    package var service: (any HTTPService)? {
+        switch self {
+        case .desktop: nil
+        case .http(let form): form
+        case .httpLevel(let form): form
+        }
+    }
 }
 
 /// The forms there are.

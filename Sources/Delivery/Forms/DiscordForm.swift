@@ -3,9 +3,9 @@ import Tracking
 
 /// A webhook of a Discord channel.
 ///
-/// - Source: Discord's documentation, "Execute Webhook", "Embed limits", "Error messages".
-package struct DiscordForm: HTTPForm {
-    package static let kind = ChannelKind("discord", isLevel: false)
+/// - Source: Discord's documentation, "Execute Webhook", "Edit Webhook Message", "Embed limits", "Error messages".
+package struct DiscordForm: HTTPLevelForm {
+    package static let kind = ChannelKind("discord", isLevel: true)
     package static let fields =
         PostAddress.fields(
             "Discord", host: "https://discord.com", example: "https://discord.com/api/webhooks/1/XXXX")
@@ -18,14 +18,31 @@ package struct DiscordForm: HTTPForm {
         reach = try PostAddress.reach(values, usual: "https://discord.com")
     }
 
-    package func render(_ bulletin: Bulletin) -> [UInt8] {
-        let notice = bulletin.notice
+    package func request(_ step: LevelStep, secrets: FormSecrets) -> HTTPRequest {
+        let address = PostAddress.text(secrets)
+        let (path, query) = address.divided(at: "?")
+        switch step {
+        // Waits until the message is stored, so that a refusal is one.
+        case .post(let notice, let now):
+            let url = address + (query.isEmpty ? "?" : "&") + "wait=true"
+            return HTTPRequest(url: url, headers: [.json], body: body(of: notice, at: now))
+        case .edit(let notice, let now, let id):
+            return HTTPRequest(
+                method: "PATCH", url: "\(path)/messages/\(PercentText.segment(id))\(query)", headers: [.json],
+                body: body(of: notice, at: now))
+        case .remove(let id):
+            return HTTPRequest(
+                method: "DELETE", url: "\(path)/messages/\(PercentText.segment(id))\(query)", body: [])
+        }
+    }
+
+    private func body(of notice: Notice, at now: Moment) -> [UInt8] {
         let body = FormText.fit(notice.body, to: Self.longestText, as: .markdown)
         let embed = JSON.object([
             "title": .string(FormText.fit(notice.title, to: Self.longestTitle, as: .markdown)),
             "description": body.isEmpty ? nil : .string(body),
-            "color": .int(bulletin.colour),
-            "timestamp": .string(bulletin.at.iso8601),
+            "color": .int(notice.mood.colour),
+            "timestamp": .string(now.iso8601),
         ])
         // Nobody is called by a text that a bot wrote.
         return JSON.object([
@@ -37,11 +54,10 @@ package struct DiscordForm: HTTPForm {
 
     package func fault(in secrets: FormSecrets) -> String? { PostAddress.fault(in: secrets, on: reach) }
 
-    /// Waits until the message is stored, so that a refusal is one.
-    package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {
-        let address = PostAddress.text(secrets)
-        let url = address + (address.contains("?") ? "&" : "?") + "wait=true"
-        return HTTPRequest(url: url, headers: [.json], body: parcel.body)
+    package func remote(in answer: HTTPAnswer) -> String? { answer.json?["id"]?.text }
+
+    package func isLost(_ answer: HTTPAnswer) -> Bool {
+        answer.status == 404 && answer.json?["code"]?.int == Self.unknownMessage
     }
 
     package func judge(_ answer: HTTPAnswer) -> DeliveryError? {
@@ -68,6 +84,7 @@ package struct DiscordForm: HTTPForm {
         return nil
     }
 
+    private static let unknownMessage = 10008
     /// Characters of an embed's title.
     private static let longestTitle = 256
     /// Characters of an embed's description.
@@ -83,4 +100,12 @@ package struct DiscordForm: HTTPForm {
         220001: "a forum needs a thread: add ?thread_id=ID to the address in the file",
         30046: "too many edits of old messages",
     ]
+}
+
+extension String {
+    /// What stands before the first `mark`, and the rest with it, which is empty where there is none.
+    fileprivate func divided(at mark: Character) -> (String, String) {
+        guard let place = firstIndex(of: mark) else { return (self, "") }
+        return (String(self[..<place]), String(self[place...]))
+    }
 }

@@ -1,7 +1,7 @@
-/// A form that is sent by HTTP: it says what to send and what the answer means, and the sender does the rest.
-///
-/// The rest is connections, TLS, the address guard, signatures, redirects (never followed), `Retry-After` and limits.
-package protocol HTTPForm: EdgeForm {
+package import Timeline
+
+/// A form whose requests go out by HTTP, whether its things are sent once or edited in place.
+package protocol HTTPService: ChannelForm {
     /// Whom its requests may reach, and how long they may take.
     var reach: HTTPReach { get }
     /// What its requests are for, by which its troubles are remembered: the address, and what else of the settings names
@@ -14,17 +14,54 @@ package protocol HTTPForm: EdgeForm {
     /// they are good.
     func fault(in secrets: FormSecrets) -> String?
 
-    /// The request of one attempt; a secret that the service wants in a header or in the address is put in here.
-    func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest
-
     /// What `answer` means; `nil`: it was taken.
     func judge(_ answer: HTTPAnswer) -> DeliveryError?
+}
+
+/// A form that is sent by HTTP: it says what to send and what the answer means, and the sender does the rest.
+///
+/// The rest is connections, TLS, the address guard, signatures, redirects (never followed), `Retry-After` and limits.
+package protocol HTTPForm: HTTPService, EdgeForm {
+    /// The request of one attempt; a secret that the service wants in a header or in the address is put in here.
+    func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest
 }
 
 extension HTTPForm {
     /// The HTTP sender.
     package var carrier: FormCarrier { .http(self) }
+}
 
+/// A form by HTTP whose service edits in place what it has shown, as a chat does with a message.
+///
+/// What rings is posted anew, since no service rings for an edit; what does not changes the last message. What showed
+/// work in progress is removed when something rings in its place, and everything else stays: a chat is its own history.
+package protocol HTTPLevelForm: HTTPService {
+    /// The request that takes the step.
+    func request(_ step: LevelStep, secrets: FormSecrets) -> HTTPRequest
+
+    /// What the service calls the message that it posted; `nil`: it does not say.
+    func remote(in answer: HTTPAnswer) -> String?
+
+    /// Whether the message that was to be edited or removed is not there any more, or can't be edited any more.
+    func isLost(_ answer: HTTPAnswer) -> Bool
+}
+
+extension HTTPLevelForm {
+    /// The HTTP sender that edits.
+    package var carrier: FormCarrier { .httpLevel(self) }
+}
+
+/// What is done to a message of a service that edits in place.
+package enum LevelStep: Hashable, Sendable {
+    /// A new message shows the notice.
+    case post(Notice, at: Moment)
+    /// The message of that id shows the notice from now on.
+    case edit(Notice, at: Moment, of: String)
+    /// The message of that id is removed.
+    case remove(String)
+}
+
+extension HTTPService {
     package var destination: String { reach.url.text }
 
     package static var signature: HTTPSignature { .none }

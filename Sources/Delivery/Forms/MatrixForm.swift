@@ -3,11 +3,12 @@ import Tracking
 
 /// A room of a Matrix server, unencrypted.
 ///
-/// The same attempt twice is one message: the entry's id is the transaction.
+/// The same attempt twice is one message: the version of the item is the transaction.
 ///
-/// - Source: Matrix client-server API 1.11, `PUT .../send/m.room.message/{txnId}`, `m.room.message`.
-package struct MatrixForm: HTTPForm {
-    package static let kind = ChannelKind("matrix", isLevel: false)
+/// - Source: Matrix client-server API 1.11, `PUT .../send/m.room.message/{txnId}`, `m.room.message`, "Event
+///   replacements", "Redactions".
+package struct MatrixForm: HTTPLevelForm {
+    package static let kind = ChannelKind("matrix", isLevel: true)
     package static let fields =
         [
             FormField("url", .address, "the server", example: "https://matrix.example.org"),
@@ -36,8 +37,41 @@ package struct MatrixForm: HTTPForm {
 
     package var destination: String { "\(reach.url.text) \(room)" }
 
-    package func render(_ bulletin: Bulletin) -> [UInt8] {
-        let notice = bulletin.notice
+    package func request(_ step: LevelStep, secrets: FormSecrets) -> HTTPRequest {
+        let path: String
+        let body: JSON
+        switch step {
+        case .post(let notice, _):
+            path = "send/m.room.message/\(Self.transaction("post", notice))"
+            body = content(of: notice)
+        case .edit(let notice, _, let id):
+            path = "send/m.room.message/\(Self.transaction("edit", notice))"
+            body = replacement(of: id, by: notice)
+        case .remove(let id):
+            path = "redact/\(PercentText.segment(id))/belfry-\(ShortCode.of("remove \(id)"))"
+            body = .object([:])
+        }
+        return HTTPRequest(
+            method: "PUT",
+            url: reach.url.appending("/_matrix/client/v3/rooms/\(PercentText.segment(room))/\(path)"),
+            headers: [.json] + AccessToken.bearer(secrets), body: body.bytes)
+    }
+
+    /// The same version of an item is the same transaction: a server does it once.
+    private static func transaction(_ step: String, _ notice: Notice) -> String {
+        "belfry-" + ShortCode.of("\(step) \(notice.tag) \(notice.revision)")
+    }
+
+    private func replacement(of id: String, by notice: Notice) -> JSON {
+        let content = content(of: notice)
+        var edit = content
+        edit["body"] = .string("* " + (content["body"]?.text ?? ""))
+        edit["m.new_content"] = content
+        edit["m.relates_to"] = .object(["rel_type": .string("m.replace"), "event_id": .string(id)])
+        return edit
+    }
+
+    private func content(of notice: Notice) -> JSON {
         let title = FormText.fit(notice.title, to: 250)
         let body = FormText.fit(notice.body, to: Self.longestText, in: .bytes)
         let html = FormText.html(body, lineBreak: "<br>")
@@ -50,16 +84,13 @@ package struct MatrixForm: HTTPForm {
                 "<strong>\(FormText.html(title))</strong>" + (body.isEmpty ? "" : "<br>\(html)")),
             // An empty list: nobody's name in the text calls that person.
             "m.mentions": .object([:]),
-        ]).bytes
+        ])
     }
 
-    package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {
-        let (room, id) = (PercentText.segment(room), PercentText.segment(parcel.id))
-        return HTTPRequest(
-            method: "PUT",
-            url: reach.url.appending("/_matrix/client/v3/rooms/\(room)/send/m.room.message/\(id)"),
-            headers: [.json] + AccessToken.bearer(secrets), body: parcel.body)
-    }
+    package func remote(in answer: HTTPAnswer) -> String? { answer.json?["event_id"]?.text }
+
+    /// A server takes an edit of anything.
+    package func isLost(_ answer: HTTPAnswer) -> Bool { false }
 
     package func judge(_ answer: HTTPAnswer) -> DeliveryError? {
         let json = answer.json
@@ -69,8 +100,9 @@ package struct MatrixForm: HTTPForm {
             .failure(by: .http, detail: HTTPAnswer.said(said, hint: code.flatMap { Self.hints[$0] }))
     }
 
-    /// Bytes of the text; an event has at most 65,536 of them, and this text stands in it twice, once escaped.
-    private static let longestText = 8192
+    /// Bytes of the text; an event has at most 65,536 of them, and this text stands in it twice, once escaped; in
+    /// an edit four times.
+    private static let longestText = 4096
 
     private static let hints = [
         "M_FORBIDDEN":

@@ -9,6 +9,12 @@ extension HTTPAnswer {
     /// The body as one line; empty where there is none.
     var line: String { Self.line(String(decoding: body, as: UTF8.self)) }
 
+    /// Whether its body contains one of these words.
+    func says(_ words: [String]) -> Bool {
+        let text = String(decoding: body, as: UTF8.self)
+        return words.contains { text.contains($0) }
+    }
+
     /// A text of the service as one bounded line: it may be hostile, and ends in logs.
     static func line(_ text: String) -> String { CleanText.line(text, limit: 140) }
 

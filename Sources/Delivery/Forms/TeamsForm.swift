@@ -53,7 +53,7 @@ package struct TeamsForm: HTTPForm {
         return .object(["type": .string("RichTextBlock"), "inlines": .array([run])])
     }
 
-    private static func colour(_ mood: Bulletin.Mood) -> String? {
+    private static func colour(_ mood: Mood) -> String? {
         switch mood {
         case .bad: "Attention"
         case .attention: "Warning"

@@ -3,9 +3,10 @@ import Tracking
 
 /// A chat of a Telegram bot.
 ///
-/// - Source: Telegram's Bot API 7.0, `sendMessage`, "Formatting options", "Making requests".
-package struct TelegramForm: HTTPForm {
-    package static let kind = ChannelKind("telegram", isLevel: false)
+/// - Source: Telegram's Bot API 7.0, `sendMessage`, `editMessageText`, `deleteMessage`, "Formatting options", "Making
+///   requests".
+package struct TelegramForm: HTTPLevelForm {
+    package static let kind = ChannelKind("telegram", isLevel: true)
     package static let fields =
         [
             FormField(
@@ -44,21 +45,58 @@ package struct TelegramForm: HTTPForm {
 
     package var destination: String { "\(reach.url.text) \(chat) \(topic ?? 0)" }
 
-    package func render(_ bulletin: Bulletin) -> [UInt8] {
-        let notice = bulletin.notice
-        let title = FormText.fit(notice.title, to: 250)
-        // What counts is what is read, not how it is written.
-        let body = FormText.fit(notice.body, to: Self.longestText - title.utf16.count - 1)
-        let text = "<b>\(FormText.html(title))</b>" + (body.isEmpty ? "" : "\n\(FormText.html(body))")
-        return JSON.object([
-            "chat_id": Int64(chat).map { .int($0) } ?? .string(chat),
+    package func request(_ step: LevelStep, secrets: FormSecrets) -> HTTPRequest {
+        switch step {
+        case .post(let notice, _): call("sendMessage", post(notice), secrets)
+        case .edit(let notice, _, let id): call("editMessageText", edit(notice, of: id), secrets)
+        case .remove(let id):
+            call(
+                "deleteMessage", .object(["chat_id": chatID, "message_id": Int64(id).map { .int($0) }]),
+                secrets)
+        }
+    }
+
+    private func call(_ method: String, _ body: JSON, _ secrets: FormSecrets) -> HTTPRequest {
+        let token = secrets[AccessToken.key].first ?? ""
+        return HTTPRequest(
+            url: reach.url.appending("/bot\(token)/\(method)"), headers: [.json], body: body.bytes)
+    }
+
+    private var chatID: JSON { Int64(chat).map { .int($0) } ?? .string(chat) }
+
+    private func post(_ notice: Notice) -> JSON {
+        .object([
+            "chat_id": chatID,
             "message_thread_id": topic.map { .int($0) },
-            "text": .string(text),
+            "text": .string(text(notice)),
             "parse_mode": .string("HTML"),
             "disable_notification": .bool(!notice.ring),
             "link_preview_options": .object(["is_disabled": .bool(true)]),
-        ]).bytes
+        ])
     }
+
+    private func edit(_ notice: Notice, of id: String) -> JSON {
+        .object([
+            "chat_id": chatID,
+            "message_id": Int64(id).map { .int($0) },
+            "text": .string(text(notice)),
+            "parse_mode": .string("HTML"),
+            "link_preview_options": .object(["is_disabled": .bool(true)]),
+        ])
+    }
+
+    private func text(_ notice: Notice) -> String {
+        let title = FormText.fit(notice.title, to: 250)
+        // What counts is what is read, not how it is written.
+        let body = FormText.fit(notice.body, to: Self.longestText - title.utf16.count - 1)
+        return "<b>\(FormText.html(title))</b>" + (body.isEmpty ? "" : "\n\(FormText.html(body))")
+    }
+
+    package func remote(in answer: HTTPAnswer) -> String? {
+        answer.json?["result"]?["message_id"]?.int.map { "\($0)" }
+    }
+
+    package func isLost(_ answer: HTTPAnswer) -> Bool { answer.says(Self.losses) }
 
     package func fault(in secrets: FormSecrets) -> String? {
         guard let token = secrets[AccessToken.key].first else { return nil }
@@ -69,21 +107,23 @@ package struct TelegramForm: HTTPForm {
         return isToken ? nil : "what token: leads to is not a bot's token, as 123456:ABC..."
     }
 
-    package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {
-        let token = secrets[AccessToken.key].first ?? ""
-        return HTTPRequest(
-            url: reach.url.appending("/bot\(token)/sendMessage"), headers: [.json], body: parcel.body)
-    }
-
     package func judge(_ answer: HTTPAnswer) -> DeliveryError? {
         let json = answer.json
         let said = json?["description"]?.text
+        // It shows that text already.
+        if answer.status == 400, answer.says(["message is not modified"]) { return nil }
         let moved = json?["parameters"]?["migrate_to_chat_id"]?.int
         let known = said.flatMap { said in Self.hints.first { said.contains($0.said) }?.hint }
         let hint = moved.map { "the group has another number now: write chat: \($0)" } ?? known
         return answer.asking(toWait: json?["parameters"]?["retry_after"]?.double)
             .failure(by: .http, detail: HTTPAnswer.said(said, hint: hint))
     }
+
+    /// What it says of a message that was deleted, or that is too old to be edited.
+    private static let losses = [
+        "message to edit not found", "message can't be edited", "message to delete not found",
+        "message can't be deleted", "MESSAGE_ID_INVALID",
+    ]
 
     /// UTF-16 units of a message, entities left aside.
     private static let longestText = 4096

@@ -68,6 +68,27 @@ package struct Notice: Hashable, Codable, Sendable {
     }
 }
 
+extension Notice {
+    private static let newsPrefix = "x-belfry.job."
+
+    /// What happened to a job, where it says that; kept as its category.
+    package internal(set) var news: JobNews? {
+        get {
+            guard let category, category.hasPrefix(Self.newsPrefix) else { return nil }
+            return JobNews(rawValue: String(category.dropFirst(Self.newsPrefix.count)))
+        }
+        set { category = newValue.map { Self.newsPrefix + $0.rawValue } }
+    }
+
+    /// Whether it shows work in progress, which the result replaces.
+    package var isLive: Bool { news?.isLive ?? false }
+}
+
+extension JobNews {
+    /// Whether a run is at work.
+    package var isLive: Bool { self == .started || self == .progress }
+}
+
 /// How a body is marked up; see `Markdown`.
 package enum NoticeMarkup: String, Hashable, Codable, Sendable {
     /// It is one text of Markdown.

@@ -25,7 +25,7 @@ package enum NoticeComposer {
             notice.title = report.title
             notice.body = report.lines.joined(separator: "\n")
             notice.icon = IconName.of(isOver ? .recovered : .failed)
-            notice.category = "x-belfry.job.\(isOver ? "recovered" : "failed")"
+            notice.news = isOver ? .recovered : .failed
         }
         notice.soundName =
             notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil
@@ -88,7 +88,7 @@ extension NoticeComposer {
         let isAtWork = !report.fact.state.isEnded
         notice.title = title(report)
         notice.body = lines(report).joined(separator: "\n")
-        notice.category = "x-belfry.job.\(report.news.rawValue)"
+        notice.news = report.news
         notice.value = isAtWork ? percent(report) : nil
         notice.isTransient = isAtWork && report.news != .blocked
     }

@@ -43,10 +43,10 @@ package struct EngineConfiguration: Sendable {
     /// Also of channels that were left out: what is for them waits until they are back.
     package var rules: DispatchRules {
         let present = channels.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) }
-        let missing = leftOut.compactMap(\.channel).filter { !$0.kind.isLevel }
+        let missing = leftOut.compactMap(\.channel)
         return DispatchRules(
             routing: routing,
-            channels: present + missing.map { DispatchRules.Channel($0.name, isLevel: false) })
+            channels: present + missing.map { DispatchRules.Channel($0.name, isLevel: $0.kind.isLevel) })
     }
 
     /// The bytes that are queued for the channel of that name, also where it was left out; nil: it is a level, or none.

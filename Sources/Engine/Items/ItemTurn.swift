@@ -74,7 +74,7 @@ struct ItemTurn {
     }
 
     static func levels(_ configuration: EngineConfiguration) -> [String] {
-        configuration.channels.filter(\.kind.isLevel).map(\.name)
+        configuration.rules.channels.filter(\.isLevel).map(\.name)
     }
 
     /// The whole transaction; empty when there is nothing to write.

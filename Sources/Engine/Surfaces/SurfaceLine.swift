@@ -22,11 +22,6 @@ package struct SurfaceKeeper: Sendable {
 
 /// The surfaces of one channel: a level, not a queue. Whatever was missed, only the newest version is shown.
 actor SurfaceLine: Keeper {
-    /// What was wanted longer ago than this is shown without a ring when the far end comes back.
-    private static let ringsWithin: Duration = .seconds(300)
-    /// What was wanted longer ago than this is not brought up any more.
-    private static let showsWithin: Duration = .seconds(12 * 3600)
-
     private let channel: any LevelChannel
     let ledger: any Ledger
     var loop: KeeperLoop
@@ -43,6 +38,8 @@ actor SurfaceLine: Keeper {
     /// What had a button pressed; the server closes it for that, which is no dismissal.
     private var pressed: Set<RemoteID> = []
     private var rests = SurfaceRests()
+    /// When the items of runs at work last changed, where the channel wants a pause between two versions.
+    private var changed: [String: Moment] = [:]
     /// What the far end reported and could not be recorded yet.
     private var owed: [SurfaceSignal] = []
     private var clock: any WallClock { loop.clock }
@@ -281,7 +278,7 @@ actor SurfaceLine: Keeper {
         // Another commit came between the two reads; its ring brings us back.
         if let snapshot, Int64(snapshot.revision) < surface.wanted { return nil }
         let age = clock.now - surface.wantedAt
-        guard let snapshot, age < Self.showsWithin || surface.remote != nil else {
+        guard let snapshot, channel.manner.shows(after: age) || surface.remote != nil else {
             if let remote = surface.remote { await channel.close(remote) }
             try await settle(surface, at: surface.wanted, remote: nil)
             return nil
@@ -295,15 +292,26 @@ actor SurfaceLine: Keeper {
         let bot = tools.activeConfiguration.configuration.bot(snapshot.bot)
         var notice = NoticeComposer.compose(
             snapshot, manner: bot.manner, jobIcon: try await jobIcon(of: snapshot))
+        if let moment = nextChange(of: notice, on: surface) { return moment }
         let mine = surface.remote == nil ? try await predecessor(of: snapshot) : surface.remote
         let isNews = surface.ring || (mine == nil && snapshot.isNewStorm(to: surface))
-        notice.ring = isNews && age < Self.ringsWithin
+        notice.ring = isNews && channel.manner.rings(after: age)
         let remote = mine.flatMap { $0.generation == generation ? $0 : nil }
         let shown = try await channel.show(notice, replacing: remote)
         rests.restart()
         rests.end(item)
+        changed[item] = notice.isLive && channel.manner.pace > .zero ? clock.now : nil
         try await settle(surface, at: surface.wanted, remote: shown)
         return nil
+    }
+
+    /// When the next version of a run at work may be shown; nil: now.
+    private func nextChange(of notice: Notice, on surface: SurfaceRecord) -> Moment? {
+        guard notice.isLive, !surface.ring, let last = changed[surface.item], last <= clock.now else {
+            return nil
+        }
+        let next = last + channel.manner.pace
+        return next > clock.now ? next : nil
     }
 
     /// The icon that the job of an item has now, of its own.

@@ -78,12 +78,68 @@ import Tracking
         #expect(channel.json(Sample.failure())?["chat_id"]?.text == "@news")
     }
 
-    @Test func `is an event of Matrix under the entry's id`() throws {
+    @Test func `is edited and removed in place at Telegram`() throws {
+        let form = try Sample.telegram()
+        let edit = form.step(.edit(Sample.failure().notice, at: Sample.noon, of: "42"), ["token": "1:abc"])
+        #expect(edit.url == "https://api.telegram.org/bot1:abc/editMessageText")
+        #expect(edit.json?["message_id"]?.int == 42 && edit.json?["chat_id"]?.int == -100)
+        #expect(edit.json?["text"]?.text?.hasPrefix("<b>backup failed</b>\n") == true)
+        #expect(edit.json?["message_thread_id"] == nil)
+        let removal = form.step(.remove("42"), ["token": "1:abc"])
+        #expect(removal.url.hasSuffix("/deleteMessage"))
+        #expect(removal.text == #"{"chat_id":-100,"message_id":42}"#)
+        #expect(form.remote(in: form.answer(#"{"ok":true,"result":{"message_id":42}}"#)) == "42")
+        #expect(form.remote(in: form.answer("<html>")) == nil)
+        func said(_ text: String) -> HTTPAnswer {
+            form.answer(#"{"ok":false,"error_code":400,"description":"Bad Request: \#(text)"}"#, status: 400)
+        }
+        #expect(form.isLost(said("message to edit not found")))
+        #expect(form.isLost(said("message can't be edited")) && !form.isLost(said("chat not found")))
+        #expect(form.judge(said("message is not modified: the content is the same")) == nil)
+        #expect(form.judge(said("chat not found")) != nil)
+    }
+
+    @Test func `is edited and removed in place at Discord`() throws {
+        let form = try Sample.discord()
+        let secrets = ["webhook": "https://discord.com/api/webhooks/1/x?thread_id=9"]
+        let edit = form.step(.edit(Sample.recovery.notice, at: Sample.noon, of: "77"), secrets)
+        #expect(edit.method == "PATCH")
+        #expect(edit.url == "https://discord.com/api/webhooks/1/x/messages/77?thread_id=9")
+        #expect(edit.json?["embeds"]?[0]?["color"]?.int == 0x388E3C)
+        let removal = form.step(.remove("../../9"), secrets)
+        #expect(removal.method == "DELETE" && removal.body.isEmpty)
+        #expect(removal.url == "https://discord.com/api/webhooks/1/x/messages/..%2F..%2F9?thread_id=9")
+        #expect(form.remote(in: form.answer(#"{"id":"77","type":0}"#)) == "77")
+        #expect(form.isLost(form.answer(#"{"message":"Unknown Message","code":10008}"#, status: 404)))
+        #expect(!form.isLost(form.answer(#"{"message":"Unknown Webhook","code":10015}"#, status: 404)))
+    }
+
+    @Test func `is edited and removed in place in a room of Matrix`() throws {
+        let form = try Sample.matrix()
+        let notice = Sample.failure().notice
+        let edit = form.step(.edit(notice, at: Sample.noon, of: "$e:e.org"), ["token": "syt"])
+        #expect(edit.method == "PUT" && edit["Authorization"] == "Bearer syt")
+        #expect(edit.json?["body"]?.text?.hasPrefix("* backup failed\n") == true)
+        #expect(edit.json?["m.new_content"]?["body"]?.text?.hasPrefix("backup failed\n") == true)
+        #expect(edit.json?["m.relates_to"]?["rel_type"]?.text == "m.replace")
+        #expect(edit.json?["m.relates_to"]?["event_id"]?.text == "$e:e.org")
+        let removal = form.step(.remove("$e:e.org"))
+        #expect(removal.url.contains("/rooms/%21a%2Fb%3Ae.org/redact/%24e%3Ae.org/belfry-"))
+        #expect(form.remote(in: form.answer(#"{"event_id":"$e:e.org"}"#)) == "$e:e.org")
+        // The same version is the same transaction, another one another.
+        #expect(edit.url == form.step(.edit(notice, at: Sample.noon, of: "$e:e.org")).url)
+        var next = notice
+        next.revision += 1
+        #expect(edit.url != form.step(.edit(next, at: Sample.noon, of: "$e:e.org")).url)
+        #expect(edit.url != form.step(.post(notice, at: Sample.noon)).url)
+    }
+
+    @Test func `is an event of Matrix under the version's own id`() throws {
         let request = try Sample.matrix().sent(Sample.failure(), ["token": "syt"])
         #expect(request.method == "PUT" && request["Authorization"] == "Bearer syt")
         #expect(
-            request.url
-                == "https://e.org/_matrix/client/v3/rooms/%21a%2Fb%3Ae.org/send/m.room.message/01900000-aaaa")
+            request.url.hasPrefix(
+                "https://e.org/_matrix/client/v3/rooms/%21a%2Fb%3Ae.org/send/m.room.message/belfry-"))
         #expect(request.json?["msgtype"]?.text == "m.text")
         #expect(request.json?["body"]?.text == "backup failed\nno tape in the drive\nexit code 3 after 12 s")
         let quiet = try Sample.matrix().json(Sample.messages(["a"], reason: .tooSoon))
@@ -102,7 +158,7 @@ import Tracking
 }
 
 @Suite struct `the settings of a service` {
-    private func fault<Form: HTTPForm>(
+    private func fault<Form: HTTPService>(
         _ form: Form.Type, _ settings: KeyValuePairs<String, String>
     ) -> String {
         do {

@@ -137,6 +137,8 @@ private struct Limit: CustomTestStringConvertible, Sendable {
             let bulletin = Sample.texts(title: text, body: text)
             #expect(try Sample.teams().sent(bulletin).body.count <= 28_000)
             #expect(try Sample.matrix().sent(bulletin).body.count <= 64_000)
+            let edit = LevelStep.edit(bulletin.notice, at: bulletin.at, of: "$e")
+            #expect(try Sample.matrix().step(edit).body.count <= 64_000)
         }
     }
 }

@@ -71,7 +71,9 @@ enum Sample {
     }
 
     /// A form of these settings.
-    static func form<Form: HTTPForm>(_: Form.Type, _ settings: KeyValuePairs<String, String>) throws -> Form {
+    static func form<Form: HTTPService>(_: Form.Type, _ settings: KeyValuePairs<String, String>) throws
+        -> Form
+    {
         var values = FormValues()
         for (key, text) in settings {
             switch Form.fields.first(where: { $0.name == key })?.shape {
@@ -129,6 +131,28 @@ extension HTTPForm {
             secrets: FormSecrets(secrets.mapValues { [$0] }))
     }
 
+}
+
+extension HTTPLevelForm {
+    /// What is posted of a bulletin's notice, as JSON.
+    func json(_ bulletin: Bulletin) -> JSON? { sent(bulletin).json }
+
+    /// The request that posts a bulletin's notice with these secrets.
+    func sent(_ bulletin: Bulletin, _ secrets: [String: String] = [:]) -> HTTPRequest {
+        step(.post(bulletin.notice, at: bulletin.at), secrets)
+    }
+
+    /// The request of a step.
+    func step(_ step: LevelStep, _ secrets: [String: String] = [:]) -> HTTPRequest {
+        request(step, secrets: FormSecrets(secrets.mapValues { [$0] }))
+    }
+
+    func answer(_ body: String, status: Int = 200) -> HTTPAnswer {
+        HTTPAnswer(status: status, body: Array(body.utf8), receiver: "https://e.org")
+    }
+}
+
+extension HTTPService {
     /// What an answer means, in one line, and whether it is tried again.
     func verdict(_ status: Int, _ body: String) -> DeliveryError? {
         judge(HTTPAnswer(status: status, body: Array(body.utf8), receiver: "https://e.org"))

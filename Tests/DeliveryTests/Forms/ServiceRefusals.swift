@@ -3,7 +3,7 @@ import Testing
 
 /// An answer of a service, and what a person reads of it.
 private struct Refusal: CustomTestStringConvertible, Sendable {
-    let form: @Sendable () throws -> any HTTPForm
+    let form: @Sendable () throws -> any HTTPService
     let status: Int
     let body: String
     let error: DeliveryError
@@ -11,7 +11,7 @@ private struct Refusal: CustomTestStringConvertible, Sendable {
 
     /// It is given up, with this said after the status.
     static func dead(
-        _ form: @autoclosure @escaping @Sendable () throws -> any HTTPForm, _ status: Int, _ body: String,
+        _ form: @autoclosure @escaping @Sendable () throws -> any HTTPService, _ status: Int, _ body: String,
         _ said: String, _ reason: DeliveryReason = .rejected, as shown: Int? = nil
     ) -> Refusal {
         let detail = "https://e.org answered \(shown ?? status): \(said)"
@@ -22,7 +22,7 @@ private struct Refusal: CustomTestStringConvertible, Sendable {
 
     /// It is tried again after that many seconds.
     static func again(
-        _ form: @autoclosure @escaping @Sendable () throws -> any HTTPForm, _ status: Int, _ body: String,
+        _ form: @autoclosure @escaping @Sendable () throws -> any HTTPService, _ status: Int, _ body: String,
         _ said: String, after: Duration? = nil, _ reason: DeliveryReason = .throttled, as shown: Int? = nil
     ) -> Refusal {
         let detail = "https://e.org answered \(shown ?? status): \(said)"
@@ -158,7 +158,7 @@ private struct Refusal: CustomTestStringConvertible, Sendable {
         #"{"retry_after":1e300,"retry_after_ms":1e300,"parameters":{"retry_after":1e300}}"#,
     ])
     func `that makes no sense is one bounded line all the same`(body: String) throws {
-        let forms: [any HTTPForm] = [
+        let forms: [any HTTPService] = [
             try Sample.ntfy(), try Sample.slack(), try Sample.mattermost(), try Sample.discord(),
             try Sample.gotify(), try Sample.telegram(), try Sample.matrix(), try Sample.teams(),
             try Sample.cloudEvents(), try Sample.alertmanager(), try Sample.pagerDuty(), try Sample.ping(),
