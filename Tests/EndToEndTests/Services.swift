@@ -100,7 +100,12 @@ import Testing
         try belfry.write(
             """
             channels:
-              chat: { kind: telegram, chat: 123, url: "\(server.url(""))", token: { file: \(belfry.folder.file("token")) }, allow: [127.0.0.1] }
+              chat:
+                kind: telegram
+                chat: 123
+                url: \(server.url(""))
+                token: { file: \(belfry.folder.file("token")) }
+                allow: [127.0.0.1]
             """, to: "belfry.yaml")
         try await belfry.start()
         let refused = try await belfry.run("channel", "test", "chat", "--json")

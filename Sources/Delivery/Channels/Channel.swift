@@ -103,8 +103,9 @@ package struct SurfaceManner: Hashable, Sendable {
     /// Somebody sits before it: old news are no news.
     package static let screen = SurfaceManner(
         ringsWithin: .seconds(300), showsWithin: .seconds(12 * 3600), pace: .zero)
-    /// Somebody comes back to it: a failure of the night is wanted in the morning. Services limit edits to about twenty
-    /// a minute.
+    /// Somebody comes back to it: a failure of the night is wanted in the morning.
+    ///
+    /// Services limit edits to about twenty a minute.
     package static let history = SurfaceManner(ringsWithin: nil, showsWithin: nil, pace: .seconds(10))
 }
 
