@@ -54,9 +54,7 @@ import Testing
         }
     }
 
-    @Test func `that edits shows a run at work until its failure rings, also when the daemon is killed meanwhile`()
-        async throws
-    {
+    @Test func `that edits shows a run at work until its failure rings, also over a kill`() async throws {
         let server = try await ChatServer()
         let belfry = try Belfry()
         try belfry.write("7:s3cr3t\n", to: "token")
