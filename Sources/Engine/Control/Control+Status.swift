@@ -58,7 +58,7 @@ extension Control {
                 try await ledger.refusedSurfaces(channel: channel.name)
             }
             if let newest = refused.last {
-                status.problems.append(problem(of: channel.name, refused: refused.count, newest))
+                status.problems.append(problem(of: channel, refused: refused.count, newest))
             }
         }
         if !loading.isDone {
@@ -164,15 +164,16 @@ extension Control {
             isWarning: true)
     }
 
-    private func problem(of channel: String, refused count: Int, _ newest: SurfaceRecord) -> EngineProblem {
+    private func problem(of channel: any Channel, refused count: Int, _ newest: SurfaceRecord)
+        -> EngineProblem
+    {
+        let who = channel.kind == DesktopForm.kind ? "the notification server or belfryd" : "belfryd"
         let others = count == 1 ? "" : " and \(count - 1) more"
         let why = newest.refusal.map { ": \($0)" } ?? ""
         return EngineProblem(
             kind: "refusedNotices",
-            message: "channel \"\(channel)\" does not show \(newest.item)\(others)\(why)",
-            hint:
-                "each is tried again when it changes, and all when the notification server or belfryd restarts"
-        )
+            message: "channel \"\(channel.name)\" does not show \(newest.item)\(others)\(why)",
+            hint: "each is tried again when it changes, and all when \(who) restarts")
     }
 
     /// Bots that can't be asked; one whose key can't be read is left out, and reported so.
