@@ -67,7 +67,7 @@ struct CrontabImport {
 
     private func setTimes(of job: inout ImportedJob, _ line: CrontabLine) {
         guard line.times != "@reboot" else {
-            job.schedule = .startup
+            job.schedule = .startup()
             job.notes.append("cron runs it whenever cron starts; Belfry runs it once after each boot")
             return
         }
