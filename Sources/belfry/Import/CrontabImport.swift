@@ -77,6 +77,7 @@ struct CrontabImport {
                 return
             }
             job.zone = rules
+            job.hasOtherZone = rules.name != local.name
             job.notes.append("CRON_TZ=\(name) applies, as in cronie; Debian's cron ignores it")
         }
         guard let expression = try? CronExpression(line.times) else { return }

@@ -27,6 +27,8 @@ struct ImportedJob {
     var original: String
     var schedule: Schedule?
     var zone: ZoneRules
+    /// Whether the original reads its times in another zone, which makes all of them differ.
+    var hasOtherZone = false
     var command: [String]?
     var shell: String?
     /// The command as the original has it, without what was put around it; absent where nothing was.
