@@ -93,6 +93,10 @@ extension ConfigurationReader {
             spec.kind = .at
             spec.text = moment.iso8601(in: rules)
         case "startup":
+            if let text = value.scalar, (try? Duration(text: text)) != nil {
+                value.fault("expected true", hint: "write { startup: true, delay: \(text) }")
+                return nil
+            }
             guard value.choice(of: ["true"]) != nil else { return nil }
             spec.kind = .startup
         case "words":

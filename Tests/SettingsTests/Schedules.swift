@@ -102,6 +102,7 @@ import Timeline
         ("{ every: 15m, delay: 5m }", "has no meaning beside every", "5m"),
         ("{ every: 2d, time: 08:00, delay: 5m }", "has no meaning beside every", "5m"),
         ("{ startup: true, delay: 15 }", "add a unit: 15s, 15m or 15h", "15"),
+        ("{ startup: 5m }", "write { startup: true, delay: 5m }", "5m"),
         ("{ startup: false }", "\"false\" is not known here", "false"),
         ("{ words: tomorrow at 8 }", "depends on when this file is read; write at:", "tomorrow at 8"),
         ("{ words: every other day at 6pm }", "add it, such as from 2026-11-27", "every other day at 6pm"),
