@@ -50,6 +50,8 @@ package enum FormCarrier: Sendable {
     case desktop(DesktopForm)
     /// Requests by HTTP.
     case http(any HTTPForm)
+    /// Calls of a program.
+    case program(any ProgramForm)
 }
 
 /// The forms there are.
@@ -58,11 +60,11 @@ package enum ChannelForms {
     package static let all: [any ChannelForm.Type] = [
         DesktopForm.self, WebhookForm.self, NtfyForm.self, SlackForm.self, DiscordForm.self, GotifyForm.self,
         TelegramForm.self, MatrixForm.self, TeamsForm.self, CloudEventsForm.self, AlertmanagerForm.self,
-        PagerDutyForm.self, PingForm.self, LiveActivityForm.self,
+        PagerDutyForm.self, PingForm.self, LiveActivityForm.self, MailForm.self, CommandForm.self,
     ]
 
     /// Kinds of later versions, which deserve another sentence than "unknown".
-    package static let laterKinds = ["mail", "command"]
+    package static let laterKinds = ["template"]
 }
 
 /// A form whose channels send each thing once.
