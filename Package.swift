@@ -41,6 +41,7 @@ let stations: [Target] = [
     effect("DesktopChannel", ["Timeline", "Delivery", "DBus", .logging]),
     effect("Curl", ["CCurl"]),
     effect("WebhookChannel", ["Timeline", "Grouping", "Delivery", "Curl", .crypto, .logging]),
+    effect("ProgramChannel", ["Timeline", "Tracking", "Delivery", "Performing", "Host"]),
     effect("Bots", ["Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host"]),
     effect("Host", ["Timeline", "CLinux"]),
     effect(
@@ -64,8 +65,8 @@ let programs: [Target] = [
         [
             "Timeline", "Cron", "Tracking", "Delivery", "Performing", "Prompting", "Ledger", "LedgerSQLite",
             "Engine",
-            "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings",
-            "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
+            "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "ProgramChannel",
+            "Host", "Settings", "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),
     program(
@@ -119,6 +120,12 @@ let suites: [Target] = [
     suite(
         "WebhookChannelTests",
         ["Timeline", "Tracking", "Grouping", "Delivery", "Curl", "WebhookChannel", "TestSupport", .logging]),
+    suite(
+        "ProgramChannelTests",
+        [
+            "Timeline", "Delivery", "Performing", "Host", "WardenProtocol", "ProgramChannel", "TestSupport",
+            "belfry-warden",
+        ]),
     suite(
         "BotsTests",
         [

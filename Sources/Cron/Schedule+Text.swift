@@ -10,6 +10,7 @@ extension Schedule {
     /// after 15m
     /// at 2026-03-29T01:00:00Z
     /// startup
+    /// startup 15m
     /// manual
     /// cron zone=UTC 0 9 * * * + every 15m from 2026-01-01T00:00:00Z
     /// ```
@@ -27,8 +28,10 @@ extension Schedule {
             return "after \(interval.text)"
         case .at(let moment):
             return "at \(moment.iso8601)"
-        case .startup, .manual:
-            return kind.rawValue
+        case .startup(let delay):
+            return delay == .zero ? "startup" : "startup \(delay.text)"
+        case .manual:
+            return "manual"
         case .several(let list):
             return list.members.map(\.text).joined(separator: Self.separator)
         }
@@ -88,8 +91,8 @@ extension Schedule {
             return .after(try readInterval(rest, at: start, in: text))
         case "at":
             return .at(try readMoment(rest, at: start, in: text))
-        case "startup" where words.count == 1:
-            return .startup
+        case "startup":
+            return .startup(delay: words.count == 1 ? .zero : try readInterval(rest, at: start, in: text))
         case "manual" where words.count == 1:
             return .manual
         default:
@@ -258,8 +261,10 @@ extension Schedule {
             "\(interval.words(each: false)) after the previous run ended"
         case .at(let moment):
             "Once, at \(moment.iso8601(in: zone))"
-        case .startup:
+        case .startup(.zero):
             "Once after each boot"
+        case .startup(let delay):
+            "Once, \(delay.words(each: false)) after each boot"
         case .manual:
             "Only when you start it"
         case .several(let list):

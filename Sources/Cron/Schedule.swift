@@ -20,8 +20,8 @@ public enum Schedule: Hashable, Sendable {
     /// Once.
     case at(Moment)
 
-    /// Once after each start of the machine.
-    case startup
+    /// Once after each start of the machine, this long after it.
+    case startup(delay: Duration = .zero)
 
     /// Only when somebody asks.
     case manual
@@ -41,7 +41,7 @@ public enum Schedule: Hashable, Sendable {
         case after
         /// See ``Schedule/at(_:)``.
         case at
-        /// See ``Schedule/startup``.
+        /// See ``Schedule/startup(delay:)``.
         case startup
         /// See ``Schedule/manual``.
         case manual
@@ -66,6 +66,12 @@ public enum Schedule: Hashable, Sendable {
     /// The members of a list, or the schedule itself.
     public var members: [Schedule] {
         if case .several(let list) = self { list.members } else { [self] }
+    }
+
+    /// How long after a start of the machine it runs; `nil` where it does not run then.
+    package var startupDelay: Duration? {
+        for case .startup(let delay) in members { return delay }
+        return nil
     }
 
     /// The name of the zone whose rules decide its slots; `nil` when none matter.
@@ -204,7 +210,7 @@ extension Schedule {
         let trimmed = text.drop { $0 == " " || $0 == "\t" }
         let words = trimmed.split { $0 == " " || $0 == "\t" }
         if words == ["@reboot"] {
-            self = .startup
+            self = .startup()
         } else if words.count == 2, words[0] == "@every" {
             let start = text.utf8.distance(from: text.startIndex, to: words[1].startIndex)
             self = .every(try Self.readInterval(words[1], at: start, in: text), anchor: anchor)

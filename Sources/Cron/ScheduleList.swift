@@ -26,7 +26,10 @@ public struct ScheduleList: Hashable, Sendable {
             case .manual: throw ScheduleListError(.manual, member: place)
             case .cron, .calendar, .every, .at, .startup: break
             }
-            if members[..<place].contains(member) { throw ScheduleListError(.twice, member: place) }
+            let isSecondStart = member.kind == .startup && members[..<place].contains { $0.kind == .startup }
+            if isSecondStart || members[..<place].contains(member) {
+                throw ScheduleListError(.twice, member: place)
+            }
         }
         self.members = members
         zoneNames = members.map(\.zoneName)

@@ -1,6 +1,8 @@
 import Cron
 import Delivery
+import Ledger
 import Timeline
+import Tracking
 
 extension ConfigurationReader {
     /// A channel with its secrets, or nil after every fault in it was reported.
@@ -21,6 +23,10 @@ extension ConfigurationReader {
             }
             key.fault(
                 "this channel has no kind", hint: "write kind: and one of \(kinds.joined(separator: ", "))")
+            return nil
+        }
+        if let other = kind.scalar, let meant = CommonMistakes.channelKind(other), kinds.contains(meant) {
+            kind.fault("\"\(other)\" is not known here", hint: "write kind: \(meant)")
             return nil
         }
         guard let word = kind.choice(of: kinds, later: ChannelForms.laterKinds),
@@ -57,6 +63,9 @@ extension ConfigurationReader {
                 name: name, form: try form.init(values), secrets: FormSecrets(secrets.contents),
                 place: key.place)
             if let doubt = setting.form.doubt { (main ?? key).warn(doubt.message, hint: doubt.hint) }
+            if case .program(let program) = setting.form.carrier {
+                look(for: program, fields, main: main ?? key)
+            }
             setting.sources = secrets.sources
             if secrets.fault == nil { secrets.fault = fault(in: setting, fields) }
             setting.fault = secrets.fault
@@ -65,6 +74,14 @@ extension ConfigurationReader {
             report(error, in: form, fields, main: main ?? key, key)
             return nil
         }
+    }
+
+    /// Warns where the program of the form is missing.
+    private func look(for form: any ProgramForm, _ fields: [String: Field], main: Field) {
+        guard let word = form.command.first, let fault = programFault(word) else { return }
+        let kind = type(of: form)
+        (fields[kind.programKey] ?? main).warn(
+            "\(fault), so nothing is delivered there", hint: kind.missingHint)
     }
 
     /// Why the form can't work with the secrets that were read: a fault, or what leaves the channel out.
@@ -94,6 +111,9 @@ extension ConfigurationReader {
     func value(of field: Field, as shape: FormField.Shape) -> FormValues.Value? {
         switch shape {
         case .word: return field.word().map { .word($0) }
+        case .words, .list:
+            let words = field.value(shape == .words ? .words : .list)?.elements.compactMap(\.text) ?? []
+            return words.isEmpty ? nil : .words(words)
         case .duration: return field.duration().map { .duration($0) }
         case .exceptions:
             let exceptions = (field.list() ?? []).compactMap { exception($0) }

@@ -42,13 +42,14 @@ extension ConfigurationReader {
             return nil
         }
         let isCalendar = kind == "every" && (fields["time"] != nil || fields["weekday"] != nil)
-        let known = isCalendar ? Set(Self.companionKeys) : Self.companions[kind] ?? []
+        let known = isCalendar ? Self.calendarKeys : Self.companions[kind] ?? []
         for name in Self.companionKeys where !known.contains(name) {
-            let hint = kind == "every" ? "add time: \"17:00\" to count days or weeks" : nil
+            let hint = kind == "every" && name != "delay" ? "add time: \"17:00\" to count days or weeks" : nil
             fields[name]?.fault("has no meaning beside \(kind)", hint: hint)
         }
         guard let value = fields[kind] else { return nil }
         if isCalendar { return calendar(value, fields, spec, hasOddKey: hasOddKey) }
+        if kind == "startup", let delay = fields["delay"] { spec.text = delay.value(.interval)?.text ?? "" }
         spec.anchor = fields["from"].flatMap { moment($0, zone: spec.zone) }
         let read = read(kind, value, spec, seed: seed)
         if kind == "words", let named = fields["zone"], let other = read?.zone, other != spec.zone {
@@ -66,7 +67,10 @@ extension ConfigurationReader {
             hint: "write schedule: { cron: \"30 2 * * *\" }, or one of every, after, at, startup, words")
     }
 
-    static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time"]
+    static let companionKeys = ["zone", "gap", "fold", "from", "weekday", "time", "delay"]
+
+    /// What may stand beside days or weeks that are counted.
+    static let calendarKeys = Set(companionKeys).subtracting(["delay"])
 
     static let gapWords = ["run-after", "skip"]
     static let foldWords = ["first", "last", "both"]
@@ -74,7 +78,7 @@ extension ConfigurationReader {
     /// What may stand beside a kind.
     static let companions: [String: Set<String>] = [
         "cron": ["zone", "gap", "fold"], "words": ["zone", "gap", "fold"], "at": ["zone"],
-        "every": ["from", "zone"],
+        "every": ["from", "zone"], "startup": ["delay"],
     ]
 
     private func read(_ kind: String, _ value: Field, _ begun: ScheduleSpec, seed: String) -> ScheduleSpec? {
@@ -89,6 +93,10 @@ extension ConfigurationReader {
             spec.kind = .at
             spec.text = moment.iso8601(in: rules)
         case "startup":
+            if let text = value.scalar, (try? Duration(text: text)) != nil {
+                value.fault("expected true", hint: "write { startup: true, delay: \(text) }")
+                return nil
+            }
             guard value.choice(of: ["true"]) != nil else { return nil }
             spec.kind = .startup
         case "words":

@@ -4,7 +4,7 @@
 public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     // Waiting: scheduled, queued.
 
-    /// Waits for the part of its spread that its name gave it.
+    /// Waits for the part of its spread that its name gave it, or for the delay after a boot.
     case spread
     /// Waits for the next attempt's moment after one that failed.
     case retryWait
@@ -163,7 +163,7 @@ extension RunReason {
     /// The reason as the fragment of a sentence, the same everywhere: after a state and a colon, or as a line of a notice.
     public var words: String {
         switch self {
-        case .spread: "waits for its spread delay"
+        case .spread: "waits for its start delay"
         case .retryWait: "waits for the next attempt"
         case .runningCap: "waits for other runs to end"
         case .lane: "waits for its turn with the bot"

@@ -6,6 +6,7 @@ import Engine
 import Glibc
 import Host
 import Logging
+import ProgramChannel
 import Prompting
 import Settings
 import Timeline
@@ -14,6 +15,7 @@ import WebhookChannel
 /// Makes channels of their settings, and keeps those whose settings a reload left as they are.
 actor Channels {
     private let curl: CurlMulti
+    private let programs: ProgramDesk
     private let clock: any WallClock
     private let logger: Logger
     private var made: [String: (setting: ChannelSetting, channel: any Channel, version: Int)] = [:]
@@ -21,8 +23,9 @@ actor Channels {
     /// What was left out at the start, by name.
     private var waiting: [String: ChannelSetting] = [:]
 
-    init(curl: CurlMulti, clock: any WallClock, logger: Logger) {
+    init(curl: CurlMulti, programs: ProgramDesk, clock: any WallClock, logger: Logger) {
         self.curl = curl
+        self.programs = programs
         self.clock = clock
         self.logger = logger
     }
@@ -120,6 +123,7 @@ actor Channels {
             } catch {
                 throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
             }
+        case .program(let form): return ProgramSender(name: setting.name, form: form, desk: programs)
         }
     }
 }

@@ -7,10 +7,10 @@ import Ledger
 import LedgerSQLite
 import Logging
 import Performing
+import ProgramChannel
 import Prompting
 import Settings
 import Timeline
-import WardenProtocol
 
 /// What the keepers stand on: the clock, the zones, the configuration in use and the ledger.
 struct DaemonGround {
@@ -18,6 +18,8 @@ struct DaemonGround {
     let clock: SystemClock
     let zones: ZoneCache
     let curl: CurlMulti
+    /// Who has the programs of channels run.
+    let programs: ProgramDesk
     let source: ConfigurationSource
     let activeConfiguration: ActiveConfiguration
     let ledger: any Ledger
@@ -35,8 +37,10 @@ struct DaemonGround {
         clock = try SystemClock()
         zones = ZoneCache()
         curl = try CurlMulti()
+        programs = ProgramDesk(folder: paths.warden + "/notices")
         source = ConfigurationSource(
-            files: files, zones: zones, channels: Channels(curl: curl, clock: clock, logger: logger))
+            files: files, zones: zones,
+            channels: Channels(curl: curl, programs: programs, clock: clock, logger: logger))
         do {
             activeConfiguration = ActiveConfiguration(try await source.read(leavesOut: true))
         } catch let refusal as ReloadRefusal {
@@ -65,10 +69,11 @@ struct DaemonGround {
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
     }
 
-    /// Who runs programs, also those that are bots; `warden` does the work.
-    func makePrograms(over warden: WardenClient) -> ProgramPerformer {
+    /// Who runs programs, also those that are bots or channels; `warden` does the work.
+    func makePrograms(over warden: any Performer) -> ProgramPerformer {
         ProgramPerformer(
-            over: warden, folder: paths.state + "/replies", clock: clock, home: Machine.environment["HOME"],
+            over: programs.share(warden), folder: paths.state + "/replies", clock: clock,
+            home: Machine.environment["HOME"],
             find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
     }
 

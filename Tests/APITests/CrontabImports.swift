@@ -153,6 +153,28 @@ struct ImportListing: Decodable {
         #expect(unknown.first?.refused == "CRON_TZ: unknown time zone \"Mars/Base\"")
     }
 
+    @Test func `shows what a zone of the lines' own changes once`() async throws {
+        let crontab = """
+            CRON_TZ=Asia/Tokyo
+            0 9 * * * /bin/one
+            0 10 * * * /bin/two
+            0 11 * * * /bin/three
+            CRON_TZ=America/Lima
+            0 9 * * * /bin/four
+            CRON_TZ=UTC
+            0 9 * * * /bin/five
+
+            """
+        let text = try await CommandRun().belfry("import crontab - --from 2026-11-21", input: crontab).output
+        #expect(
+            text.contains(
+                "\none, two, three differ from the original by the zone Asia/Tokyo; one, for example:\n"
+                    + "    2026-11-21T18:00:00+09:00  << only the original\n"), "\(text)")
+        #expect(text.contains("\nfour differs from the original by the zone America/Lima:\n"), "\(text)")
+        #expect(text.ranges(of: " the original by ").count == 2 && text.ranges(of: "<< only").count == 6)
+        #expect(text.ranges(of: "-v shows all\n").count == 2)
+    }
+
     @Test func `reads the system's form, and leaves other users' jobs alone`() async throws {
         let line = "17 * * * * nobody /bin/x\n"
         let jobs = try await listing("-", input: line)

@@ -29,6 +29,11 @@ import Tracking
             #expect(once.schedule.kind == "at" && once.nextAt?.moment.iso8601 == "2094-06-01T06:00:00Z")
             #expect(once.schedule.text == "2094-06-01T08:00:00+02:00")
             #expect(try await added(house, "start", "--startup").schedule.kind == "startup")
+            let late = try await added(house, "late", "--startup", "--delay", "15m")
+            #expect(late.schedule.text == "15m" && late.schedule.words == "Once, 15 minutes after each boot")
+            let alone = try await house.belfry(
+                "job", "add", "x", "--every", "1h", "--delay", "5m", "--", "true")
+            #expect(alone.status == 2 && alone.errors.contains("--delay needs --startup"), "\(alone)")
             #expect(try await added(house, "boot", "--cron", "@reboot").schedule.kind == "startup")
 
             let said = try await added(

@@ -45,7 +45,7 @@ import Tracking
         #expect(jobs[1].next.first?.at == "2026-11-23T02:30:00+00:00" && jobs[1].next.count == 10)
         #expect(jobs[2].refused?.contains("month's end") == true)
         #expect(
-            jobs[3].refused == nil && jobs[3].shell?.hasPrefix("sleep 300 && exec /usr/bin/restic ") == true)
+            jobs[3].refused == nil && jobs[3].schedule == "startup 5m" && jobs[3].command == jobs[1].command)
         #expect(jobs[4].refused?.contains("ExecStartPre") == true)
         #expect(jobs[5].zone == "Asia/Tokyo" && jobs[5].next.first?.at == "2026-11-22T00:00:00+09:00")
         #expect(jobs[6].expression == "0-59/20 * * * *" && jobs[6].refused == nil)
@@ -89,12 +89,11 @@ import Tracking
                 return try WireCoding.decode(WireJob.self, from: shown.output.utf8)
             }
             let first = try await job("poll")
-            #expect(first.schedule.kind == "startup" && first.shell == "sleep 900 && exec /bin/poll --now")
-            let daily = try await job("poll-2")
-            #expect(daily.schedule.kind == "every" && daily.schedule.text == "1d")
+            #expect(first.schedule.kind == "several" && first.schedule.text == "startup 15m; 1d")
+            #expect(first.schedule.members?.map(\.kind) == ["startup", "every"])
             #expect(
-                daily.policies["nice"] == .int(7) && daily.policies["user"] == nil
-                    && daily.command == ["/bin/poll", "--now"])
+                first.policies["nice"] == .int(7) && first.policies["user"] == nil
+                    && first.command == ["/bin/poll", "--now"])
             let rest = try await job("rest")
             #expect(rest.schedule.kind == "after" && rest.schedule.text == "1h30m")
         }

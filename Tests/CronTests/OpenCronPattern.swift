@@ -44,7 +44,7 @@ import Timeline
 
     @Test func `parses @reboot, as an event`() throws {
         let schedule = try Schedule(expression: "@reboot", zone: "UTC", anchor: Moment(seconds: 0))
-        #expect(schedule == .startup)
+        #expect(schedule == .startup())
     }
 }
 

@@ -213,6 +213,8 @@ private let phrasings = """
     tomorrow at 9 in tokyo -> at 2026-03-26T00:00:00Z
     15 minutes after the last run -> after 15m
     at startup -> startup
+    15 minutes after boot -> startup 15m
+    2 minutes after startup on monday -> ! was not understood
     manually -> manual
     every weekday at 9:30 Berlin time -> 30 9 * * 1-5
     every weekday at 9:30 in london -> 30 9 * * 1-5 Europe/London

@@ -38,7 +38,7 @@ import Timeline
     }
 
     @Test func `without a clock has no slots`() {
-        for schedule in [Schedule.after(.seconds(60)), .startup, .manual] {
+        for schedule in [Schedule.after(.seconds(60)), .startup(), .manual] {
             #expect(!schedule.isClockDriven)
             #expect(schedule.nextSlot(after: start, in: .utc) == nil)
             #expect(schedule.slotCount(after: start, through: .distantFuture, in: .utc) == 0)
@@ -64,8 +64,8 @@ import Timeline
             .cron(try CronExpression("30 2 * * *", options: CronOptions(jobClass: .wildcard)), zone: "UTC"),
             .cron(try CronExpression("5 30 2 * * *", options: CronOptions(jobClass: .wildcard)), zone: "UTC"),
             .cron(try CronExpression("*/5 * * * *", options: CronOptions(jobClass: .fixed)), zone: "UTC"),
-            .every(.seconds(5400), anchor: start), .after(.seconds(60)), .at(start), .startup, .manual,
-            .calendar(fortnight, zone: "Europe/Berlin"),
+            .every(.seconds(5400), anchor: start), .after(.seconds(60)), .at(start), .startup(), .manual,
+            .calendar(fortnight, zone: "Europe/Berlin"), .startup(delay: .seconds(900)),
         ]
         for schedule in schedules { #expect(try Schedule(text: schedule.text) == schedule) }
         #expect(schedules[0].text == "cron zone=Europe/Berlin 30 2 * * 1-5")
@@ -83,7 +83,7 @@ import Timeline
         func read(_ text: String) throws -> Schedule {
             try Schedule(expression: text, zone: "UTC", anchor: start)
         }
-        #expect(try read("@reboot") == .startup)
+        #expect(try read("@reboot") == .startup())
         #expect(try read(" @every  1h30m ") == .every(.seconds(5400), anchor: start))
         #expect(try read("@daily") == .cron(CronExpression("0 0 * * *"), zone: "UTC"))
         let error = #expect(throws: CronError.self) { try read("@every 0s") }
@@ -109,7 +109,8 @@ import Timeline
             ),
             ("after 1h30m", "1 hour 30 minutes after the previous run ended"),
             ("at 2026-03-29T01:00:00Z", "Once, at 2026-03-29T03:00:00+02:00"),
-            ("startup", "Once after each boot"), ("manual", "Only when you start it"),
+            ("startup", "Once after each boot"),
+            ("startup 15m", "Once, 15 minutes after each boot"), ("manual", "Only when you start it"),
         ]
         for (text, words) in texts { #expect(try Schedule(text: text).words(in: berlin) == words) }
     }

@@ -103,12 +103,13 @@ import Timeline
 
     @Test func `are a list only where that has a meaning`() throws {
         let nightly = try cron("30 2 * * *")
-        let list = Schedule.several(try ScheduleList([nightly, .startup]))
+        let list = Schedule.several(try ScheduleList([nightly, .startup()]))
         let many = (0..<17).map { Schedule.at(start + .seconds(Int64($0))) }
         let refused: [([Schedule], ScheduleListError.Problem, Int)] = [
             ([], .tooFew, 0), ([nightly], .tooFew, 0), (many, .tooMany, 16), ([nightly, list], .nested, 1),
             ([.after(.seconds(60)), nightly], .after, 0), ([nightly, .manual], .manual, 1),
-            ([nightly, .startup, try cron("30 2 * * *")], .twice, 2),
+            ([nightly, .startup(), try cron("30 2 * * *")], .twice, 2),
+            ([nightly, .startup(), .startup(delay: .seconds(60))], .twice, 2),
         ]
         for (members, problem, member) in refused {
             let error = #expect(throws: ScheduleListError.self) { try ScheduleList(members) }
@@ -118,7 +119,7 @@ import Timeline
     }
 
     @Test func `have slots by the clock also beside one that has none`() throws {
-        let list = Schedule.several(try ScheduleList([.startup, .at(start)]))
+        let list = Schedule.several(try ScheduleList([.startup(), .at(start)]))
         #expect(list.isClockDriven && list.kind == .several && list.zoneName == nil)
         #expect(list.nextSlot(after: start - .seconds(1), in: .utc) == start)
         #expect(list.nextSlot(after: start, in: .utc) == nil)

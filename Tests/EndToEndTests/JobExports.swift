@@ -33,6 +33,7 @@ import Testing
             ["grid", "--every", "15m", "--shell", "set -e\ndate\n"],
             ["other", "--words", "every other friday at 5pm", "--zone", "Europe/Berlin", "--", "true"],
             ["plain", "--", "true"], ["boot", "--startup", "--", "true"],
+            ["late", "--startup", "--delay", "15m", "--", "true"],
             ["poll", "--after", "30s", "--", "true"],
             ["once", "--at", "2033-01-31T08:00", "--zone", "Europe/Berlin", "--", "true"],
             ["daily", "--words", "every weekday at 9:30", "--", "true"],

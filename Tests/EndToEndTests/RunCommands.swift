@@ -30,6 +30,21 @@ import Testing
         if job == "signalled" { #expect(run["signal"].integer == 15) }
     }
 
+    @Test func `show a run that waits for its delay after the boot, and how long it waited`() async throws {
+        let belfry = try await Belfry.start(
+            """
+            jobs:
+              far: { schedule: { startup: true, delay: 1h }, shell: "echo fine" }
+              near: { schedule: { startup: true, delay: 1s }, shell: "echo fine" }
+            """)
+        _ = try await belfry.events().event("run.completed", of: "near")
+        let waited = try await belfry.run("run", "show", "near#1").lines.first { $0.hasPrefix("waited") }
+        #expect(waited?.hasSuffix(" s") == true, "\(waited ?? "")")
+        let far = try await belfry.run("run", "show", "far").lines
+        #expect(far.contains("state     scheduled: waits for its start delay"), "\(far)")
+        #expect(try await belfry.json("run", "show", "far#1")["notBefore"].text != nil)
+    }
+
     @Test func `show why a run ended as it did`() async throws {
         let belfry = try await Belfry.start(
             jobs

@@ -183,5 +183,21 @@ extension Mistake {
                     -hello
                     ^
             """#),
+        Mistake(
+            "no space after the first dash of a list",
+            #"""
+            jobs:
+              a:
+                schedule: manual
+                command:
+                  -echo
+                  - hello
+
+            """#,
+            #"""
+            belfry.yaml:5:7: jobs.a.command: a space is missing after "-"; write - echo
+                    -echo
+                    ^
+            """#),
     ]
 }

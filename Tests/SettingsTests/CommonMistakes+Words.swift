@@ -324,7 +324,7 @@ extension Mistake {
 
             """#,
             #"""
-            belfry.yaml:2:14: channels.s.kind: "email" is not known here; known here: desktop, webhook, ntfy, slack, discord, gotify, telegram, matrix, teams, cloudevents, alertmanager, pagerduty, ping, live-activity
+            belfry.yaml:2:14: channels.s.kind: "email" is not known here; write kind: mail
                 s: { kind: email, to: me@example.org }
                            ^^^^^
             """#),

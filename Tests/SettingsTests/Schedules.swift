@@ -78,6 +78,9 @@ import Timeline
         for startup in ["startup", "'@reboot'", "{ startup: true }"] {
             #expect(try spec(startup) == ScheduleSpec(kind: .startup, text: "", zone: zone))
         }
+        #expect(
+            try spec("{ startup: true, delay: 15m }")
+                == ScheduleSpec(kind: .startup, text: "15m", zone: zone))
         #expect(try spec("'@every 15m'") == ScheduleSpec(kind: .every, text: "15m", zone: zone))
         #expect(
             try spec("{ words: every weekday at 9:30 }")
@@ -96,6 +99,10 @@ import Timeline
         ("{ after: 15m, from: 2026-01-01 }", "has no meaning beside after", "2026-01-01"),
         ("{ every: 15m, from: yesterday }", "\"yesterday\" is not a time", ""),
         ("{ at: 2030-13-01T00:00 }", "is not a time", ""),
+        ("{ every: 15m, delay: 5m }", "has no meaning beside every", "5m"),
+        ("{ every: 2d, time: 08:00, delay: 5m }", "has no meaning beside every", "5m"),
+        ("{ startup: true, delay: 15 }", "add a unit: 15s, 15m or 15h", "15"),
+        ("{ startup: 5m }", "write { startup: true, delay: 5m }", "5m"),
         ("{ startup: false }", "\"false\" is not known here", "false"),
         ("{ words: tomorrow at 8 }", "depends on when this file is read; write at:", "tomorrow at 8"),
         ("{ words: every other day at 6pm }", "add it, such as from 2026-11-27", "every other day at 6pm"),

@@ -86,7 +86,7 @@ import Tracking
             required == [
                 ["kind"], url, url, ["kind", "webhook"], ["kind", "webhook"], url + ["token"],
                 ["kind", "token", "chat"], url + ["token", "room"], ["kind", "webhook", "url"], url, url,
-                ["kind", "key"], ["kind", "key"], url,
+                ["kind", "key"], ["kind", "key"], url, ["kind", "to"], ["kind", "command"],
             ])
     }
 }
@@ -143,6 +143,6 @@ enum GoodTexts {
             "manual",
             "{ every: 15m }", "{ every: 2w, weekday: fri, time: \"17:00\", from: 2026-11-27 }",
             "{ after: 15m }", "{ at: 2030-01-31T08:00, zone: UTC }", "{ words: every weekday at 9:30 }",
-            "{ startup: true }", "{ every: 3d, time: 08:00 }",
+            "{ startup: true }", "{ startup: true, delay: 15m }", "{ every: 3d, time: 08:00 }",
         ].map { "jobs: { a: { schedule: \($0), shell: date } }" }
 }

@@ -151,6 +151,7 @@ import Timeline
 
     @Test(arguments: [
         ScheduleSpec(kind: .startup, text: "", zone: "Europe/Vienna"),
+        ScheduleSpec(kind: .startup, text: "15m", zone: "Europe/Vienna"),
         ScheduleSpec(kind: .cron, text: "@daily", zone: "UTC", fold: "both"),
         ScheduleSpec(kind: .cron, text: "H H(0-3) * * mon-fri", zone: "America/New_York"),
         ScheduleSpec(kind: .every, text: "15m", zone: "Europe/Vienna"),

@@ -89,8 +89,9 @@ package struct WireSchedule: Hashable, Sendable, Codable {
     /// `cron`, `calendar`, `every`, `after`, `at`, `startup`, `manual` or `several`; in a draft also `words`, whose text
     /// is a phrase.
     package var kind: String
-    /// The schedule as it was written: an expression, `2w fri 17:00 from 2026-11-27`, a duration, a time; empty for
-    /// `manual` and `startup`; of `several` the texts of all, which a draft may leave empty.
+    /// The schedule as it was written: an expression, `2w fri 17:00 from 2026-11-27`, a duration, a time; of
+    /// `startup` its delay, empty where there is none; empty for `manual`; of `several` the texts of all, which a draft
+    /// may leave empty.
     package var text: String
     /// The name of the zone its wall time is read in; absent where wall time plays no part.
     package var zone: String?
@@ -110,7 +111,10 @@ package struct WireSchedule: Hashable, Sendable, Codable {
     /// Several schedules: the job runs at the times of all of them.
     package init(several members: [WireSchedule]) {
         kind = "several"
-        text = members.map { $0.text.isEmpty ? $0.kind : $0.text }.joined(separator: "; ")
+        text = members.map { member in
+            guard member.kind == "startup" else { return member.text }
+            return member.text.isEmpty ? "startup" : "startup \(member.text)"
+        }.joined(separator: "; ")
         self.members = members
     }
 

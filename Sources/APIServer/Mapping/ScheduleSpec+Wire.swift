@@ -46,7 +46,9 @@ extension ScheduleSpec {
         }
         switch wire.kind {
         case "manual": self.init(kind: .manual, text: "", zone: rules.name)
-        case "startup": self.init(kind: .startup, text: "", zone: rules.name)
+        case "startup":
+            let delay = wire.text.isEmpty ? "" : try Self.interval(wire.text)
+            self.init(kind: .startup, text: delay, zone: rules.name)
         case "cron" where wire.text.contains("@reboot") || wire.text.contains("@every"):
             self = try Self.read(rules, reading.now) { () throws(CronError) in
                 try Schedule(expression: wire.text, zone: rules.name, anchor: reading.now)

@@ -9,7 +9,7 @@ extension PhraseReader {
         if word == "the", word(1).hasPrefix(":") { position += 1 }
         if colonMinute != nil { return try minuteList(from: start) }
         if skip("demand") { return try event(.manual, words: 0) }
-        if word == "boot" || word == "startup" || word == "reboot" { return try event(.startup, words: 1) }
+        if word == "boot" || word == "startup" || word == "reboot" { return try event(.startup(), words: 1) }
         if word == "every" { return try every() }
         if word == "today" || word == "tomorrow" || word == "next" { return }
         try days()

@@ -51,7 +51,7 @@ extension PhraseReader {
         if try minutesOfHour(from: start) { return }
         if try monthEnds(from: start) { return }
         switch word {
-        case "startup", "boot", "reboot": return try event(.startup, words: 1)
+        case "startup", "boot", "reboot": return try event(.startup(), words: 1)
         case "minute", "minutes": return try minuteList(from: start)
         case "every":
             guard PhraseWords.ordinal(word(1)) != nil, word(2) == "minute", word(3) == "from" else {

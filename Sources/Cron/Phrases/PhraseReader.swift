@@ -139,7 +139,7 @@ struct PhraseReader {
         try once(word == "next" ? .next(weekday: weekday) : .this(weekday: weekday), words: 2)
     }
 
-    /// `15 minutes after the last run`, `15 minutes from now`.
+    /// `15 minutes after the last run`, `15 minutes after boot`, `15 minutes from now`.
     private mutating func afterLastRun() throws(CronError) -> Bool {
         let start = position
         guard let duration = duration() else { return false }
@@ -153,6 +153,11 @@ struct PhraseReader {
         }
         _ = skip(any: "the", "each", "every")
         _ = skip(any: "last", "previous")
+        if skip(any: "boot", "startup", "reboot") {
+            guard start == 0, position == tokens.count else { throw lost("nothing more") }
+            meaning.event = .startup(delay: duration)
+            return true
+        }
         guard skip(any: "run", "end", "one") else { throw lost("the last run") }
         if !skip("has", "ended") { _ = skip(any: "ends", "ended", "finishes", "finished") }
         guard start == 0, position == tokens.count else { throw lost("nothing more") }

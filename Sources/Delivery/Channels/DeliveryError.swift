@@ -58,6 +58,8 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     case noBus
     /// A bus, and no notification server on it.
     case noServer
+    /// The channel's program can't be started.
+    case noProgram
 
     // Somebody there who said no.
     /// 5xx.
@@ -97,6 +99,7 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .disconnected: "the connection broke"
         case .noBus: "no session bus"
         case .noServer: "no notification server"
+        case .noProgram: "its program can't be started"
         case .serverError: "the server reports an error"
         case .throttled: "too many requests"
         case .askedAgain: "the server asks to try again"
@@ -117,8 +120,8 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     /// "Too many" is none: who asks for a pause gets it, also when something else is let through.
     package var isOutage: Bool {
         switch self {
-        case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .serverError,
-            .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable:
+        case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .noProgram,
+            .serverError, .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable:
             true
         case .throttled, .rejected, .redirected, .unsendable, .channelClosed, .stopping: false
         }
@@ -128,8 +131,9 @@ package enum DeliveryReason: String, Hashable, Codable, Sendable, CaseIterable {
     package var isFinal: Bool {
         switch self {
         case .rejected, .redirected, .unsendable: true
-        case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .serverError,
-            .throttled, .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable, .channelClosed,
+        case .dnsFailed, .connectFailed, .tlsFailed, .timeout, .disconnected, .noBus, .noServer, .noProgram,
+            .serverError, .throttled, .askedAgain, .gone, .badAnswer, .addressRefused, .secretUnreadable,
+            .channelClosed,
             .stopping:
             false
         }

@@ -52,11 +52,13 @@ package enum FormCarrier: Sendable {
     case http(any HTTPForm)
     /// Requests by HTTP that edit in place.
     case httpLevel(any HTTPLevelForm)
+    /// Calls of a program.
+    case program(any ProgramForm)
 
     /// The form where it speaks HTTP.
     package var service: (any HTTPService)? {
         switch self {
-        case .desktop: nil
+        case .desktop, .program: nil
         case .http(let form): form
         case .httpLevel(let form): form
         }
@@ -69,11 +71,11 @@ package enum ChannelForms {
     package static let all: [any ChannelForm.Type] = [
         DesktopForm.self, WebhookForm.self, NtfyForm.self, SlackForm.self, DiscordForm.self, GotifyForm.self,
         TelegramForm.self, MatrixForm.self, TeamsForm.self, CloudEventsForm.self, AlertmanagerForm.self,
-        PagerDutyForm.self, PingForm.self, LiveActivityForm.self,
+        PagerDutyForm.self, PingForm.self, LiveActivityForm.self, MailForm.self, CommandForm.self,
     ]
 
     /// Kinds of later versions, which deserve another sentence than "unknown".
-    package static let laterKinds = ["mail", "command"]
+    package static let laterKinds = ["template"]
 }
 
 /// A form whose channels send each thing once.

@@ -6,6 +6,10 @@ package struct FormField: Hashable, Sendable {
     package enum Shape: Hashable, Sendable {
         /// A text.
         case word
+        /// A program and its arguments.
+        case words
+        /// A word or several.
+        case list
         /// An http or https address; what may be a secret in it is hidden from errors.
         case address
         /// A list of hosts, addresses and networks.
@@ -47,6 +51,7 @@ package struct FormValues: Hashable, Sendable {
     /// One value.
     package enum Value: Hashable, Sendable {
         case word(String)
+        case words([String])
         case address(HTTPAddress)
         case exceptions([AddressException])
         case duration(Duration)

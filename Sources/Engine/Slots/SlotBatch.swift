@@ -98,7 +98,8 @@ struct SlotBatch {
         } else if isBusy {
             addSpan(of: entry, first: now, last: now, count: 1, .skipped, .overlap, joining: nil)
         } else {
-            let start = now + SlotDelay.spread(entry.policies.spread, of: entry.name)
+            let delay = entry.schedule.startupDelay ?? .zero
+            let start = now + delay + SlotDelay.spread(entry.policies.spread, of: entry.name)
             addRun(of: entry, by: RunCause.boot(boot), slot: nil, notBefore: start, makeID: makeID)
         }
     }

@@ -75,7 +75,7 @@ extension JobBook {
 
     /// The names of the jobs that run once after each start of the machine, in their order.
     var namesOfStarts: [String] {
-        let isStart = (0..<schedules.count).map { schedules[UInt32($0)].members.contains(.startup) }
+        let isStart = (0..<schedules.count).map { schedules[UInt32($0)].startupDelay != nil }
         return rows.indices.filter { isStart[Int(rows[$0].schedule)] }.map { queue.name(at: $0) }.sorted()
     }
 

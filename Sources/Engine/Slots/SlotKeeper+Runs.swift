@@ -32,12 +32,14 @@ extension SlotKeeper {
         }
     }
 
-    // MARK: Runs that wait for their spread
+    // MARK: Runs that wait for their spread or their delay
 
     /// Starts the run when its moment has come.
     func wait(for run: RunRecord, at now: Moment) {
-        let spread = book[run.job]?.policies.spread ?? .zero
-        waiting.add(run, longest: max(spread, SlotDelay.longestPace), at: now)
+        let job = book[run.job]
+        let wait =
+            (job?.policies.spread ?? .zero) + (run.slot == nil ? job?.schedule.startupDelay ?? .zero : .zero)
+        waiting.add(run, longest: max(wait, SlotDelay.longestPace), at: now)
     }
 
     /// Queues the runs whose moment has come.

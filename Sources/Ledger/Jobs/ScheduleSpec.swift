@@ -11,8 +11,8 @@ package struct ScheduleSpec: Hashable, Sendable, Codable {
     }
 
     package var kind: Kind
-    /// The expression, the rule (`2w fri 17:00 from 2026-11-27`), the duration, or the ISO 8601 moment; empty for
-    /// `startup`, `manual` and `several`.
+    /// The expression, the rule (`2w fri 17:00 from 2026-11-27`), the duration, or the ISO 8601 moment; for `startup`
+    /// its delay, empty where there is none; empty for `manual` and `several`.
     package var text: String
     /// The zone's name; always resolved before it is stored.
     package var zone: String
@@ -108,7 +108,7 @@ extension ScheduleSpec {
         seed: String, since: Moment = Moment(seconds: 0), zones: ((String) -> ZoneRules?)? = nil
     ) throws(CronError) -> Schedule {
         switch kind {
-        case .startup: return .startup
+        case .startup: return try Schedule(text: line)
         case .manual: return .manual
         case .several: return try list(seed: seed, since: since, zones: zones)
         case .cron:
@@ -155,7 +155,8 @@ extension ScheduleSpec {
     private var line: String {
         switch kind {
         case .cron: text
-        case .startup, .manual, .several: kind.rawValue
+        case .manual, .several: kind.rawValue
+        case .startup: text.isEmpty ? "startup" : "startup \(text)"
         case .calendar: "every \(text)"
         case .every, .after, .at: "\(kind.rawValue) \(text)"
         }
@@ -184,7 +185,7 @@ extension ScheduleSpec {
             self.anchor = anchor == now ? nil : anchor
         case .after(let interval): (kind, text) = (.after, interval.text)
         case .at(let moment): (kind, text) = (.at, moment.iso8601(in: zone))
-        case .startup: kind = .startup
+        case .startup(let delay): (kind, text) = (.startup, delay == .zero ? "" : delay.text)
         case .manual: kind = .manual
         case .several(let list):
             kind = .several

@@ -94,6 +94,19 @@ enum CommonMistakes {
         return "write notify: { when: [\(meant.compactMap(\.self).joined(separator: ", "))] }"
     }
 
+    /// The kind of channel that is meant by another word for it; nil: nobody knows.
+    static func channelKind(_ word: String) -> String? {
+        switch word.lowercased() {
+        case "email", "e-mail", "smtp", "sendmail", "msmtp": "mail"
+        case "exec", "script", "program", "shell", "apprise": "command"
+        case "http", "https", "url", "hook": "webhook"
+        case "dbus", "notify-send", "popup", "notification": "desktop"
+        case "mattermost": "slack"
+        case "healthchecks", "healthchecks.io": "ping"
+        default: nil
+        }
+    }
+
     /// Keys of a channel that stand for its kind.
     static let kind: Set = ["type", "form", "service", "driver", "provider"]
 

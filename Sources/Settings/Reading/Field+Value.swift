@@ -9,7 +9,9 @@ extension Field {
         switch form {
         case .words:
             if let text = scalar, !text.isEmpty {
-                fault("expected a list, found text", hint: CommonMistakes.command(text))
+                let (message, hint) =
+                    dashMistake ?? ("expected a list, found text", CommonMistakes.command(text))
+                fault(message, hint: hint)
                 return nil
             }
             guard let elements = list() else { return nil }

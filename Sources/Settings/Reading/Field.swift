@@ -130,6 +130,10 @@ struct Field {
                     return CommonMistakes.plain(meant ?? word)
                 }
             }
+            if let (message, hint) = dashMistake {
+                fault(message, hint: hint)
+                return nil
+            }
             fault(
                 "expected a list, found \(kind)",
                 hint: words.map { "write \(name): [\($0.joined(separator: ", "))]" }
@@ -214,8 +218,19 @@ struct Field {
     static func known(_ words: [String]) -> String { "known here: \(words.joined(separator: ", "))" }
 }
 
-// Texts and lists where a map is wanted, and keys with the wrong blanks.
+// Texts and lists where a map is wanted, and keys and dashes with the wrong blanks.
 extension Field {
+    /// What is wrong with a text that begins a line and was meant as a list: `-echo`; nil: it was not.
+    var dashMistake: (message: String, hint: String)? {
+        guard let text = scalar, text.hasPrefix("-"), let next = text.dropFirst().first, next != " ",
+            next != "-"
+        else { return nil }
+        let written = source.line(line)
+        let lead = written.unicodeScalars.prefix((node.mark?.column ?? 1) - 1)
+        guard lead.allSatisfy({ $0 == " " }) else { return nil }
+        return (SyntaxMistake.noSpace(after: "-"), "write - \(written.drop { $0 == " " }.dropFirst())")
+    }
+
     /// What was meant by a text or list in the place of a map: another message, where there is a better one; and a hint.
     private var mapMistake: (message: String?, hint: String) {
         let usual = "write it as key: value, one a line"

@@ -136,7 +136,8 @@ enum ScheduleSchema {
         ])
         let kinds = ConfigurationReader.scheduleKinds.map { kind in
             let known = ConfigurationReader.companionKeys.filter { key in
-                kind == "every" || ConfigurationReader.companions[kind]?.contains(key) == true
+                kind == "every" && ConfigurationReader.calendarKeys.contains(key)
+                    || ConfigurationReader.companions[kind]?.contains(key) == true
             }
             let members = [JSON.Member(kind, value(of: kind))] + known.map { .init($0, companion($0)) }
             return SchemaParts.object(members, required: [kind])
@@ -159,6 +160,7 @@ enum ScheduleSchema {
         switch key {
         case "gap": SchemaParts.words(ConfigurationReader.gapWords)
         case "fold": SchemaParts.words(ConfigurationReader.foldWords)
+        case "delay": JobForm.interval.schema
         default: SchemaParts.word()
         }
     }

@@ -153,6 +153,8 @@ extension FormField.Shape {
     var schema: JSON {
         switch self {
         case .word: return SchemaParts.word()
+        case .words: return JobForm.words.schema
+        case .list: return JobForm.list.schema
         case .address: return SchemaParts.text(#"^[Hh][Tt][Tt][Pp][Ss]?://[^@\s#]+$"#)
         case .duration: return SchemaParts.text(SchemaParts.duration)
         case .exceptions: return SchemaParts.list(of: SchemaParts.word())
@@ -169,6 +171,7 @@ extension FormField.Shape {
     var sample: FormValues.Value? {
         switch self {
         case .word: .word("x")
+        case .words, .list: .words(["x"])
         case .address: (try? HTTPAddress("https://example.org/")).map { .address($0) }
         case .duration: .duration(.seconds(1))
         case .exceptions: .exceptions([])

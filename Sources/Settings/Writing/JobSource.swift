@@ -102,7 +102,7 @@ extension JobSource {
         let rules = [("gap", spec.gap), ("fold", spec.fold)]
         switch spec.kind {
         case .manual: return "manual"
-        case .startup: return "startup"
+        case .startup: return spec.text.isEmpty ? "startup" : "{ startup: true, delay: \(spec.text) }"
         case .several: return "[" + (spec.members ?? []).map(schedule).joined(separator: ", ") + "]"
         case .cron: return map([("cron", spec.text), ("zone", spec.zone)] + rules)
         case .every: return map([("every", spec.text), ("from", spec.anchor?.iso8601)])

@@ -258,6 +258,11 @@ struct ScheduleFields: ParsableArguments {
     @Flag(help: "Run once after each boot of the machine.")
     var startup = false
 
+    @Option(
+        help: ArgumentHelp("How long after the boot a run of --startup starts.", valueName: "duration"),
+        transform: DurationArgument.read)
+    var delay: DurationArgument?
+
     func validate() throws {
         let named = [
             ("--cron", !cron.isEmpty), ("--words", !words.isEmpty), ("--at", !at.isEmpty),
@@ -268,6 +273,7 @@ struct ScheduleFields: ParsableArguments {
                 "--after counts from the end of the last run and can't be combined with \(other)")
         }
         if from != nil, every == nil { throw ValidationError("--from needs --every") }
+        if delay != nil, !startup { throw ValidationError("--delay needs --startup") }
         if zone != nil, let first = named.first, !isLocal {
             throw ValidationError("--zone has no meaning beside \(first)")
         }
@@ -294,7 +300,7 @@ struct ScheduleFields: ParsableArguments {
             schedules.append(schedule)
         }
         if let after { schedules.append(WireSchedule(kind: "after", text: after.duration.text)) }
-        if startup { schedules.append(WireSchedule(kind: "startup", text: "")) }
+        if startup { schedules.append(WireSchedule(kind: "startup", text: delay?.duration.text ?? "")) }
         return schedules.count > 1 ? WireSchedule(several: schedules) : schedules.first
     }
 

@@ -82,8 +82,8 @@ struct RunShowCommand: ParsableCommand {
         screen.field(
             run.state.isEnded ? "took" : "so far", run.startedAt == nil ? nil : RunText.took(run, screen))
         screen.field("finish", RunText.finish(run, screen))
-        screen.field("late", run.latenessMs.map { "\($0) ms" })
-        screen.field("waited", run.queueDelayMs.map { "\($0) ms" })
+        screen.field("late", run.latenessMs.map(RunText.delay))
+        screen.field("waited", run.queueDelayMs.map(RunText.delay))
         if let live = run.live, !run.state.isEnded {
             let part = live.progress.map { "\(Int($0 * 100))%" }
             let parts = [part, live.phase, live.message].compactMap { $0 }

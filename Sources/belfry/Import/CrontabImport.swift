@@ -67,7 +67,7 @@ struct CrontabImport {
 
     private func setTimes(of job: inout ImportedJob, _ line: CrontabLine) {
         guard line.times != "@reboot" else {
-            job.schedule = .startup
+            job.schedule = .startup()
             job.notes.append("cron runs it whenever cron starts; Belfry runs it once after each boot")
             return
         }
@@ -77,6 +77,7 @@ struct CrontabImport {
                 return
             }
             job.zone = rules
+            job.hasOtherZone = rules.name != local.name
             job.notes.append("CRON_TZ=\(name) applies, as in cronie; Debian's cron ignores it")
         }
         guard let expression = try? CronExpression(line.times) else { return }

@@ -78,17 +78,35 @@ struct ImportOptions: ParsableArguments {
                 ])
             }
             screen.print(table, empty: "")
-            for job in good where !job.differences.isEmpty {
-                screen.print("\n\(job.name) differs from the original:")
-                for line in job.differences.prefix(Self.mostDifferences) { screen.print(line) }
-                let rest = job.differences.count - Self.mostDifferences
-                if rest > 0 { screen.print("    and \(rest) more; -v shows all") }
-            }
+            Self.printDifferences(of: good, on: screen)
             Self.printNotes(of: good, on: screen)
             screen.print("")
         }
         let details = verbose ? "" : " -v shows all of each job."
         screen.print("\(good.count) of \(jobs.count) can be added; add them with --apply.\(details)")
+    }
+
+    /// The first times of each job that differ from the original's; of those that differ by their zone only the first job's.
+    private static func printDifferences(of jobs: [ImportedJob], on screen: Screen) {
+        let different = jobs.filter { !$0.differences.isEmpty }
+        var zones: Set<String> = []
+        for first in different where first.hasOtherZone && zones.insert(first.zone.name).inserted {
+            let group = different.filter { $0.hasOtherZone && $0.zone.name == first.zone.name }
+            let subject = "\(names(group.map(\.name))) \(group.count > 1 ? "differ" : "differs")"
+            let example = group.count > 1 ? "; \(first.name), for example" : ""
+            screen.print("\n\(subject) from the original by the zone \(first.zone.name)\(example):")
+            printTimes(of: first, on: screen)
+        }
+        for job in different where !job.hasOtherZone {
+            screen.print("\n\(job.name) differs from the original:")
+            printTimes(of: job, on: screen)
+        }
+    }
+
+    private static func printTimes(of job: ImportedJob, on screen: Screen) {
+        for line in job.differences.prefix(mostDifferences) { screen.print(line) }
+        let rest = job.differences.count - mostDifferences
+        if rest > 0 { screen.print("    and \(rest) more; -v shows all") }
     }
 
     /// Each note once, with the jobs it is about where these are not all.
@@ -104,12 +122,15 @@ struct ImportOptions: ParsableArguments {
         if !order.isEmpty { screen.print("") }
         for note in order {
             let whose = names[note] ?? []
-            let rest = whose.count - Self.mostNames
-            let list =
-                whose.prefix(Self.mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
-            let subject = whose.count == jobs.count ? "" : " (\(list))"
+            let subject = whose.count == jobs.count ? "" : " (\(Self.names(whose)))"
             StandardOutput.print(prose: PlainText.oneLine("note\(subject): \(note)"))
         }
+    }
+
+    /// The first names, and how many more there are.
+    private static func names(_ all: [String]) -> String {
+        let rest = all.count - mostNames
+        return all.prefix(mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }
 
     /// How many times are shown that differ from the original's.

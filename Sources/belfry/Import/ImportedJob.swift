@@ -27,6 +27,8 @@ struct ImportedJob {
     var original: String
     var schedule: Schedule?
     var zone: ZoneRules
+    /// Whether the original reads its times in another zone, which makes all of them differ.
+    var hasOtherZone = false
     var command: [String]?
     var shell: String?
     /// The command as the original has it, without what was put around it; absent where nothing was.
@@ -52,14 +54,7 @@ struct ImportedJob {
         draft.name = name
         draft.origin = "import"
         draft.fields["bot"] = bot?.json
-        switch schedule {
-        case .cron(let expression, let zone)?:
-            draft.schedule = WireSchedule(kind: "cron", text: expression.text, zone: zone)
-        case .every(let interval, _)?: draft.schedule = WireSchedule(kind: "every", text: interval.text)
-        case .after(let interval)?: draft.schedule = WireSchedule(kind: "after", text: interval.text)
-        case .startup?: draft.schedule = WireSchedule(kind: "startup", text: "")
-        case .calendar?, .at?, .manual?, .several?, nil: break
-        }
+        draft.schedule = schedule.flatMap(Self.wire)
         draft.fields["command"] = command?.json
         draft.fields["shell"] = shell?.json
         draft.fields["cwd"] = directory?.json
@@ -73,6 +68,18 @@ struct ImportedJob {
         draft.fields["nice"] = nice?.json
         draft.fields["spreadMs"] = spread?.json
         return draft
+    }
+
+    private static func wire(_ schedule: Schedule) -> WireSchedule? {
+        switch schedule {
+        case .cron(let expression, let zone): WireSchedule(kind: "cron", text: expression.text, zone: zone)
+        case .every(let interval, _): WireSchedule(kind: "every", text: interval.text)
+        case .after(let interval): WireSchedule(kind: "after", text: interval.text)
+        case .startup(let delay):
+            WireSchedule(kind: "startup", text: delay == .zero ? "" : delay.text)
+        case .several(let list): WireSchedule(several: list.members.compactMap(wire))
+        case .calendar, .at, .manual: nil
+        }
     }
 
     /// What it does, as somebody would type it.
@@ -144,6 +151,16 @@ struct ImportedJob {
     }
 }
 
+extension ImportedJob.Shown {
+    private static func text(_ schedule: Schedule) -> String {
+        switch schedule {
+        case .cron: "cron"
+        case .every(let interval, _): "every \(interval.text)"
+        default: schedule.text
+        }
+    }
+}
+
 extension ImportedJob {
     /// The job in JSON.
     struct Shown: Encodable {
@@ -160,7 +177,7 @@ extension ImportedJob {
         var place: String
         var original: String
         var expression: String?
-        /// `cron`, `every 1d`, `after 5m` or `startup`; empty where there is none.
+        /// `cron`, `every 1d`, `after 5m`, `startup 15m`, several with ` + ` between them; empty where there is none.
         var schedule: String
         var zone: String
         var words: String?
@@ -183,13 +200,7 @@ extension ImportedJob {
             place = job.place
             original = job.original
             if case .cron(let expression, _) = job.schedule { self.expression = expression.text }
-            schedule =
-                switch job.schedule {
-                case .every(let interval, _)?: "every \(interval.text)"
-                case .after(let interval)?: "after \(interval.text)"
-                case let schedule?: schedule.kind.rawValue
-                case nil: ""
-                }
+            schedule = (job.schedule?.members ?? []).map(Self.text).joined(separator: " + ")
             zone = job.zone.name
             words = job.schedule?.words(in: job.zone)
             command = job.command

@@ -34,14 +34,20 @@ struct SystemdImport {
         self.rights = rights
     }
 
-    /// The jobs of the timer at `path`: one for each setting that starts it.
+    /// The jobs of the timer at `path`: one for each setting that starts it, but one for `OnBootSec` with
+    /// `OnUnitActiveSec`.
     mutating func jobs(timerAt path: String) -> [ImportedJob] {
         guard let timer = Self.unit(path) else {
             return [refused(path, "", "it can't be read")]
         }
         let draft = draft(timer, path)
         var jobs = timer.all("Timer", "OnCalendar").map { job(draft, $0, path) }
-        for setting in timer.settings where setting.section == "Timer" && setting.value != "false" {
+        let settings = timer.settings.filter { $0.section == "Timer" && $0.value != "false" }
+        let pair = ["OnBootSec", "OnUnitActiveSec"].map { name in settings.filter { $0.name == name } }
+        let isPair = pair.allSatisfy { $0.count == 1 }
+        if isPair { jobs.append(job(draft, pair[0][0], and: pair[1][0], path)) }
+        for setting in settings {
+            if isPair, pair.joined().contains(setting) { continue }
             if Self.spans.contains(setting.name) {
                 jobs.append(job(draft, setting, path))
             } else if let reason = Self.unknown[setting.name], setting.value != "no" {
@@ -75,6 +81,22 @@ struct SystemdImport {
         return job
     }
 
+    /// One job at the times of two settings, or with the reason why one of them is refused.
+    private mutating func job(
+        _ draft: ImportedJob, _ first: UnitFile.Setting, and second: UnitFile.Setting, _ path: String
+    ) -> ImportedJob {
+        var job = job(draft, first, path)
+        job.original += " \(second.name)=\(second.value)"
+        var other = draft
+        setSpan(of: &other, second)
+        job.refusal = job.refusal ?? other.refusal
+        guard let one = job.schedule, let two = other.schedule,
+            let list = try? ScheduleList([one, two])
+        else { return job }
+        job.schedule = .several(list)
+        return job
+    }
+
     private mutating func job(
         _ draft: ImportedJob, _ event: UnitFile.Setting, _ path: String
     ) -> ImportedJob {
@@ -88,31 +110,26 @@ struct SystemdImport {
             return job
         }
         job.original = "\(event.name)=\(event.value)"
+        setSpan(of: &job, event)
+        return job
+    }
+
+    /// Sets when a job runs that counts from something else than a calendar.
+    private func setSpan(of job: inout ImportedJob, _ event: UnitFile.Setting) {
         guard let span = TimeSpan(event.value)?.duration else {
             job.refusal = job.refusal ?? "\(event.name) is not a time span"
-            return job
+            return
         }
         // Persistent= is about OnCalendar= only.
         job.catchUp = "none"
         switch event.name {
         case "OnUnitActiveSec": job.schedule = .every(span, anchor: Moment(seconds: start.seconds))
         case "OnUnitInactiveSec": job.schedule = .after(span)
-        default: startUp(&job, after: span)
+        default:
+            job.schedule = .startup(delay: span < .seconds(1) ? .zero : span)
+            return
         }
-        if job.schedule != .startup, span < .seconds(1) {
-            job.refusal = job.refusal ?? "\(event.name): an interval is at least 1s"
-        }
-        return job
-    }
-
-    /// Makes it a job of the machine's start that waits first.
-    private func startUp(_ job: inout ImportedJob, after delay: Duration) {
-        job.schedule = .startup
-        guard delay >= .seconds(1) else { return }
-        let seconds = delay.microseconds / 1_000_000
-        job.shell = "sleep \(seconds) && exec \(job.action)"
-        job.command = nil
-        job.notes.append("its run begins with the wait after the boot")
+        if span < .seconds(1) { job.refusal = job.refusal ?? "\(event.name): an interval is at least 1s" }
     }
 
     private func setTimes(of job: inout ImportedJob, _ text: String) {

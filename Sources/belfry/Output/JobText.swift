@@ -16,7 +16,7 @@ enum JobText {
     private static func describe(_ schedule: WireSchedule, in zone: String?, _ local: String?) -> String {
         switch schedule.kind {
         case "manual": "manual"
-        case "startup": "startup"
+        case "startup" where schedule.text.isEmpty: "startup"
         case "calendar": "every " + [schedule.text, zone].compactMap { $0 }.joined(separator: " ")
         case "cron": [schedule.text, zone].compactMap { $0 }.joined(separator: " ")
         case "several":

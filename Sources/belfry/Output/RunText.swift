@@ -95,6 +95,11 @@ enum RunText {
         return DisplayDuration.text(end - start)
     }
 
+    /// A wait: milliseconds below a second, else as all durations.
+    static func delay(_ milliseconds: Int64) -> String {
+        milliseconds < 1000 ? "\(milliseconds) ms" : DisplayDuration.text(.milliseconds(milliseconds))
+    }
+
     /// `about 6 s left`, `9 to 14 min left`; nil when nothing is known, or the run is not at work.
     static func finish(_ run: WireRun, _ screen: Screen) -> String? {
         guard let live = run.live, !run.state.isEnded else { return nil }

@@ -82,7 +82,7 @@ struct AttachedFile {
 
 struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Says something to a bot, and does not wait for its reply.",
+        commandName: "send", abstract: "Sends a message to a bot without waiting for its reply.",
         discussion: """
             The bot replies when its turn has come; the reply is a message of the thread and notifies you. While \
             its provider can't be reached the message waits, up to a day.

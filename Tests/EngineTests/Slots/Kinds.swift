@@ -290,6 +290,23 @@ import Tracking
         }
     }
 
+    @Test func `waits for its delay after the start, also over a restart of the daemon`() async throws {
+        let folder = try TemporaryFolder()
+        try await SlotScene.run(in: folder, at: at("10:00:00")) { scene in
+            try await scene.put(.timed("start", .startup, "15m"))
+            try await scene.keeper.takeUp(boot: "one")
+            let run = try await scene.newest("start")
+            #expect(run.state == .scheduled && run.notBefore == at("10:15:00"))
+        }
+        try await SlotScene.run(in: folder, at: at("10:01:00")) { scene in
+            try await scene.keeper.takeUp(boot: "one")
+            try await scene.sleeps(until: at("10:15:00"))
+            scene.clock.advance(to: at("10:15:00"))
+            try await scene.settled()
+            #expect(try await scene.ledger.runs(RunFilter(job: "start")).map(\.state) == [.queued])
+        }
+    }
+
     @Test func `shows it when it is paused`() async throws {
         try await SlotScene.run(at: at("10:00:00")) { scene in
             try await scene.put(.timed("start", .startup))

@@ -1,0 +1,163 @@
+package import Delivery
+import Host
+package import Performing
+import Synchronization
+import Tracking
+
+/// Has programs run over the connection that the runs have to their performer.
+///
+/// ``share(_:)`` puts it between the two. What is reported of its programs goes no further.
+package final class ProgramDesk: Sendable {
+    private struct State {
+        var performer: (any Performer)?
+        /// Whether the performer answers: between its first report and the loss of its connection.
+        var isConnected = false
+        var waiting: [RunKey: Call] = [:]
+        /// How programs ended that nobody waits for: an earlier daemon ordered them.
+        var ends: [ExitRecord] = []
+    }
+
+    private struct Call {
+        var order: ProcessOrder
+        var caller: CheckedContinuation<ProgramAnswer, Never>
+    }
+
+    /// How many ends are kept for the attempts that will ask for them.
+    private static let mostEnds = 64
+    /// How much of what a program prints is kept, in bytes.
+    private static let printedBytes = 1 << 14
+    /// What distinguishes the keys of programs from those of runs, which are UUIDs.
+    private static let mark = "notice."
+
+    private let folder: String
+    private let state = Mutex(State())
+
+    /// A desk that keeps what programs print in `folder` while they run.
+    package init(folder: String) {
+        self.folder = folder
+    }
+
+    /// `performer`, which from now on runs programs for this desk, too.
+    package func share(_ performer: any Performer) -> any Performer {
+        state.withLock { $0.performer = performer }
+        return SharedPerformer(base: performer, desk: self)
+    }
+
+    /// Runs what is called for the parcel, and waits for its end; the same attempt is never run twice.
+    ///
+    /// A task that is canceled waits no longer; the program goes on.
+    package func run(_ call: ProgramCall, for parcel: Parcel) async -> ProgramAnswer {
+        let key = RunKey(run: Self.mark + parcel.id, attempt: parcel.attempt)
+        guard key.isValid else { return ProgramAnswer(.notStarted("the id of the entry names no file")) }
+        var order = ProcessOrder(
+            key: key, work: .command(call.command), environment: call.environment, timeout: call.timeout,
+            grace: .seconds(2),
+            output: .init(path: path(of: key), headBytes: Self.printedBytes, tailBytes: Self.printedBytes),
+            isOutputWatched: false, stdin: .text(call.input))
+        order.leftoverGrace = .seconds(2)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { caller in begin(Call(order: order, caller: caller)) }
+        } onCancel: {
+            finish(key, ProgramAnswer(.abandoned))
+        }
+    }
+
+    private func begin(_ call: Call) {
+        let key = call.order.key
+        if Task.isCancelled { return call.caller.resume(returning: ProgramAnswer(.abandoned)) }
+        let (ended, performer) = state.withLock { state -> (ExitRecord?, (any Performer)?) in
+            if let place = state.ends.firstIndex(where: { $0.key == key }) {
+                return (state.ends.remove(at: place), state.performer)
+            }
+            state.waiting[key] = call
+            // Ordered when it is there; an order without a connection is lost.
+            return (nil, state.isConnected ? state.performer : nil)
+        }
+        guard let ended else {
+            performer?.start(.process(call.order))
+            // Canceled before it was waited for.
+            if Task.isCancelled { finish(key, ProgramAnswer(.abandoned)) }
+            return
+        }
+        release(key)
+        call.caller.resume(returning: ProgramAnswer(ended))
+    }
+
+    private func finish(_ key: RunKey, _ answer: ProgramAnswer) {
+        state.withLock { $0.waiting.removeValue(forKey: key) }?.caller.resume(returning: answer)
+    }
+
+    private func path(of key: RunKey) -> String { "\(folder)/\(key)" }
+
+    /// Nobody asks for this end any more.
+    private func release(_ key: RunKey) {
+        OutputLog(path: path(of: key)).remove()
+        state.withLock(\.performer)?.acknowledge(key)
+    }
+
+    // MARK: Events
+
+    /// Whether the event is of a program of this desk, which then has dealt with it.
+    fileprivate func accept(_ event: PerformerEvent) -> Bool {
+        switch event {
+        case .caughtUp:
+            orderAgain()
+            return false
+        case .disconnected:
+            state.withLock { $0.isConnected = false }
+            return false
+        case .ended(let record):
+            guard isOwn(record.key) else { return false }
+            ended(record)
+        case .refused(let key, let refusal, let text):
+            guard isOwn(key) else { return false }
+            let reason = MissingProgram.headline(of: text)
+            let isMissing = refusal == .notFound || refusal == .notExecutable
+            finish(key, ProgramAnswer(isMissing ? .missing(reason) : .notStarted(reason)))
+        case .started(let key, _, _), .output(let key, _, _), .report(let key, _), .progress(let key, _),
+            .notify(let key, _), .inputTaken(let key, _, _), .unknown(let key):
+            return isOwn(key)
+        }
+        return true
+    }
+
+    private func isOwn(_ key: RunKey) -> Bool { key.run.hasPrefix(Self.mark) }
+
+    /// The performer has reported all it knows: what is still waited for is ordered, whether or not it was before.
+    private func orderAgain() {
+        let (orders, performer) = state.withLock { state in
+            state.isConnected = true
+            return (state.waiting.values.map(\.order), state.performer)
+        }
+        for order in orders { performer?.start(.process(order)) }
+    }
+
+    private func ended(_ record: ExitRecord) {
+        let (isAwaited, oldest) = state.withLock { state -> (Bool, ExitRecord?) in
+            if state.waiting[record.key] != nil { return (true, nil) }
+            state.ends.removeAll { $0.key == record.key }
+            state.ends.append(record)
+            return (false, state.ends.count > Self.mostEnds ? state.ends.removeFirst() : nil)
+        }
+        if let oldest { release(oldest.key) }
+        guard isAwaited else { return }
+        release(record.key)
+        finish(record.key, ProgramAnswer(record))
+    }
+}
+
+/// A performer that runs the programs of a desk, too; to everybody else it is as before.
+private struct SharedPerformer: Performer {
+    let base: any Performer
+    let desk: ProgramDesk
+
+    var survivesTheDaemon: Bool { base.survivesTheDaemon }
+    func connect() async throws -> Int32? { try await base.connect() }
+    func holds(_ key: RunKey) -> Bool { base.holds(key) }
+    func start(_ order: AttemptOrder) { base.start(order) }
+    func cancel(_ key: RunKey, reason: String) { base.cancel(key, reason: reason) }
+    func ask(_ key: RunKey) { base.ask(key) }
+    func acknowledge(_ key: RunKey) { base.acknowledge(key) }
+    func waitForEvents() async -> Bool { await base.waitForEvents() }
+    func takeEvents() -> [PerformerEvent] { base.takeEvents().filter { !desk.accept($0) } }
+}
