@@ -80,7 +80,7 @@ let programs: [Target] = [
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
             "Engine", "WardenProtocol", "TerminalView", "Bots", "DBus", "Curl", "WebhookChannel", "Host",
-            "CronBench", "CLinux", .sqlite, .logging,
+            "API", "APIClient", "CronBench", "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]

@@ -1,5 +1,6 @@
 import API
 package import Engine
+import Host
 import Ledger
 
 /// Answers for the daemon: each endpoint by a handler of the station it is about.
@@ -7,6 +8,7 @@ package struct DaemonHandler: Sendable {
     let control: Control
     let identity: DaemonIdentity
     let spool: SpoolDoor
+    let notices = WriteNotices()
 
     /// A handler over the engine, and over the spool of its state folder.
     package init(control: Control, identity: DaemonIdentity, spool: SpoolDoor? = nil) {

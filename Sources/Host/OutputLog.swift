@@ -53,6 +53,9 @@ package struct OutputLog: Sendable {
     /// Whether there is anything to read.
     package var exists: Bool { unsafe access(path, F_OK) == 0 }
 
+    /// Whether it has outgrown its head.
+    package var hasPieces: Bool { unsafe access(pieceFolder, F_OK) == 0 }
+
     /// Removes the log's files; missing ones are ignored.
     package func remove() {
         for offset in (try? pieceOffsets()) ?? [] { unsafe unlink(file(offset)) }
@@ -84,7 +87,7 @@ package struct OutputLog: Sendable {
 
     /// Where the files begin, ascending; the head's 0 first.
     package func pieceOffsets() throws(HostError) -> [Int] {
-        guard unsafe access(pieceFolder, F_OK) == 0 else { return [0] }
+        guard hasPieces else { return [0] }
         let names: [String]
         do throws(HostError) {
             names = try Folder.names(in: pieceFolder)

@@ -85,14 +85,32 @@ package struct Conversation: Sendable {
     /// The oldest turns are left out where there are more than ``turnLimit``, or more than ``byteLimit`` bytes; the
     /// `reactions` stand at the end of the last turn, a line each.
     package func turns(before: [ThreadLine], asked: [ThreadLine], reactions: [String] = []) -> [Turn] {
-        var turns: [(speaker: Turn.Speaker, text: String)] = []
-        func add(_ speaker: Turn.Speaker, _ text: String) {
-            if turns.last?.speaker == speaker {
-                turns[turns.count - 1].text += "\n\n" + text
+        var turns = earlier(before)
+        let now = PromptXML.text(of: asked, zone: zone)
+        turns.append(.user, ([now] + reactions).joined(separator: "\n"))
+        return turns.list.map { Turn($0.speaker, $0.text) }
+    }
+
+    /// The turns of what was said `before` alone, oldest first, within the same bounds.
+    package func turns(before: [ThreadLine]) -> [Turn] {
+        earlier(before).list.map { Turn($0.speaker, $0.text) }
+    }
+
+    /// Turns in which the two sides alternate.
+    private struct Turns {
+        var list: [(speaker: Turn.Speaker, text: String)] = []
+
+        mutating func append(_ speaker: Turn.Speaker, _ text: String) {
+            if list.last?.speaker == speaker {
+                list[list.count - 1].text += "\n\n" + text
             } else {
-                turns.append((speaker, text))
+                list.append((speaker, text))
             }
         }
+    }
+
+    private func earlier(_ before: [ThreadLine]) -> Turns {
+        var turns = Turns()
         var open: [ThreadLine] = []
         for line in before {
             guard line.sender == nil else {
@@ -103,17 +121,15 @@ package struct Conversation: Sendable {
             let answered = open.filter { $0.run == line.run || line.run == nil }
             open.removeAll { $0.run == line.run || line.run == nil }
             if !answered.isEmpty {
-                add(.user, PromptXML.text(of: answered, zone: zone))
-            } else if turns.last?.speaker != .assistant {
-                add(.user, "[MESSAGE OF THE BOT]")
+                turns.append(.user, PromptXML.text(of: answered, zone: zone))
+            } else if turns.list.last?.speaker != .assistant {
+                turns.append(.user, "[MESSAGE OF THE BOT]")
             }
-            add(.assistant, line.text)
+            turns.append(.assistant, line.text)
         }
-        if !open.isEmpty { add(.user, PromptXML.text(of: open, zone: zone)) }
-        bound(&turns)
-        let now = PromptXML.text(of: asked, zone: zone)
-        add(.user, ([now] + reactions).joined(separator: "\n"))
-        return turns.map { Turn($0.speaker, $0.text) }
+        if !open.isEmpty { turns.append(.user, PromptXML.text(of: open, zone: zone)) }
+        bound(&turns.list)
+        return turns
     }
 
     /// Leaves out the oldest turns; the first one left is a person's.

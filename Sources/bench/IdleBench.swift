@@ -84,37 +84,43 @@ enum StatusBench {
     }
 }
 
-/// A daemon of its own, without jobs and without a desktop.
+/// A daemon of its own.
 final class BenchDaemon {
     let socket: String
     let pid: Int32
     private let process: BenchProcess
     private let runtime: String
 
-    /// `bots`: those of its configuration, as lines of its map.
-    init(folder: String, bots: String = "") throws {
+    /// One without jobs and without a desktop; `bots`: those of its configuration, as lines of its map.
+    convenience init(folder: String, bots: String = "") throws {
+        try self.init(
+            folder: folder,
+            configuration: """
+                zone: UTC
+                channels:
+                  hook: { kind: webhook, url: "https://example.org/hook" }
+                routes:
+                  - { when: [failed], to: [hook] }
+                \(bots.isEmpty ? "" : "bots:\n  " + bots)
+                """)
+    }
+
+    /// One with this configuration, and these variables beside our own.
+    init(folder: String, configuration: String, environment: [String: String] = [:]) throws {
         let program = SmallFile.parent(of: try Machine.executablePath()) + "/belfryd"
         socket = folder + "/b.sock"
         runtime = folder + "/run"
         unsafe mkdir(runtime, 0o700)
-        let configuration = """
-            zone: UTC
-            channels:
-              hook: { kind: webhook, url: "https://example.org/hook" }
-            routes:
-              - { when: [failed], to: [hook] }
-            \(bots.isEmpty ? "" : "bots:\n  " + bots)
-            """
         try SmallFile.replace(folder + "/belfry.yaml", with: Array(configuration.utf8))
         process = try BenchProcess(
             program, ["--config", folder + "/belfry.yaml", "--state", folder + "/state", "--socket", socket],
-            environment: ["XDG_RUNTIME_DIR": runtime])
+            environment: environment.merging(["XDG_RUNTIME_DIR": runtime]) { $1 })
         pid = process.processID
-        for _ in 0..<500 {
-            if unsafe access(socket, F_OK) == 0 { break }
+        for _ in 0..<1000 {
+            if (try? LocalSocket.connect(socket)) != nil { return }
             usleep(10_000)
         }
-        guard unsafe access(socket, F_OK) == 0 else { throw BenchProcess.Failed(program: program) }
+        throw BenchProcess.Failed(program: program)
     }
 
     /// What its process has used of a core until now, in seconds.

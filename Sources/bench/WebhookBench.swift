@@ -102,6 +102,8 @@ final class BareReceiver: Sendable {
         case status(String)
         /// The connection is closed without a word.
         case hangUp
+        /// A stream of events, piece by piece; `write` returns false once nobody reads it any more.
+        case stream((_ write: (String) -> Bool) -> Void)
     }
 
     let port: UInt16
@@ -160,11 +162,27 @@ final class BareReceiver: Sendable {
                 let reply = reply(buffer[..<length])
                 buffer.removeFirst(length)
                 received.withLock { $0 += 1 }
-                guard case .status(let text) = reply else { return }
-                let answer = Array("HTTP/1.1 \(text)\r\nContent-Length: 0\r\n\r\n".utf8)
-                unsafe _ = write(connection, answer, answer.count)
+                switch reply {
+                case .hangUp: return
+                case .status(let text):
+                    _ = Self.send("HTTP/1.1 \(text)\r\nContent-Length: 0\r\n\r\n", to: connection)
+                case .stream(let write): Self.stream(write, to: connection)
+                }
             }
         }
+    }
+
+    private static func stream(_ work: ((String) -> Bool) -> Void, to connection: Int32) {
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        guard send(head, to: connection) else { return }
+        work { send("\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n", to: connection) }
+        _ = send("0\r\n\r\n", to: connection)
+    }
+
+    private static func send(_ text: String, to connection: Int32) -> Bool {
+        let bytes = Array(text.utf8)
+        return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
     private func onThread(_ work: @escaping @Sendable () -> Void) throws {

@@ -54,6 +54,29 @@ import Testing
         #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix("Hello there,\nall is well."))
     }
 
+    @Test func `is shown what was said before in its thread with a session of its own`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try await Belfry.start(config(server, ", session: bot"))
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let task =
+            "[SCHEDULED TASK - The following message was sent automatically and is not coming directly from the "
+            + "user or group.]\n\nWhat is new?"
+        func turns() async throws -> [String] {
+            try JSON(try await server.request().body)["messages"].list.map {
+                "\($0["role"].text ?? ""): \($0["content"].text ?? "")"
+            }
+        }
+        #expect(try await turns() == ["system: You are brief.", "user: \(task)"])
+        #expect(
+            try await turns() == [
+                "system: You are brief.", "user: [MESSAGE OF THE BOT]",
+                "assistant: Hello there,\nall is well.", "user: \(task)",
+            ])
+        let shown = try await belfry.run("job", "show", "news").text
+        #expect(shown.contains("its bot sees what was said before"))
+    }
+
     @Test func `shows what it used, and what that cost`() async throws {
         let server = try await ProviderServer(.init(Self.counted))
         let hook = try await Belfry.receiver()

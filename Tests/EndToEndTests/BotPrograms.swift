@@ -6,7 +6,7 @@ import Testing
     /// Prints as Claude does: a tool, then a reply that waits in the middle for the file `go`.
     private static let claude = """
         #!/bin/sh
-        prompt=$(cat)
+        prompt=$(tail -n 1)
         echo '{"type":"system","subtype":"init","session_id":"s-1"}'
         echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'
         echo "progress for people" >&2

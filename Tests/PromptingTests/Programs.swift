@@ -143,6 +143,17 @@ import Tracking
         #expect(events.finish == Finish(.end, turn: Turn(.assistant, "One\n\n\ntwo\nthree")))
     }
 
+    @Test func `of any kind says each line at once, unless it may be the object at the end`() {
+        var decoder = ProgramDecoder(.text)
+        var said: [String] = []
+        for line in ["One\n", "\n", "two\n", "{ 3\n", "four\n"] {
+            var events: [ReplyEvent] = []
+            decoder.receive(Array(line.utf8)[...]) { events.append($0) }
+            said.append(events.text)
+        }
+        #expect(said == ["One", "", "\n\ntwo", "", "\n{ 3\nfour"])
+    }
+
     @Test func `of any kind may end with an object that has the last words, or none`() {
         #expect(replies(.text, "log\n{\"notify\":true,\"text\":\"Done.\"}\n").text == "log\nDone.")
         let finish = replies(

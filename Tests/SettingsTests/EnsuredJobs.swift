@@ -22,7 +22,14 @@ import Timeline
         #expect(try read("shell: x")?.ensure == nil)
     }
 
+    @Test func `may be said to a bot that knows what was said before`() throws {
+        #expect(try read("bot: sage, prompt: Hi, session: bot")?.session == .bot)
+        #expect(try read("bot: sage, prompt: Hi")?.session == .run)
+    }
+
     @Test(arguments: [
+        ("session: bot", "jobs.a.session: applies only to a job with a prompt"),
+        ("session: thread", "jobs.a.session: \"thread\" is not known here; known here: bot, run"),
         ("ensure: { file: a }", "jobs.a.ensure.file: must be an absolute path"),
         ("ensure: { output: \"/a(b/\" }", ":3:57: jobs.a.ensure.output: not a pattern: a ( without a )"),
         ("ensure: { reply: ok }", "jobs.a.ensure.reply: applies only to a job with a prompt"),

@@ -114,7 +114,7 @@ import Timeline
     @Test func `keeps every field of the table`() throws {
         let job = spec(nil, Self.everyField)
         // A job has one action.
-        let others = ["shell", "prompt", "url.", "ensure.reply"]
+        let others = ["shell", "prompt", "url.", "ensure.reply", "session"]
         for row in JobFields.standard.rows where !others.contains(where: row.key.hasPrefix) {
             #expect(row.get(job) != row.standard, "\(row.key) has no value here that is not by default")
         }

@@ -60,28 +60,22 @@ extension DaemonHandler {
         _ log: OutputLog, from start: Int, of run: RunRecord, follow: Bool, to writer: inout any BodyWriter
     ) async throws {
         var end = start
-        var pause = Self.shortestPause
+        // Before the read: what was printed before the end is then read after it.
+        var isOver = follow ? try await hasEnded(run) : true
+        let growth = OutputGrowth(of: log, notices, clock: control.clock)
         while true {
-            // Before the read: what was printed before the end is then read after it.
-            let isOver = follow ? try await hasEnded(run) : true
             // No slice: there is no file yet.
             let slice = try? log.read(from: end)
             if let slice, slice.offset != end { return }
             if let slice, !slice.bytes.isEmpty {
                 try await writer.write(slice.bytes)
                 end = slice.end
-                pause = Self.shortestPause
                 continue
             }
             if isOver { return }
-            try await control.clock.sleep(until: control.clock.now + pause)
-            pause = min(pause * 2, run.kind == .reply ? Self.replyPause : .seconds(1))
+            if try await growth.wait() == .unknown { isOver = try await hasEnded(run) }
         }
     }
-
-    private static let shortestPause = Duration.milliseconds(50)
-    /// The longest pause where a person waits for what comes.
-    private static let replyPause = Duration.milliseconds(100)
 
     /// The first bytes and where they stand, none when they are still to come; nil when nothing is kept.
     private func firstSlice(

@@ -1,10 +1,10 @@
 import Synchronization
-import Timeline
+package import Timeline
 
 /// Wakes one loop: when somebody rings, or when the wall clock shows a moment, whichever comes first.
 ///
 /// Rings are conflated: any number of them before a wait end that wait once. One loop waits at a time.
-final class Bell: Sendable {
+package final class Bell: Sendable {
     private struct State {
         var isRung = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -12,10 +12,11 @@ final class Bell: Sendable {
 
     private let state = Mutex(State())
 
-    init() {}
+    /// One that nobody has rung.
+    package init() {}
 
     /// Ends the wait under way, or the next one.
-    func ring() {
+    package func ring() {
         let waiter = state.withLock { state in
             let waiter = state.waiter
             state.waiter = nil
@@ -29,7 +30,7 @@ final class Bell: Sendable {
     ///
     /// May return before `moment` without a ring when the clock was set: look at the clock again.
     /// - Throws: `CancellationError` when the task is cancelled.
-    func wait(until moment: Moment?, on clock: any WallClock) async throws {
+    package func wait(until moment: Moment?, on clock: any WallClock) async throws {
         if consumeRing() { return try Task.checkCancellation() }
         guard let moment else {
             await waitForRing()

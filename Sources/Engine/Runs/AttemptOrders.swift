@@ -1,5 +1,6 @@
 import Ledger
 package import Performing
+import Prompting
 import Timeline
 
 /// Makes the order of each attempt: from what its run executes, what a wrapped command lent, and how long it has waited
@@ -53,9 +54,9 @@ struct AttemptOrders {
 
     /// The order of the run's attempt, whose environment has these values beside those of the spec.
     ///
-    /// Of a run that answers people `reply` is what its bot is asked.
+    /// Of a run that asks its bot `talk` is what it is asked, or what was said before.
     func order(
-        _ run: RunRecord, _ spec: JobSpec, secrets: [String: String], reply: ReplyPrompt? = nil
+        _ run: RunRecord, _ spec: JobSpec, secrets: [String: String], talk: RunTalk = RunTalk()
     ) -> AttemptOrder {
         var spec = spec
         spec.environment.merge(secrets) { $1 }
@@ -66,8 +67,8 @@ struct AttemptOrders {
         case .prompt(let text):
             var order = PromptOrder(
                 key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
-                earlier: reply?.earlier ?? [], text: reply?.text ?? text, timeout: spec.timeout,
-                output: places.output(of: run))
+                earlier: talk.earlier, text: talk.reply?.text ?? TaskPrompt.text(of: text),
+                timeout: spec.timeout, output: places.output(of: run))
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)
         case .url(let request):

@@ -154,10 +154,22 @@ struct RunDecider {
         return step
     }
 
-    /// Its work has ended well, and a program is to check it.
-    func checking(_ run: RunRecord, _ live: LiveState?) -> RunStep {
-        let move = RunMove(run, from: Self.alive, to: run.state, reason: run.reason)
-        return RunStep(run: run, move: move, live: live, effects: [.check])
+    /// Its work, which began at `start`, has ended well, and a program is to check it; of an adopted run this may be the
+    /// first that is known of its start.
+    func checking(
+        _ run: RunRecord, _ live: LiveState?, since start: Moment, clockChange: Duration = .zero
+    ) -> RunStep {
+        let isNew = run.state == .starting
+        var move = RunMove(
+            run, from: Self.alive, to: isNew ? .running : run.state, reason: isNew ? nil : run.reason)
+        let events = begin(run, at: start, clockChange, &move)
+        var attempt: AttemptRecord?
+        if isNew {
+            attempt = AttemptRecord(run: run.id, n: run.attempt, state: .running)
+            attempt?.startedAt = start
+        }
+        return RunStep(
+            run: run, move: move, attempt: attempt, live: live, events: events, effects: [.check])
     }
 
     // MARK: The end of an attempt

@@ -40,9 +40,12 @@ extension RunKeeper {
         if let missing = await Self.missing(evidence, by: decider) { return record.failing(missing) }
         guard rule.command != nil, run.endAsked == nil else { return record }
         runs.active[run.id]?.check = RunCheck(rule: rule, end: record)
+        if run.state == .starting { await board.become(.running, reason: nil, of: run.id, at: clock.now) }
         let work = LiveState.WorkEnd(at: record.end, outputBytes: record.outputBytes)
         let live = await board.finishWork(work, of: run.id, at: clock.now)
-        steps.append(self.decider.checking(run, live))
+        let step = self.decider.checking(
+            run, live, since: record.startedAt, clockChange: clockChange(since: run.id))
+        add(step, to: &steps)
         return nil
     }
 

@@ -221,13 +221,13 @@ extension RunKeeper {
         add(step, to: &steps)
     }
 
-    private func add(_ step: RunStep, to steps: inout [RunStep]) {
+    func add(_ step: RunStep, to steps: inout [RunStep]) {
         runs.active[step.run.id]?.record = step.after
         steps.append(step)
     }
 
     /// How far the clock on the wall was set since the run began to wait, as far as this daemon saw.
-    private func clockChange(since run: String) -> Duration {
+    func clockChange(since run: String) -> Duration {
         runs.active[run]?.since?.change(until: ClockReading(of: clock)) ?? .zero
     }
 }

@@ -124,9 +124,7 @@ extension RunKeeper {
                     continue
                 }
                 var plan = Plan(run: run, spec: try await specs.spec(of: run), waiting: waiting)
-                if let thread = plan.spec?.thread {
-                    plan.reply = try await conversations.prompt(bot: run.bot, thread: thread, at: clock.now)
-                }
+                if let spec = plan.spec { plan.talk = try await talk(of: run, spec) }
                 plans.append(plan)
             }
             for plan in plans { await claim(plan, into: &steps) }
@@ -136,12 +134,22 @@ extension RunKeeper {
         }
     }
 
+    /// What a run's bot is shown beside the prompt of its spec.
+    private func talk(of run: RunRecord, _ spec: JobSpec) async throws(LedgerError) -> RunTalk {
+        if let thread = spec.thread {
+            let reply = try await conversations.prompt(bot: run.bot, thread: thread, at: clock.now)
+            return RunTalk(reply: reply, earlier: reply?.earlier ?? [])
+        }
+        guard spec.prompt != nil, spec.session == .bot else { return RunTalk() }
+        return RunTalk(earlier: try await conversations.earlier(bot: run.bot, thread: run.job))
+    }
+
     /// A run whose turn it is, with all it takes to start it.
     private struct Plan {
         let run: RunRecord
         let spec: JobSpec?
         let waiting: Waiting
-        var reply: ReplyPrompt?
+        var talk = RunTalk()
     }
 
     private func claim(_ plan: Plan, into steps: inout [RunStep]) async {
@@ -154,16 +162,16 @@ extension RunKeeper {
         let fault: String
         if orders.lacksLoan(run) {
             fault = "the daemon ended before it began; run the command again"
-        } else if spec?.thread != nil, plan.reply == nil {
+        } else if spec?.thread != nil, plan.talk.reply == nil {
             fault = "nothing is left to answer"
         } else if let spec {
             do throws(RunSecrets.Unreadable) {
                 let secrets = try specs.secrets(of: spec)
-                let step = decider.claim(run, plan.reply)
+                let step = decider.claim(run, plan.talk.reply)
                 // Its bot may have been configured otherwise while it waited.
                 let performer = performers.kind(of: spec)
                 runs.active[run.id] = ActiveRun(claiming: step.after, spec, secrets, waiting, by: performer)
-                runs.active[run.id]?.reply = plan.reply
+                runs.active[run.id]?.talk = plan.talk
                 return steps.append(step)
             } catch {
                 fault = error.description

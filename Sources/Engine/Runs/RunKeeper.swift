@@ -285,7 +285,7 @@ extension RunKeeper {
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
         await board.hide(secrets?.hidden, of: run.id)
         runs.active[run.id]?.isOrdered = true
-        link.send(.start(orders.order(run, spec, secrets: secrets?.values ?? [:], reply: entry.reply)))
+        link.send(.start(orders.order(run, spec, secrets: secrets?.values ?? [:], talk: entry.talk)))
         cancelAttempt(of: run.id)
     }
 

@@ -163,8 +163,8 @@ final class ActiveRun {
     var record: RunRecord
     /// What to do; nil for a run that an earlier daemon started, until somebody asks.
     var spec: JobSpec?
-    /// What its bot is asked, where the run answers people.
-    var reply: ReplyPrompt?
+    /// What is said to its bot beside the prompt of its spec.
+    var talk = RunTalk()
     /// What of its environment nobody may see; nil: it can't be read any more.
     var secrets: RunSecrets?
     /// Who performs it.

@@ -42,6 +42,14 @@ struct ReplyPrompt: Hashable, Sendable {
     var at: Moment
 }
 
+/// The part of a conversation that a run's bot is shown; nothing where the run asks none, or where its prompt stands alone.
+struct RunTalk: Hashable, Sendable {
+    /// What it is asked, where the run answers people.
+    var reply: ReplyPrompt?
+    /// What was said before.
+    var earlier: [EarlierTurn] = []
+}
+
 /// Reads conversations from the ledger.
 struct Conversations {
     /// The most messages of one prompt; the rest comes with the next.
@@ -64,24 +72,38 @@ struct Conversations {
         bot: String, thread: String, at now: Moment
     ) async throws(LedgerError) -> ReplyPrompt? {
         let place = try await ledger.conversation(bot: bot, thread: thread)
-        let (cursor, since) = (place?.cursor ?? 0, place?.since ?? 0)
         let asked = try await ledger.said(
-            bot: bot, thread: thread, after: cursor, limit: Self.messagesPerPrompt)
+            bot: bot, thread: thread, after: place?.cursor ?? 0, limit: Self.messagesPerPrompt)
         guard let last = asked.last else { return nil }
         let manner = manner(bot)
-        var before: [NumberedMessage] = []
-        if manner.keepsSession {
-            before = try await ledger.messages(bot: bot, thread: thread, after: since, limit: Self.history)
-                .reversed().filter { $0.record.message.author == .bot || $0.number <= cursor }
-        }
-        let conversation = Conversation(zone: zones(manner.zone) ?? .utc)
-        var turns = conversation.turns(
-            before: try await lines(before), asked: try await lines(asked),
-            reactions: try await reactions(bot, thread))
+        let before = manner.keepsSession ? try await answered(bot, thread, place) : []
+        var turns = conversation(manner).turns(
+            before: before, asked: try await lines(asked), reactions: try await reactions(bot, thread))
         let text = turns.removeLast().text
         return ReplyPrompt(
-            text: text, earlier: turns.map { EarlierTurn(isOfBot: $0.speaker == .assistant, text: $0.text) },
-            through: last.number, at: now)
+            text: text, earlier: turns.map(EarlierTurn.init), through: last.number, at: now)
+    }
+
+    /// What was said before in the thread, whatever the bot's manner is.
+    func earlier(bot: String, thread: String) async throws(LedgerError) -> [EarlierTurn] {
+        let place = try await ledger.conversation(bot: bot, thread: thread)
+        let before = try await answered(bot, thread, place)
+        return conversation(manner(bot)).turns(before: before).map(EarlierTurn.init)
+    }
+
+    private func conversation(_ manner: TalkManner) -> Conversation {
+        Conversation(zone: zones(manner.zone) ?? .utc)
+    }
+
+    /// What the bot said since its session began, and what it answered of what others said.
+    private func answered(
+        _ bot: String, _ thread: String, _ place: ConversationRecord?
+    ) async throws(LedgerError) -> [ThreadLine] {
+        let (cursor, since) = (place?.cursor ?? 0, place?.since ?? 0)
+        let messages = try await ledger.messages(
+            bot: bot, thread: thread, after: since, limit: Self.history)
+        return try await lines(
+            messages.reversed().filter { $0.record.message.author == .bot || $0.number <= cursor })
     }
 
     private func lines(_ messages: [NumberedMessage]) async throws(LedgerError) -> [ThreadLine] {
@@ -130,6 +152,12 @@ struct Conversations {
                     to: PromptXML.escaped(Preview.cut(text, to: Self.quoteLimit))))
         }
         return lines
+    }
+}
+
+extension EarlierTurn {
+    fileprivate init(_ turn: Prompting.Turn) {
+        self.init(isOfBot: turn.speaker == .assistant, text: turn.text)
     }
 }
 

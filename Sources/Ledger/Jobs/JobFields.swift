@@ -253,6 +253,14 @@ package struct JobFields: Sendable {
 
     private static let results: [JobField] = [
         JobField(
+            "session", .choice(PromptSession.allCases.map(\.rawValue)), .word(\.session),
+            "What its bot is shown with a prompt: what was said before in the job's thread (bot), or nothing (run).",
+            option: "session",
+            check: { spec in
+                guard spec.prompt == nil, spec.session != .run else { return nil }
+                return JobFault("applies only to a job with a prompt", hint: "leave session out")
+            }, shown: { $0["session"]?.text == "bot" ? "its bot sees what was said before" : nil }),
+        JobField(
             "usually", .duration(), .at(\.usually),
             "How long a run usually takes: the finish time until three runs have completed.",
             option: "usually", isRemovable: true,

@@ -60,6 +60,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var usually: Duration?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
+    /// What its bot is shown beside its prompt.
+    package var session: PromptSession = .run
     /// The thread of its bot whose unanswered messages are its prompt, in place of the action's text.
     ///
     /// Only of runs that answer people; nil: it is a job.
@@ -154,6 +156,7 @@ extension JobSpec {
         try read(&notifyAfter, .notifyAfter)
         try read(&labels, .labels)
         try read(&outputMessage, .outputMessage)
+        try read(&session, .session)
         try read(&thread, .thread)
         try read(&ensure, .ensure)
         try read(&usually, .usually)
@@ -215,6 +218,14 @@ package enum JobAction: Hashable, Sendable, Codable {
         case .url: "url"
         }
     }
+}
+
+/// What the bot of a job is shown of its thread.
+package enum PromptSession: String, Hashable, Sendable, Codable, CaseIterable {
+    /// What was said before.
+    case bot
+    /// Nothing: each prompt stands alone.
+    case run
 }
 
 /// The rules for names of jobs and bots.

@@ -7,26 +7,32 @@ import Tracking
 /// later.
 struct TextLines: LineReader {
     private var text = ""
-    /// The last line that is not blank: whether it is the reply or the object shows at the end.
-    private var held: String?
+    /// A line that looks like the object, and the blank ones before it: whether it is the last one shows at the end.
+    private var held: (line: String, blanks: Int)?
     private var blanks = 0
 
     mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
-        guard line.contains(where: { $0 > 0x20 }) else {
+        guard let first = line.first(where: { $0 > 0x20 }) else {
             if held != nil || !text.isEmpty { blanks += 1 }
             return []
         }
-        let before = held
-        held = String(decoding: line, as: UTF8.self)
-        defer { blanks = 0 }
-        return before.map { [add($0, blanks: blanks)] } ?? []
+        var steps = held.map { [add($0.line, after: $0.blanks)] } ?? []
+        held = nil
+        let words = String(decoding: line, as: UTF8.self)
+        if first == UInt8(ascii: "{") {
+            held = (words, blanks)
+        } else {
+            steps.append(add(words, after: blanks))
+        }
+        blanks = 0
+        return steps
     }
 
     mutating func end(_ end: ProgramEnd) -> [LineStep] {
         var steps: [LineStep] = []
-        let object = held.flatMap { Self.object($0) }
-        if let last = object == nil ? held : object.flatMap({ Self.words($0) }) {
-            steps.append(add(last, blanks: 0))
+        let object = held.flatMap { Self.object($0.line) }
+        if let held, let last = object == nil ? held.line : object.flatMap({ Self.words($0) }) {
+            steps.append(add(last, after: held.blanks))
         }
         held = nil
         guard end == .code(0) else { return steps }
@@ -39,8 +45,9 @@ struct TextLines: LineReader {
     }
 
     /// Adds a line, with the line ends before it.
-    private mutating func add(_ line: String, blanks: Int) -> LineStep {
-        let piece = (text.isEmpty ? "" : "\n") + line + String(repeating: "\n", count: min(blanks, 2))
+    private mutating func add(_ line: String, after blanks: Int) -> LineStep {
+        let ends = text.isEmpty ? "" : String(repeating: "\n", count: 1 + min(blanks, 2))
+        let piece = ends + line
         text += piece
         return .event(.text(piece))
     }

@@ -78,6 +78,7 @@ enum ChaosBench {
                 try home.edit(&random)
                 reload = (try home.reload(), home.edits.current.number)
             }
+            let saying = Bool.random(using: &random) ? try home.talk.speak(round, in: home) : nil
             let message = try lead(&random) { try home.begin("notify", "news", "--thread", "news-\(round)") }
             if home.hasDaemonEnded() {
                 faults.append("round \(round): the daemon ended by itself")
@@ -98,6 +99,7 @@ enum ChaosBench {
                 }
             }
             if let message, home.status(of: message) == 0 { threads.append("news-\(round)") }
+            if let saying, home.status(of: saying) == 0 { home.talk.accepted(round) }
         }
         sick.set(nil)
         if try !home.settle(within: 120) { faults.append("it does not come to rest") }
@@ -122,6 +124,10 @@ enum ChaosBench {
         if victim == .daemon, kills >= 10, verdict.changed == 0 {
             faults.append("no slot was missed by a changed definition")
         }
+        if kills >= 10, verdict.talk.replied == 0 || verdict.talk.answered == 0 {
+            faults.append("no bot replied")
+        }
+        if victim == .daemon, kills >= 10, verdict.talk.cut == 0 { faults.append("no reply was cut off") }
         if kills >= 10, refused == 0 { faults.append("no receiver had an outage") }
         if victim == .warden, kills >= 4, verdict.lost + verdict.retries == 0 {
             faults.append("no run lost its warden")
@@ -150,7 +156,8 @@ enum ChaosBench {
               \(victim.rawValue) killed \(kills) times in \(seconds.short) s: \(verdict.slots) slots, \
             \(verdict.runs) runs, \(lost), \(verdict.retries) retries, \(verdict.starts) starts reported by the \
             jobs, \(edits) editions with \(verdict.changed) slots missed by them, \(verdict.notices) notices in \
-            \(verdict.deliveries) deliveries, \(refused) of them refused in outages
+            \(verdict.deliveries) deliveries, \(refused) of them refused in outages; \(verdict.talk.replied) prompts \
+            replied to, \(verdict.talk.cut) cut off, \(verdict.talk.answered) sayings answered
             """)
         report(
             "lost, doubled, executed twice, outdated, undelivered", "\(faults.count) faults", limit: "0",

@@ -22,6 +22,8 @@ final class ChaosHome {
     private let runtime: BenchFolder
     private let quick: Int
     private let ports: (hook: UInt16, sick: UInt16)
+    /// Its bots, and what was said to them.
+    var talk: ChaosTalk
     private let binaries: String
     /// The jobs that change between the kills.
     private(set) var edits = ChaosEdits()
@@ -33,6 +35,7 @@ final class ChaosHome {
         self.folder = folder
         self.quick = quick
         self.ports = ports
+        talk = try ChaosTalk()
         runtime = try BenchFolder(inMemory: true)
         binaries = SmallFile.parent(of: try Machine.executablePath())
         try writeConfiguration()
@@ -54,6 +57,7 @@ final class ChaosHome {
         for job in untidyJobs { periods[job] = Self.untidy.period }
         for job in spreadJobs { periods[job] = Self.spread.period }
         for job in ChaosEdits.edited + ChaosEdits.fleeting { periods[job] = 1 }
+        for job in ChaosTalk.jobs { periods[job] = ChaosTalk.period }
         return periods
     }
 
@@ -82,8 +86,9 @@ final class ChaosHome {
         jobs += steadyJobs
         return """
             zone: UTC
-            jobs:
-            \(jobs)channels:
+            bots:
+            \(talk.bots)jobs:
+            \(jobs)\(talk.jobLines)channels:
               hook: { kind: webhook, url: "http://127.0.0.1:\(ports.hook)/hook", allow: [127.0.0.1/32] }
               sick: { kind: webhook, url: "http://127.0.0.1:\(ports.sick)/hook", allow: [127.0.0.1/32] }
             routes:

@@ -22,6 +22,8 @@ struct ChaosVerdict {
     /// How many notices were due, and how often they came.
     private(set) var notices = 0
     private(set) var deliveries = 0
+    /// What became of the prompts.
+    let talk: ChaosTalkVerdict
     /// What is wrong; empty when all is well.
     private(set) var faults: [String] = []
 
@@ -38,6 +40,9 @@ struct ChaosVerdict {
         edits = home.edits
         let ledger = try SQLiteLedger(path: home.folder + "/state/ledger.sqlite")
         let all = try await ledger.runs(RunFilter())
+        talk = try await ChaosTalkVerdict(
+            home.talk, ledger, all, kills: kills, output: home.folder + "/state/output")
+        faults = talk.faults
         let spans = try await ledger.spans(of: nil, limit: .max)
         let decidedUntil = try await ledger.watermark()?.decidedUntil ?? Moment(seconds: 0)
         changed = spans.reduce(0) { $0 + ($1.reason == .definitionChanged ? $1.count : 0) }
@@ -128,7 +133,8 @@ struct ChaosVerdict {
         for run in all {
             let seen = reported.removeValue(forKey: run.id) ?? [:]
             for (what, times) in seen where times > 1 { fault("\(run.name): attempt \(what) \(times) times") }
-            guard [.completed, .failed].contains(run.state), run.exitCode != nil else { continue }
+            guard [.completed, .failed].contains(run.state), run.exitCode != nil, !ChaosTalk.isTalk(run)
+            else { continue }
             for attempt in 1...run.attempt where seen["\(attempt) begin"] == nil {
                 fault("\(run.name): attempt \(attempt) has an end recorded, and never began")
             }
@@ -138,7 +144,7 @@ struct ChaosVerdict {
 
     private mutating func judgeEnds(_ all: [RunRecord], _ kills: [Moment]) {
         runs = all.count
-        lost = all.count { $0.state == .lost }
+        lost = all.count { $0.state == .lost && !ChaosTalk.isTalk($0) }
         if lost > 0, !mayLose { fault("\(lost) runs were lost") }
         retries = all.reduce(0) { $0 + max(0, $1.attempt - 1) }
         for run in all where !run.state.isEnded { fault("\(run.name) is still \(run.state.rawValue)") }

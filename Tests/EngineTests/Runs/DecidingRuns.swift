@@ -60,6 +60,15 @@ import WardenProtocol
         #expect(moves == [[.starting]] && attempts == [.failed])
     }
 
+    @Test func `is the start, too, where the end of the work is the first that is known of it`() {
+        let adopted = decider.checking(run(.starting), nil, since: at("10:00:01"))
+        #expect(words(adopted) == "running +started" && adopted.effects == [.check])
+        #expect(adopted.after.startedAt == at("10:00:01") && adopted.attempt?.state == .running)
+        let started = decider.started(run(.starting), nil, at: at("10:00:01")).after
+        let known = decider.checking(started, nil, since: at("10:00:01"))
+        #expect(words(known) == "running" && known.attempt == nil)
+    }
+
     @Test func `is none with a step that was no start, or whose run did not end`() throws {
         let started = decider.started(
             run(.starting), StartedProcess(pid: 8, startTime: 10), at: at("10:00:01"))

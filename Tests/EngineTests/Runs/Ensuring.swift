@@ -177,4 +177,38 @@ import Tracking
             #expect(ended.state == .completed && ended.live?.workEnd == nil)
         }
     }
+
+    @Test func `is running while it is checked, though no daemon saw it start`() async throws {
+        let home = try WardenHome()
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        let performer = StreamPerformer(clock: clock)
+        var run: RunRecord?
+        let job = spec("") { $0.command = ["sh", "-c", "until [ -e ../go ]; do sleep 0.01; done"] }
+            .with { $0.bot = "streamer" }
+        // As a daemon leaves it that is killed between the order and the commit of the start.
+        try await RunScene.run(in: home, launches: false) { scene in
+            let queued = try await scene.queueStored(job)
+            var move = RunMove(run: queued.id, from: [.queued], attempt: 1, to: .starting)
+            move.process = ProcessMark(pid: 0, startTime: 0, boot: try scene.boot())
+            try await scene.ledger.commit([.moveRun(move)])
+            run = queued
+        }
+        let before = try #require(run)
+        performer.start(
+            .process(
+                ProcessOrder(
+                    key: RunKey(run: before.id, attempt: 1), work: .shell(""),
+                    output: ProcessOrder.Output(path: home.folder.file("none")))))
+        try await RunScene.run(
+            in: home, clock: clock, incarnation: 2, performers: [.stream: performer],
+            choosing: { $0.bot == "streamer" ? .stream : $0.performer }
+        ) { scene in
+            let checked = try await scene.run(before) { $0.live?.workEnd != nil }
+            #expect(checked.state == .running && checked.startedAt != nil)
+            try await scene.live(before) { $0.phase == "checking" && $0.state == .running }
+            try scene.open("go")
+            #expect(try await scene.end(of: before).state == .completed)
+            #expect(try await scene.events(of: before).map(\.type) == [.runStarted, .runCompleted])
+        }
+    }
 }

@@ -74,6 +74,67 @@ import Tracking
     }
 }
 
+@Suite struct `prompts of a hundred bots at once` {
+    /// As many prompts of each bot, those of one bot queued before those of the next.
+    private func queue(prompts: Int) -> RunQueue {
+        var queue = RunQueue()
+        for bot in 0..<100 {
+            let spec = JobSpec.manual("ask-\(bot)").with { spec in
+                (spec.bot, spec.action, spec.overlap) = ("bot-\(bot)", .prompt("?"), .allow)
+            }
+            for number in 1...prompts {
+                let run = RunRecord(
+                    id: "\(number) of \(bot)", job: spec.name, bot: spec.bot, kind: .manual,
+                    cause: "key:\(bot).\(number)", queuedAt: at("10:00:00"), revision: 1)
+                queue.join(Waiting(run, spec, performer: .bots), first: false)
+            }
+        }
+        return queue
+    }
+
+    /// The prompts in the order of their starts; `next` chooses which of those under way ends first.
+    private func served(
+        _ queue: RunQueue, room: Int, started: (Waiting) -> Void = { _ in },
+        ended: (Waiting) -> Void = { _ in }, next: (Int) -> Int
+    ) -> [String] {
+        var (queue, inside, order) = (queue, [Waiting](), [String]())
+        while true {
+            for run in queue.takeTurns(room - inside.count, at: .zero) {
+                started(run)
+                inside.append(run)
+                order.append(run.id)
+            }
+            #expect(Set(inside.map(\.bot)).count == inside.count, "a lane is one prompt wide")
+            guard !inside.isEmpty else { return order }
+            let done = inside.remove(at: next(inside.count))
+            queue.leave(done.id, done.places)
+            ended(done)
+        }
+    }
+
+    @Test(arguments: [1, 64, 1000]) func `are served in turn`(room: Int) {
+        let order = served(queue(prompts: 3), room: room) { _ in 0 }
+        #expect(order == (1...3).flatMap { number in (0..<100).map { "\(number) of \($0)" } })
+    }
+
+    @Test(arguments: 0..<5) func `are not overtaken twice by another bot, whoever is quick`(seed: Int) {
+        var numbers = SeededGenerator(seed: UInt64(seed))
+        // Since a bot's lane is free, how often each other one was served.
+        var waits = Dictionary(uniqueKeysWithValues: (0..<100).map { ("bot-\($0)", [String: Int]()) })
+        let order = served(
+            queue(prompts: 5), room: 64,
+            started: { run in
+                #expect(waits[run.bot]?.values.allSatisfy { $0 < 2 } == true, "seed \(seed): \(run.id)")
+                waits[run.bot] = nil
+                for bot in waits.keys { waits[bot]?[run.bot, default: 0] += 1 }
+            }, ended: { waits[$0.bot] = [:] }, next: { numbers.below($0) })
+        #expect(Set(order).count == 500)
+        for bot in 0..<100 {
+            #expect(order.filter { $0.hasSuffix(" of \(bot)") } == (1...5).map { "\($0) of \(bot)" })
+        }
+    }
+}
+
 @Suite struct `the rows to look at` {
     private func row(_ id: String) -> RunRecord {
         RunRecord(
