@@ -66,7 +66,7 @@ import Testing
     @Test(arguments: [
         ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"], ["ask", "bot", "x"],
         ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["silence", "list"],
-        ["bot", "add", "x"], ["bot", "rm", "x"], ["notify", "x", "--wait"],
+        ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
         ["job", "add", "x", "--url", "https://x.org"],
     ])

@@ -1,5 +1,6 @@
 extension Migration {
-    /// What attempts to have a bot reply used, what each bot used in each month, and what is known of it.
+    /// What attempts to have a bot reply used, what each bot used in each month, what is known of it, and the bots that
+    /// were made on the command line.
     static let bots = Migration(
         version: 13,
         sql: """
@@ -14,6 +15,11 @@ extension Migration {
                 output INTEGER NOT NULL,
                 cost INTEGER,
                 PRIMARY KEY (bot, month)
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE bot (
+                name TEXT NOT NULL PRIMARY KEY,
+                revision INTEGER NOT NULL,
+                settings TEXT NOT NULL
             ) STRICT, WITHOUT ROWID;
             CREATE TABLE bot_state (
                 name TEXT NOT NULL PRIMARY KEY,
