@@ -11,7 +11,7 @@ let pureTargets: [Target] = [
     pure("Grouping", ["Timeline", "Tracking"]),
     pure("Delivery", ["Timeline", "Tracking", "Grouping"]),
     pure("Performing", ["Timeline", "Tracking"]),
-    pure("Prompting", ["Tracking", "Delivery"]),
+    pure("Prompting", ["Timeline", "Tracking", "Delivery"]),
 ]
 
 let systemLibraries: [Target] = [
@@ -62,9 +62,10 @@ let programs: [Target] = [
     program(
         "belfryd",
         [
-            "Timeline", "Cron", "Tracking", "Delivery", "Ledger", "LedgerSQLite", "Engine", "WardenProtocol",
-            "Performing", "Prompting", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host",
-            "Settings", "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
+            "Timeline", "Cron", "Tracking", "Delivery", "Performing", "Prompting", "Ledger", "LedgerSQLite",
+            "Engine",
+            "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "Host", "Settings",
+            "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
     program("belfry-warden", ["Warden"]),
     program(
@@ -77,8 +78,8 @@ let programs: [Target] = [
         "bench",
         [
             "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Prompting", "Ledger", "LedgerSQLite",
-            "Engine", "WardenProtocol", "TerminalView", "DBus", "Curl", "WebhookChannel", "Host", "CronBench",
-            "CLinux", .sqlite, .logging,
+            "Engine", "WardenProtocol", "TerminalView", "Bots", "DBus", "Curl", "WebhookChannel", "Host",
+            "CronBench", "CLinux", .sqlite, .logging,
         ]),
     program("cron-gate", ["CronBench"]),
 ]
@@ -90,7 +91,7 @@ let suites: [Target] = [
     suite("TimelineTests", ["Timeline", "TestSupport"]),
     suite("CronTests", ["Timeline", "Cron", "TestSupport"]),
     suite("TrackingTests", ["Timeline", "Tracking", "TestSupport"]),
-    suite("PromptingTests", ["Tracking", "Prompting", "TestSupport"]),
+    suite("PromptingTests", ["Timeline", "Tracking", "Prompting", "TestSupport"]),
     suite("GroupingTests", ["Timeline", "Tracking", "Grouping", "TestSupport"]),
     suite("DeliveryTests", ["Timeline", "Tracking", "Grouping", "Delivery", "TestSupport"]),
     suite(
@@ -121,8 +122,8 @@ let suites: [Target] = [
     suite(
         "BotsTests",
         [
-            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host", "Bots",
-            "TestSupport",
+            "Timeline", "Tracking", "Delivery", "Performing", "Prompting", "Curl", "Host", "WardenProtocol",
+            "Bots", "TestSupport", "belfry-warden",
         ]),
     suite("HostTests", ["Timeline", "Host", "TestSupport"]),
     suite(
@@ -135,8 +136,9 @@ let suites: [Target] = [
     suite(
         "APITests",
         [
-            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Ledger", "LedgerSQLite",
-            "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API", "APIClient", "APIServer",
+            "Timeline", "Cron", "Tracking", "Grouping", "Delivery", "Performing", "Prompting", "Ledger",
+            "LedgerSQLite", "WardenProtocol", "Engine", "Host", "Settings", "TerminalView", "API",
+            "APIClient", "APIServer",
             "TestSupport", "belfry", "belfry-warden", .logging, .lifecycle, .argumentParser,
         ]),
     suite(

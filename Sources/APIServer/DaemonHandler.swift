@@ -76,6 +76,10 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.editBot) { try await editBot($0.path, $0.body) }
         table.on(Endpoints.removeBot) { try await removeBot($0.path, force: $0.query.force) }
         table.on(Endpoints.testBot) { try await testBot($0.path, asks: $0.body.ask ?? false) }
+        table.on(Endpoints.say) { try await say($0.path, $0.body) }
+        table.on(Endpoints.reply) { try await reply($0.path, $0.query) }
+        table.on(Endpoints.react) { try await react($0.path, $0.body) }
+        table.on(Endpoints.resetBot) { try await reset($0.path) }
     }
 
     private func addOutbox(to table: inout HandlerTable) {

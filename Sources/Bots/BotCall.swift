@@ -17,7 +17,7 @@ package struct BotCall: Sendable {
         package var head: Duration
         /// For the next byte of the reply.
         package var silence: Duration
-        /// For everything.
+        /// For everything: the requests and the waits between them.
         package var total: Duration
 
         /// 10 seconds, 5 minutes, 60 seconds and 30 minutes unless set otherwise.
@@ -74,9 +74,10 @@ package struct BotCall: Sendable {
     package func ask(_ prompt: Prompt, _ report: (ReplyEvent) -> Void) async throws(CancellationError) {
         var retries = RequestRetries()
         var hasStarted = false
+        let deadline = clock.sinceBoot + patience.total
         while true {
             var failure: ReplyFailure?
-            try await askOnce(prompt) { event in
+            try await askOnce(prompt, within: deadline - clock.sinceBoot) { event in
                 switch event {
                 case .failed(let last): failure = last
                 case .started where hasStarted: report(.activity)
@@ -86,7 +87,10 @@ package struct BotCall: Sendable {
                 }
             }
             guard var failure else { return }
-            if let wait = retries.wait(after: failure, chance: Double.random(in: 0...1)) {
+            // A wait that leaves no time to ask again is the scheduler's.
+            if let wait = retries.wait(after: failure, chance: Double.random(in: 0...1)),
+                clock.sinceBoot + wait + Self.tick < deadline
+            {
                 try await sleep(wait)
                 continue
             }
@@ -96,6 +100,9 @@ package struct BotCall: Sendable {
             return report(.failed(failure))
         }
     }
+
+    /// By how much a wait is rounded up, at most.
+    private static let tick = Duration.milliseconds(1)
 
     private func sleep(_ wait: Duration) async throws(CancellationError) {
         // Moments count microseconds: a finer rest of the wait would never pass.
@@ -113,9 +120,10 @@ package struct BotCall: Sendable {
     }
 
     private func askOnce(
-        _ prompt: Prompt, _ report: (ReplyEvent) -> Void
+        _ prompt: Prompt, within time: Duration, _ report: (ReplyEvent) -> Void
     ) async throws(CancellationError) {
         var request = request("POST", endpoint.promptURL)
+        request.timeouts.total = time
         request.headers += [
             CurlHeader("Content-Type", "application/json"), CurlHeader("Accept", "text/event-stream"),
         ]

@@ -124,6 +124,7 @@ package final class BotPerformer: Performer {
         let reason = state.withLock { $0.cancelReasons.removeValue(forKey: order.key) }
         if Task.isCancelled {
             (record.cause, record.cancelReason) = (.canceled, reason)
+            if let reply = record.reply { record.partialReply = reply }
             (record.fault, record.reply) = (nil, nil)
         }
         record.elapsed = clock.sinceBoot - watch
@@ -181,9 +182,11 @@ package final class BotPerformer: Performer {
             record.usage = reply.usage.map { BotUsage($0, price: bot.backend.price) }
         }
         var failure: ReplyFailure?
+        defer { if record.reply == nil, !reply.text.isEmpty { record.partialReply = reply.text } }
         var last = clock.sinceBoot - ReplyProgress.interval
         report(order.key, ReplyProgress.waiting)
-        try await bot.call.ask(bot.backend.prompt([Turn(.user, order.text)])) { event in
+        let memory = try memory(of: order.bot, bot.backend)
+        try await bot.call.ask(bot.backend.prompt(order.turns, memory: memory)) { event in
             if case .text(let piece) = event {
                 file.append(Array(piece.utf8)[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
@@ -204,12 +207,30 @@ package final class BotPerformer: Performer {
         }
     }
 
+    /// What the bot's memory file says; nil: it has none.
+    private func memory(of bot: String, _ backend: BotBackend) throws(AttemptFault) -> String? {
+        guard let path = backend.memory else { return nil }
+        do throws(HostError) {
+            return try SmallFile.text(path, limit: BotBackend.memoryLimit)
+        } catch {
+            throw AttemptFault(
+                .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")
+        }
+    }
+
     private func fault(of error: any Error, _ order: PromptOrder) -> AttemptFault? {
         switch error {
         case let fault as AttemptFault: fault
         case is CancellationError: nil
         default: AttemptFault(.spawnFailed, "\(order.bot): the reply can't be kept: \(error)", mayPass: true)
         }
+    }
+}
+
+extension PromptOrder {
+    /// The conversation as a provider is asked it.
+    fileprivate var turns: [Turn] {
+        earlier.map { Turn($0.isOfBot ? .assistant : .user, $0.text) } + [Turn(.user, text)]
     }
 }
 
@@ -245,6 +266,7 @@ extension RunReason {
             case .truncated: .truncated
             case .malformed: .malformed
             case .replyTooLong: .replyTooLong
+            case .program(exit: nil): .signal
             case .program: .exitCode
             }
     }

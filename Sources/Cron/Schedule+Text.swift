@@ -235,8 +235,7 @@ extension CronError {
 extension CronExpression {
     /// What it means, in English: `At 02:30 on Monday through Friday`.
     ///
-    /// Made of the meaning and not of the text, so `*/45` is not "every 45 minutes". OR and AND of the two
-    /// day fields are in capitals, except for weekdays among several dates.
+    /// Made of the meaning and not of the text, so `*/45` is not "every 45 minutes".
     public var words: String {
         let sentence = CronWords(masks: plan.masks).sentence
         return zoneName.map { "\(sentence), \($0) time" } ?? sentence

@@ -59,9 +59,7 @@ public struct JobItem: Hashable, Codable, Sendable {
     /// ended is ignored.
     public mutating func receive(_ fact: JobFact, at now: Moment, policy: JobPolicy) -> [ItemAction] {
         clamp(at: now, policy)
-        var fact = fact
-        fact.text = fact.text.map { Preview.cut($0, to: policy.previewCharacters) }
-        fact.phase = fact.phase.map { Preview.cut($0, to: policy.previewCharacters) }
+        let fact = fact.cut(to: policy.previewCharacters)
         return fact.state.isEnded
             ? receiveEnd(fact, at: now, policy) : receiveProgress(fact, at: now, policy)
     }
@@ -152,6 +150,8 @@ extension JobItem {
             reason = .missed
         }
         guard policy.hears.contains(outcome.news) else { return endUnheard(outcome, at: now, policy) }
+        // Another run than the one that was put away: one that is too short to be shown at work gets here first.
+        if isDismissed, report?.fact.run != fact.run { isDismissed = false }
         if fact.state.isFailure, reason.rings || !isDismissed { unseenFailure = outcome }
         return show(outcome, reason, at: now, policy)
     }
@@ -290,6 +290,54 @@ extension JobItem {
             item.pace.cancel()
         }
         return item
+    }
+}
+
+// What is sent of one fact alone.
+extension JobItem {
+    /// The version that shows `fact` and nothing else, as it is sent to channels that do not edit in place: with the
+    /// failures that it makes together with those before it, and the reason it rings for.
+    ///
+    /// Changes nothing: the fact counts once it is received.
+    public func version(of fact: JobFact, at now: Moment, policy: JobPolicy) -> ItemSnapshot {
+        var item = self
+        let fact = fact.cut(to: policy.previewCharacters)
+        let reason: RingReason =
+            switch fact.state {
+            case .blocked: .blocked
+            case .missed: .missed
+            case let state where state.isFailure: item.countFailure(fact, at: now, policy)
+            case let state where state.isEnded: .finished
+            default: .progressed
+            }
+        return item.version(item.makeReport(JobNews(fact.state), fact), reason, at: fact.at)
+    }
+
+    /// The version that shows that the job succeeded after `failures`, and after how long an outage.
+    public func version(
+        ofRecovery fact: JobFact, after failures: Int, outage: Duration?, policy: JobPolicy
+    ) -> ItemSnapshot {
+        let report = JobReport(
+            job: job, news: .recovered, fact: fact.cut(to: policy.previewCharacters), failures: failures,
+            outage: outage)
+        return version(report, .recovered, at: fact.at)
+    }
+
+    private func version(_ report: JobReport, _ reason: RingReason, at moment: Moment) -> ItemSnapshot {
+        let urgency = urgency(of: report)
+        return ItemSnapshot(
+            key: .job(job), revision: revision, bot: bot, urgency: urgency,
+            reason: reason.rings && urgency == .low ? .lowUrgency : reason, at: moment, content: .job(report))
+    }
+}
+
+extension JobFact {
+    /// The fact with texts of at most `limit` characters.
+    fileprivate func cut(to limit: Int) -> JobFact {
+        var fact = self
+        fact.text = fact.text.map { Preview.cut($0, to: limit) }
+        fact.phase = fact.phase.map { Preview.cut($0, to: limit) }
+        return fact
     }
 }
 

@@ -113,10 +113,61 @@ extension SQLiteLedger {
     }
 
     package func messages(
-        bot: String?, search: String?, limit: Int
+        bot: String?, search: String?, since: Moment?, limit: Int
     ) async throws(LedgerError) -> [MessageRecord] {
         try await read { database throws(StoreFailure) in
-            try TalkRows.messages(bot: bot, search: search, limit: limit, in: database)
+            try TalkRows.messages(bot: bot, search: search, since: since, limit: limit, in: database)
+        }
+    }
+
+    package func mentions(
+        after number: Int64, limit: Int
+    ) async throws(LedgerError) -> (messages: [NumberedMessage], last: Int64) {
+        try await read { database throws(StoreFailure) in
+            try ConversationRows.mentions(after: number, limit: limit, in: database)
+        }
+    }
+
+    package func messages(
+        bot: String, thread: String, after number: Int64, limit: Int
+    ) async throws(LedgerError) -> [NumberedMessage] {
+        try await read { database throws(StoreFailure) in
+            try ConversationRows.messages(
+                bot: bot, thread: thread, after: number, limit: limit, in: database)
+        }
+    }
+
+    package func said(
+        bot: String, thread: String, after number: Int64, limit: Int
+    ) async throws(LedgerError) -> [NumberedMessage] {
+        try await read { database throws(StoreFailure) in
+            try ConversationRows.said(bot: bot, thread: thread, after: number, limit: limit, in: database)
+        }
+    }
+
+    package func conversation(
+        bot: String, thread: String
+    ) async throws(LedgerError) -> ConversationRecord? {
+        try await read { database throws(StoreFailure) in
+            try ConversationRows.conversation(bot: bot, thread: thread, in: database)
+        }
+    }
+
+    package func unaskedThreads() async throws(LedgerError) -> [UnaskedThread] {
+        try await read { database throws(StoreFailure) in try ConversationRows.unasked(in: database) }
+    }
+
+    package func newReactions(
+        bot: String, thread: String
+    ) async throws(LedgerError) -> [ReactionRecord] {
+        try await read { database throws(StoreFailure) in
+            try ConversationRows.newReactions(bot: bot, thread: thread, in: database)
+        }
+    }
+
+    package func attachment(of message: String) async throws(LedgerError) -> [UInt8]? {
+        try await read { database throws(StoreFailure) in
+            try ConversationRows.attachment(of: message, in: database)
         }
     }
 
@@ -185,7 +236,7 @@ extension SQLiteLedger {
     package func outboxLine(
         of channel: String, limit: Int
     ) async throws(LedgerError) -> (pending: [OutboxRecord], heldUntil: Moment?) {
-        try await read { database throws(StoreFailure) in
+        try await readInPlace { database throws(StoreFailure) in
             (
                 try OutboxRows.pending(channel: channel, limit: limit, in: database),
                 try OutboxRows.heldUntil(channel: channel, in: database)

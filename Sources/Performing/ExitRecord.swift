@@ -48,16 +48,23 @@ package struct ExitRecord: Hashable, Sendable {
     package var survivors: [Survivor]
     /// The last bytes it printed, at most ``tailLimit``; empty also where its performer keeps none.
     package var outputTail: [UInt8] = []
-    /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too.
+    /// The same of standard error, where that goes its own way; its bytes are in ``outputTail``, too, unless it has a log
+    /// of its own.
     package var errorTail: [UInt8] = []
     /// Why there is no result, of a performer without processes; nil: the other members say how it ended.
     package var fault: AttemptFault?
     /// What the bot replied, all of it; nil: no bot was asked, or it did not complete its reply.
     package var reply: String?
+    /// The heading that the bot gave its reply; nil: none.
+    package var replyTitle: String?
+    /// How much the bot wants its reply to disturb: low, normal or critical; nil: it says nothing.
+    package var replyPriority: String?
     /// What the bot used, as far as it was reported; nil: no bot was asked, or nothing was.
     package var usage: BotUsage?
     /// How long after the start the first word of the reply came; nil: no bot was asked, or none came.
     package var firstWord: Duration?
+    /// What the bot had said before its reply failed for good or was cut; nil: nothing.
+    package var partialReply: String?
 
     /// How many bytes of a stream a record holds at most.
     package static let tailLimit = LastLines.byteLimit

@@ -18,6 +18,11 @@ package protocol Performer: Sendable {
     /// - Throws: an error whose description is a sentence for a person; the caller tries again later.
     func connect() async throws -> Int32?
 
+    /// Whether it performs this attempt, as far as it knows before it has asked anybody.
+    ///
+    /// Decides who is asked about an attempt of an earlier daemon where several could have started it.
+    func holds(_ key: RunKey) -> Bool
+
     /// Starts an attempt, once: a repeated order is answered with what is true now, and starts nothing.
     ///
     /// Answered by ``PerformerEvent/started(_:process:at:)`` or ``PerformerEvent/refused(_:_:text:)``.
@@ -45,6 +50,11 @@ package protocol Performer: Sendable {
     ///
     /// The performer bounds them: what produces events waits while many are not taken.
     func takeEvents() -> [PerformerEvent]
+}
+
+extension Performer {
+    /// Knows of none unless it says otherwise.
+    package func holds(_ key: RunKey) -> Bool { false }
 }
 
 /// What happened to the attempts in a performer's hands, in the order in which it happened.

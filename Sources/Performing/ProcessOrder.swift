@@ -4,12 +4,15 @@ package enum AttemptOrder: Hashable, Sendable {
     case process(ProcessOrder)
     /// A bot is to be asked.
     case prompt(PromptOrder)
+    /// A web address is to be called.
+    case url(URLOrder)
 
     /// The attempt.
     package var key: RunKey {
         switch self {
         case .process(let order): order.key
         case .prompt(let order): order.key
+        case .url(let order): order.key
         }
     }
 }
@@ -20,20 +23,81 @@ package struct PromptOrder: Hashable, Sendable {
     package var key: RunKey
     /// The bot's name.
     package var bot: String
+    /// What was said before, the oldest first; a person begins.
+    package var earlier: [EarlierTurn]
     /// What the bot is asked.
     package var text: String
     /// How long the reply may take, from the start; nil: as long as the performer waits by itself.
     package var timeout: Duration?
     /// Where the reply goes while it comes.
     package var output: ProcessOrder.Output
+    /// How the program of a bot that is one is started.
+    ///
+    /// With the job's environment, folder and limits; what it runs and reads is still to be set. Nil: nobody said.
+    package var program: ProcessOrder?
 
     /// A prompt without a timeout, unless one is given.
     package init(
-        key: RunKey, bot: String, text: String, timeout: Duration? = nil, output: ProcessOrder.Output
+        key: RunKey, bot: String, earlier: [EarlierTurn] = [], text: String, timeout: Duration? = nil,
+        output: ProcessOrder.Output
     ) {
         self.key = key
         self.bot = bot
+        self.earlier = earlier
         self.text = text
+        self.timeout = timeout
+        self.output = output
+    }
+}
+
+/// What one side of a conversation said before a prompt.
+package struct EarlierTurn: Hashable, Sendable {
+    /// Whether the bot said it.
+    package var isOfBot: Bool
+    /// What was said.
+    package var text: String
+
+    /// A turn of the bot, or of a person.
+    package init(isOfBot: Bool, text: String) {
+        self.isOfBot = isOfBot
+        self.text = text
+    }
+}
+
+/// A request whose answer is the output of one attempt.
+package struct URLOrder: Hashable, Sendable {
+    /// The attempt; a second order with the same key sends nothing.
+    package var key: RunKey
+    /// Where to; may hold a secret, so it is never shown whole.
+    package var url: String
+    /// The method.
+    package var method: String
+    /// The headers by their names, secrets among them.
+    package var headers: [String: String]
+    /// What is sent; nil: nothing.
+    package var body: [UInt8]?
+    /// The good statuses.
+    package var expected: [ClosedRange<Int>]
+    /// What may be reached although it is not public, or in plain http.
+    package var allow: [String]
+    /// How long it may take, from the start; nil: as long as the performer waits by itself.
+    package var timeout: Duration?
+    /// Where the body of the answer goes while it comes.
+    package var output: ProcessOrder.Output
+
+    /// A GET for which 2xx is good, unless said otherwise.
+    package init(
+        key: RunKey, url: String, method: String = "GET", headers: [String: String] = [:],
+        body: [UInt8]? = nil, expected: [ClosedRange<Int>] = [200...299], allow: [String] = [],
+        timeout: Duration? = nil, output: ProcessOrder.Output
+    ) {
+        self.key = key
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.expected = expected
+        self.allow = allow
         self.timeout = timeout
         self.output = output
     }
@@ -109,6 +173,15 @@ package struct ProcessOrder: Hashable, Sendable {
     package var grace: Duration
     /// Where its output goes.
     package var output: Output
+    /// The absolute path of the log of its standard error, as large as that of its output.
+    ///
+    /// Nil: both are one log.
+    /// With one, ``output`` and its copies are standard output alone. Of no use together with ``pty``.
+    package var errorPath: String?
+    /// The names of the variables of the performer's own environment that are passed on; nil: all of them.
+    ///
+    /// One that ends with `*` stands for all that begin so.
+    package var inherited: [String]?
     /// Whether a copy of the output is sent for parsing, as ``PerformerEvent/output(_:offset:bytes:)``.
     package var isOutputWatched: Bool
     /// The file mode mask; nil for 022.

@@ -22,6 +22,10 @@ package struct BotBackend: Hashable, Sendable {
     package var model: String
     /// Who the bot is and how it behaves; nil for nothing.
     package var system: String?
+    /// The path of a file that it is shown with each prompt; nil for none.
+    package var memory: String?
+    /// Whether it is shown what was said before.
+    package var keepsSession = true
     /// The most tokens of a reply.
     package var maxTokens: Int
     /// What tokens cost; nil: nobody said.
@@ -42,9 +46,16 @@ package struct BotBackend: Hashable, Sendable {
         self.maxTokens = maxTokens
     }
 
-    /// What the bot is asked when somebody says `turns` to it.
-    package func prompt(_ turns: [Turn]) -> Prompt {
-        Prompt(model: model, system: system, turns: turns, maxTokens: maxTokens)
+    /// The most bytes of its memory file.
+    package static let memoryLimit = 64 * 1024
+
+    /// What the bot is asked when somebody says `turns` to it, and its memory file holds `memory`.
+    package func prompt(_ turns: [Turn], memory: String? = nil) -> Prompt {
+        let memory = memory.flatMap { $0.isEmpty ? nil : "<memory>\n\($0)\n</memory>" }
+        let parts = [system, memory].compactMap(\.self)
+        return Prompt(
+            model: model, system: parts.isEmpty ? nil : parts.joined(separator: "\n\n"), turns: turns,
+            maxTokens: maxTokens)
     }
 }
 
@@ -114,6 +125,8 @@ package struct Budget: Hashable, Sendable {
 package struct BotInUse: Hashable, Sendable {
     /// How it is asked; nil: it has no provider.
     package var backend: BotBackend?
+    /// The program that replies in a provider's place; nil: none does.
+    package var program: BotProgram?
     /// What its key is; the list is empty where the provider wants none.
     package var secrets: FormSecrets
     /// Why it can't be asked though it is configured; nil: it can.

@@ -135,8 +135,21 @@ extension ProviderError {
         case "overloaded_error": return .overloaded(after: retryAfter)
         case "api_error", "timeout_error", "server_error": return other == .auth ? other : .server
         case "invalid_request_error" where other == .server: return .badRequest
-        default: return other == .address && namesModel ? .model(model, known: []) : other
+        default:
+            let isModel = other == .address && namesModel || other == .badRequest && refusesModel
+            return isModel ? .model(model, known: []) : other
         }
+    }
+
+    /// Whether it is about the model's name, as servers say that have no code for it.
+    ///
+    /// - Source: the messages of LiteLLM, Mistral, OpenRouter and vLLM.
+    private var refusesModel: Bool {
+        let words = message.lowercased()
+        let known = [
+            "invalid model", "not a valid model", "unknown model", "model not found", "no such model",
+        ]
+        return known.contains { words.contains($0) } || namesModel && words.contains("does not exist")
     }
 
     private var namesModel: Bool { message.lowercased().contains("model") }

@@ -68,11 +68,17 @@ package struct Finish: Hashable, Sendable {
     package var reason: Reason
     /// The reply as a turn of the conversation, with all that the provider wants back.
     package var turn: Turn
+    /// A heading that the bot itself gives its reply; nil: none.
+    package var title: String?
+    /// How much the reply should disturb, in the bot's own words: low, normal or critical; nil: it says nothing.
+    package var priority: String?
 
     /// An end with the reply as a turn.
-    package init(_ reason: Reason, turn: Turn) {
+    package init(_ reason: Reason, turn: Turn, title: String? = nil, priority: String? = nil) {
         self.reason = reason
         self.turn = turn
+        self.title = title
+        self.priority = priority
     }
 }
 

@@ -6,11 +6,14 @@ extension ReplyFailure {
         package var bot: String
         /// The host or the program, without path, user or secret.
         package var provider: String
+        /// Whether it is a program.
+        package var isProgram: Bool
 
-        /// A bot and what it talks to.
-        package init(bot: String, provider: String) {
+        /// A bot and what it talks to, a host unless said otherwise.
+        package init(bot: String, provider: String, isProgram: Bool = false) {
             self.bot = bot
             self.provider = provider
+            self.isProgram = isProgram
         }
     }
 
@@ -51,6 +54,8 @@ extension ReplyFailure {
     /// What to do about it; nil where only waiting helps.
     package func hint(at place: Place) -> String? {
         switch kind {
+        case .auth where place.isProgram: "log in with \(place.provider), or set bots.\(place.bot).key"
+        case .malformed where place.isProgram: "check the command and the output of bots.\(place.bot).backend"
         case .auth: "check bots.\(place.bot).key"
         case .model(_, let known):
             known.isEmpty

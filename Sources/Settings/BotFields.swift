@@ -57,22 +57,36 @@ enum BotFields {
     static let later = ["quiet", "budget", "level", "digest"]
 
     /// The kinds of what answers messages, and those of later versions.
-    static let backends = ["command"] + BotBackend.Dialect.allCases.map(\.rawValue)
+    static let backends =
+        [plain] + ProgramDialect.allCases.map(\.rawValue).filter { $0 != ProgramDialect.text.rawValue }
+        + BotBackend.Dialect.allCases.map(\.rawValue)
+    /// Any program, or none at all.
+    static let plain = "command"
     static let laterBackends = ["openclaw"]
 
-    static let laterBotKeys = ["tools", "memory"]
-    static let laterBackendKeys = ["command", "output", "session", "token", "sandbox"]
+    static let laterBotKeys = ["tools"]
+    static let laterBackendKeys = ["token"]
 
     /// The tokens of a budget.
     static let tokenBudget = JobForm.number(1...1_000_000_000_000)
 
     /// The keys of how a bot is asked: they may stand in `backend`, or beside it.
-    static let backend: [(key: String, schema: JSON, doc: String)] = [
+    static let backend = ofProviders + ofPrograms
+
+    private static let ofProviders: [(key: String, schema: JSON, doc: String)] = [
         ("url", SchemaParts.word(), "Where its API is; Anthropic's address is known."),
         ("model", SchemaParts.word(), "The model, as the provider calls it."),
         ("key", FormField.Shape.secrets.schema, "Where the provider's key is read from."),
         ("maxTokens", JobForm.number(1...10_000_000).schema, "The most tokens of a reply (default: 4096)."),
         ("system", SchemaParts.word(), "Who the bot is and how it behaves."),
+        (
+            "memory", SchemaParts.word(),
+            "An absolute path: what the file says is shown to the bot with each prompt, at most 64 KiB."
+        ),
+        (
+            "session", SchemaParts.words(["bot", "run"]),
+            "bot (default): the bot is shown what was said before in its thread; run: each prompt stands alone."
+        ),
         (
             "price", SchemaParts.amounts(["input", "output"]),
             "What a million tokens cost in USD; without it no cost is shown."
@@ -90,6 +104,32 @@ enum BotFields {
         (
             "allow", FormField.Shape.exceptions.schema,
             "What may be reached although it is not public, such as 127.0.0.1/32."
+        ),
+    ]
+
+    /// Those of bots that are programs alone.
+    static let ofPrograms: [(key: String, schema: JSON, doc: String)] = [
+        (
+            "command", JobForm.words.schema,
+            "The program that replies; it reads the prompt on standard input, or in place of {prompt}."
+        ),
+        (
+            "output", SchemaParts.words(ProgramDialect.allCases.map(\.rawValue)),
+            "How the program prints its reply (default: text)."
+        ),
+        (
+            "inherit", SchemaParts.list(of: SchemaParts.word()),
+            "Variables of Belfry's own environment that the program gets, too; NAME* are all that begin so."
+        ),
+        (
+            "sandbox",
+            SchemaParts.object([
+                .init("read", SchemaParts.list(of: SchemaParts.text("^/"))),
+                .init("write", SchemaParts.list(of: SchemaParts.text("^/"))),
+                .init(
+                    "network",
+                    .object(["enum": .array([.string("yes"), .string("no"), .bool(true), .bool(false)])])),
+            ]), "What the program may reach beside the system: folders, and the network."
         ),
     ]
 }

@@ -39,12 +39,16 @@ extension ConfigurationReader {
         guard let word = kind.choice(of: BotFields.backends, later: BotFields.laterBackends) else {
             return nil
         }
-        guard let dialect = BotBackend.Dialect(rawValue: word) else {
-            given.first?.fault("kind: \(word) has no such key")
+        var secrets = ReadSecrets()
+        if let dialect = BotBackend.Dialect(rawValue: word) {
+            bot.contact = readContact(dialect, parts, key, &secrets)
+        } else if word != BotFields.plain || parts["command"] != nil {
+            bot.contact = readProgram(word, parts, key, &secrets)
+        } else {
+            // It only speaks for its jobs.
+            given.first?.fault("kind: \(word) has no such key without a command")
             return bot
         }
-        var secrets = ReadSecrets()
-        bot.contact = readContact(dialect, parts, key, &secrets)
         bot.keySources = secrets.sources[BotInUse.key] ?? []
         return bot.contact == nil ? nil : bot
     }
@@ -62,6 +66,9 @@ extension ConfigurationReader {
         _ dialect: BotBackend.Dialect, _ parts: [String: Field], _ key: Field, _ secrets: inout ReadSecrets
     ) -> BotInUse? {
         let before = key.faults.problems.count
+        for (name, _, _) in BotFields.ofPrograms {
+            parts[name]?.fault("kind: \(dialect.rawValue) has no such key")
+        }
         let model = parts["model"]?.word()
         if parts["model"] == nil {
             key.fault("this bot has no model", hint: "write model: NAME, as its provider calls it")
@@ -75,6 +82,8 @@ extension ConfigurationReader {
                 hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
         }
         let system = parts["system"]?.text()
+        let memory = parts["memory"]?.value(.path)?.text
+        let session = parts["session"]?.choice(of: ["bot", "run"])
         let maxTokens = parts["maxTokens"]?.value(.number(1...10_000_000))?.int
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         if dialect == .anthropic, parts["key"] == nil {
@@ -84,6 +93,7 @@ extension ConfigurationReader {
         var backend = BotBackend(
             dialect, reach: reach, model: model, maxTokens: maxTokens ?? BotBackend.standardTokens)
         (backend.system, backend.price, backend.budget) = (system, price, budget)
+        (backend.memory, backend.keepsSession) = (memory, session != "run")
         return BotInUse(backend, secrets: FormSecrets(secrets.contents), fault: secrets.fault)
     }
 

@@ -1,3 +1,4 @@
+import Cron
 import Delivery
 import Timeline
 
@@ -8,8 +9,18 @@ extension ConfigurationReader {
         guard let entries = value.entries() else { return nil }
         let kinds = forms.map { $0.kind.rawValue }
         guard let kind = entries.first(where: { $0.key.scalar == "kind" })?.value else {
-            let choice = kinds.map { "kind: \($0)" }.joined(separator: " or ")
-            key.fault("this channel has no kind", hint: "write \(choice)")
+            // Which of them are secrets is not known without the kind.
+            for (field, value) in entries { hideSecrets(of: value, at: field.scalar ?? "") }
+            let other = entries.map(\.key).first { key in
+                let name = (key.scalar ?? "").lowercased()
+                return CommonMistakes.kind.contains(name) || NearestName.of(name, among: ["kind"]) != nil
+            }
+            if let other {
+                other.fault("unknown key \"\(other.scalar ?? "")\"", hint: "did you mean \"kind\"?")
+                return nil
+            }
+            key.fault(
+                "this channel has no kind", hint: "write kind: and one of \(kinds.joined(separator: ", "))")
             return nil
         }
         guard let word = kind.choice(of: kinds, later: ChannelForms.laterKinds),
@@ -47,12 +58,23 @@ extension ConfigurationReader {
                 place: key.place)
             if let doubt = setting.form.doubt { (main ?? key).warn(doubt.message, hint: doubt.hint) }
             setting.sources = secrets.sources
+            if secrets.fault == nil { secrets.fault = fault(in: setting, fields) }
             setting.fault = secrets.fault
             return setting
         } catch {
             report(error, in: form, fields, main: main ?? key, key)
             return nil
         }
+    }
+
+    /// Why the form can't work with the secrets that were read: a fault, or what leaves the channel out.
+    private func fault(in setting: ChannelSetting, _ fields: [String: Field]) -> String? {
+        guard case .http(let form) = setting.form.carrier, let fault = form.fault(in: setting.secrets) else {
+            return nil
+        }
+        let place = setting.secrets.keys.lazy.compactMap { fields[$0] }.first
+        if !leavesOut { place?.fault(fault) }
+        return fault
     }
 
     /// Reports why the form refuses the values that were read.
@@ -122,8 +144,18 @@ extension ConfigurationReader {
         }
     }
 
+    /// Hides what may be a secret of a channel whose fields are not known.
+    private func hideSecrets(of value: Field, at name: String) {
+        guard let text = value.scalar else { return }
+        if ["secret", "token", "password"].contains(name) {
+            value.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
+        } else {
+            hideSecrets(ofAddress: text, value.faults)
+        }
+    }
+
     /// What stands before an `@` or in the path may be a secret, and an error may end in a log.
-    private func hideSecrets(ofAddress text: String, _ faults: Faults) {
+    func hideSecrets(ofAddress text: String, _ faults: Faults) {
         guard let scheme = text.firstRange(of: "://") else { return }
         let host = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
         let start = host.lastIndex(of: "@") ?? host.startIndex

@@ -5,7 +5,7 @@ package import Ledger
 
 extension ConfigurationReader {
     private static let laterJobKeys = [
-        "url", "afterJob", "blackout", "success",
+        "afterJob", "blackout", "success",
     ]
 
     /// A job, or nil after every fault in it was reported.
@@ -30,10 +30,11 @@ extension ConfigurationReader {
         if actions.isEmpty, !named(JobFields.actions) {
             key.fault(
                 "this job does nothing",
-                hint: "give it a command: [program, argument], a shell: text, or a prompt: for its bot")
+                hint:
+                    "give it a command: [program, argument], a shell: text, a prompt: for its bot, or a url:")
         }
         for other in actions.dropFirst() {
-            other.fault("a job has a command, a shell text or a prompt, not two")
+            other.fault("a job has one of command, shell, prompt and url, not two")
         }
         let isReported = found["schedule"] == nil && named(["schedule"])
         let schedule = isReported ? nil : readSchedule(found["schedule"], of: key, seed: name, zone: zone)
@@ -50,10 +51,9 @@ extension ConfigurationReader {
 
     private func checkName(_ name: String, _ key: Field) {
         guard let fault = JobName.fault(in: name) else { return }
-        let good = JobName.of(program: name)
         key.fault(
             "\"\(name)\" is not a valid job name: \(fault)",
-            hint: good == "exec" || good == name ? nil : "write \(good):")
+            hint: JobName.near(name).map { "write \($0):" })
     }
 
     private func readBot(_ field: Field, _ bots: Set<String>) -> String? {
@@ -73,19 +73,32 @@ extension ConfigurationReader {
         for (name, example) in JobFields.maps {
             guard let map = found[name] else { continue }
             let hint = "write \(name): \(example)"
+            let shorthand = JobFields.shorthands[name]
+            if let shorthand, !map.isMap, !map.isEmpty {
+                parts["\(name).\(shorthand)"] = map
+                continue
+            }
             guard map.isMap || map.isEmpty else {
-                map.fault("a map is expected", hint: hint)
+                let outcomes = NotifyWish.outcomes.map(\.rawValue)
+                map.fault(
+                    "a map is expected",
+                    hint: name == "notify" ? CommonMistakes.notify(map, outcomes: outcomes) : hint)
                 continue
             }
             guard let members = map.record(keys: fields.keys(of: name)) else { continue }
             for (key, member) in members { parts["\(name).\(key)"] = member }
-            if name == "concurrency", members["key"] == nil { map.fault("no key", hint: hint) }
+            if let needed = name == "concurrency" ? "key" : shorthand, members[needed] == nil {
+                map.fault("no \(needed)", hint: hint)
+            }
         }
         return parts
     }
 
     private func read(_ parts: [String: Field], into spec: inout JobSpec) {
         var given: [(JobField, Field)] = []
+        if let text = parts["url.url"]?.scalar, let faults = parts["url.url"]?.faults {
+            hideSecrets(ofAddress: text, faults)
+        }
         for row in fields.rows {
             guard let field = parts[row.key], let value = field.value(of: row) else { continue }
             row.set(&spec, value)

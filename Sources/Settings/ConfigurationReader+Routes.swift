@@ -33,9 +33,9 @@ extension ConfigurationReader {
         if fields["when"] == nil || fields["to"] == nil {
             field.fault("a route needs when: and to:", hint: "write { when: [failed], to: [desk] }")
         }
-        let wordFields = fields["when"]?.list() ?? []
-        let names = fields["to"]?.list() ?? []
         let (later, known) = (Self.laterWords.map(\.rawValue), Self.routeWords.map(\.rawValue))
+        let wordFields = fields["when"]?.list(of: known) ?? []
+        let names = fields["to"]?.list() ?? []
         let words = wordFields.compactMap {
             $0.choice(of: known, later: later).flatMap { RouteWord(rawValue: $0) }
         }

@@ -21,6 +21,8 @@ package struct ConfigurationReader {
     package var fields = JobFields.standard
     /// Why a good job may never work on this machine: the key at fault, a sentence, and what to do.
     package var doubts: (JobSpec) -> [(key: String, message: String, hint: String?)] = { _ in [] }
+    /// Why a program can't be run on this machine; nil: it can, as far as anybody knows.
+    package var programFault: (_ word: String) -> String? = { _ in nil }
     /// Names of jobs that a running daemon has from elsewhere than its files.
     package var takenNames: Set<String> = []
     /// Whether one of ``takenNames`` in the files is a fault; else it is a warning.

@@ -8,10 +8,12 @@ package struct Frame: Hashable, Sendable {
     /// Lays `rows` out for a terminal, the most urgent first.
     ///
     /// The last column stays free, since a terminal that is made narrower wraps what reaches it. Rows that
-    /// do not fit above the cursor's line are counted: `+7 more`.
+    /// do not fit above the cursor's line are counted: `+7 more`. Parts of runs are shown where all of them fit.
     package init(_ rows: [LiveRow], size: TerminalSize, traits: TerminalTraits) {
         let room = max(1, size.rows - 1)
-        let sorted = Self.byUrgency(rows)
+        var sorted = Self.byUrgency(rows)
+        let withParts = sorted.flatMap { [$0] + $0.parts }
+        if withParts.count <= room { sorted = withParts }
         let fits = sorted.count <= room
         let shown = fits ? sorted[...] : sorted.prefix(room - 1)
         let columns = Columns(shown, cells: max(1, size.columns - 1))

@@ -15,6 +15,8 @@ package struct LiveRow: Hashable, Sendable {
     package var time: String
     /// Whether what is shown is out of date.
     package var isStale: Bool
+    /// The rows of the parts of its work, which stand below it.
+    package var parts: [LiveRow] = []
 
     /// The row of a run.
     ///
@@ -29,6 +31,17 @@ package struct LiveRow: Hashable, Sendable {
         isStale = live.isStale(at: now) && !live.state.isEnded
         detail = RunWording.detail(of: live, at: now)
         time = FinishWording.time(of: live, at: now, zone: zone) ?? ""
+        let trees = TaskTree.of(live.tasks ?? []).flatMap { $0.flattened() }
+        parts = trees.map { LiveRow(part: $0.tree, depth: $0.depth, isStale: isStale) }
+    }
+
+    private init(part: TaskTree, depth: Int, isStale: Bool) {
+        state = part.task.map { RunState($0.state) } ?? .running
+        name = String(repeating: "  ", count: depth + 1) + CleanText.line(part.name, limit: 40)
+        progress = part.task?.progress
+        detail = part.task?.message ?? ""
+        time = ""
+        self.isStale = isStale
     }
 
     /// The lower, the more a person should see it: what waits for them, then what goes wrong, then what
@@ -45,6 +58,20 @@ package struct LiveRow: Hashable, Sendable {
         case .scheduled: 7
         case .completed, .canceled, .skipped: 8
         }
+    }
+}
+
+extension RunState {
+    /// The state of a run whose mark a part in this state has.
+    fileprivate init(_ state: ChildTask.State) {
+        self =
+            switch state {
+            case .working: .running
+            case .blocked: .blocked
+            case .done: .completed
+            case .failed: .failed
+            case .stopped: .canceled
+            }
     }
 }
 

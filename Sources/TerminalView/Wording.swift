@@ -47,8 +47,9 @@ package enum RunWording {
 
     /// Phase and message as one text.
     package static func saying(of live: LiveState) -> String {
-        joined(
-            CleanText.line(live.phase ?? "", limit: 80), CleanText.line(live.message ?? "", limit: 300))
+        LiveState.saying(
+            phase: CleanText.line(live.phase ?? "", limit: 80),
+            message: CleanText.line(live.message ?? "", limit: 300))
     }
 
     /// Cut, not rounded: 100 % is shown when all is done and not before.

@@ -62,7 +62,11 @@ package enum FailureLine {
             return .aside
         }
         if signs.has(any: denials) { return .plain }
-        if signs.has(any: summaries) || signs.beginsWith("make") && signs.has(": *** ") { return .summary }
+        if signs.has(any: summaries)
+            || signs.beginsWith("make") && (signs.has(": *** ") || signs.has(" *** ["))
+        {
+            return .summary
+        }
         if signs.namesException || signs.begins(with: raises) || signs.has(any: crashes) { return .raised }
         if signs.begins(with: marks) || signs.has(any: marksInside) || line.text.hasErrorWord {
             return .marked

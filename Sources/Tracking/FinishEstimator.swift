@@ -18,25 +18,29 @@ public struct FinishEstimator: Hashable, Sendable {
     static let aging = 0.9
 
     private let past: [RunProfile]
+    private let usually: Duration?
     private let telling: [RunProfile]
     private let training: FinishTraining?
 
     /// An estimator that learned from past runs.
     ///
     /// Learning takes about a millisecond; do it when a run ends or starts, not at every report.
-    /// - Parameter history: runs that ended well, oldest first; none for a job's first run.
-    public init(history: [RunProfile] = []) {
+    /// - Parameters:
+    ///   - history: runs that ended well, oldest first; none for a job's first run.
+    ///   - usually: how long people expect a run to take, which counts until there were three.
+    public init(history: [RunProfile] = [], usually: Duration? = nil) {
+        self.usually = usually
         past = Array(history.suffix(Self.runsKept))
         telling = past.filter(\.tellsProgress)
         training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
     }
 
-    /// Whether it knows any past run.
-    public var hasHistory: Bool { !past.isEmpty }
+    /// Whether it knows any past run, or was told how long one takes.
+    public var knowsAnything: Bool { !past.isEmpty || usually != nil }
 
-    /// How long the job usually takes: the middle of its past runs; `nil` for fewer than three.
+    /// How long the job usually takes: the middle of its past runs; for fewer than three what is expected, or `nil`.
     public var usual: Duration? {
-        guard past.count >= FinishTraining.leastRuns else { return nil }
+        guard past.count >= FinishTraining.leastRuns else { return usually }
         var totals = past.map(\.total)
         return .seconds(Statistics.median(&totals))
     }
@@ -51,13 +55,15 @@ public struct FinishEstimator: Hashable, Sendable {
     /// When the attempt that started at `startedAt` and got on as `trace` will be done.
     ///
     /// Before any progress was reported, `now` counts: the usual time of the runs that took longer than this
-    /// one did so far, where there were three runs or more.
+    /// one did so far, where there were three runs or more; else what is expected, if anything is.
     /// - Returns: `nil` when nothing is known, when it takes longer than ever before, and when all of the
     ///   progress was reported already.
     public func finish(of trace: RunTrace, startedAt: Moment, at now: Moment) -> FinishTime? {
         guard trace.count > 0 else { return byTime(startedAt: startedAt, at: now) }
         guard trace.progress > 0, trace.progress < 1, trace.elapsed > 0 else { return nil }
-        guard let rest = rest(of: trace) else { return nil }
+        guard let rest = rest(of: trace) else {
+            return past.count < FinishTraining.leastRuns ? byTime(startedAt: startedAt, at: now) : nil
+        }
         let reportedAt = startedAt + .seconds(trace.elapsed)
         return FinishTime(
             at: reportedAt + .seconds(rest.middle), low: rest.low.map { reportedAt + .seconds($0) },
@@ -92,7 +98,10 @@ public struct FinishEstimator: Hashable, Sendable {
 
     /// Only the times of past runs are known, or this one does not say where it is.
     private func byTime(startedAt: Moment, at now: Moment) -> FinishTime? {
-        guard past.count >= FinishTraining.leastRuns else { return nil }
+        guard past.count >= FinishTraining.leastRuns else {
+            let end = usually.map { startedAt + $0 }
+            return end.flatMap { $0 > now ? FinishTime(at: $0) : nil }
+        }
         let elapsed = Double((now - startedAt).microseconds) / 1_000_000
         var longer: [(total: Double, weight: Double)] = []
         var weight = 1.0

@@ -20,6 +20,7 @@ extension LiveTracker {
         note(now)
         if live.state == .stalled { enter(.running, at: now) }
         applyMessage(report, from: source)
+        applyPart(report)
         if source >= progressSource ?? source {
             applyPhase(report)
             applyWord(report, at: now)
@@ -141,7 +142,7 @@ extension LiveTracker {
         }
         let saysMore =
             live.progress != before.progress || live.phase != before.phase || live.message != before.message
-            || live.finish != before.finish
+            || live.finish != before.finish || live.tasks != before.tasks
         // A job that repeats itself a thousand times a second is still alive, and that is worth one tick.
         let isFresher = now - before.updatedAt >= .seconds(1) || now < before.updatedAt
         guard saysMore || isFresher else {

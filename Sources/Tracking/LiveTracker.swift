@@ -104,6 +104,7 @@ public struct LiveTracker: Sendable {
         enter(state, reason: reason, blocked: blocked, at: now)
         if state == .running, live.startedAt == nil { live.startedAt = startedAt ?? now }
         if state == .completed, live.progress != nil { live.progress = 1 }
+        if state.isEnded { endParts() }
         if waitsForTime, let workedFrom {
             live.finish = estimator.finish(of: path, startedAt: workedFrom, at: now)
         }
@@ -135,7 +136,7 @@ public struct LiveTracker: Sendable {
     ///
     /// Without any past run nothing changes.
     public mutating func learn(_ estimator: FinishEstimator, at now: Moment) -> LiveChange {
-        guard estimator.hasHistory, !live.state.isEnded else { return .none }
+        guard estimator.knowsAnything, !live.state.isEnded else { return .none }
         self.estimator = estimator
         usualGap = estimator.usualGap
         let heard = live.updatedAt
@@ -153,6 +154,13 @@ public struct LiveTracker: Sendable {
     ///
     /// Nobody sees it: it is written with the next change.
     package mutating func keep(_ belief: OutputScanner.Belief?) { live.belief = belief }
+
+    /// Notes that the work has ended well, and that it is being checked now; nil: that is over.
+    package mutating func note(workEnd: LiveState.WorkEnd?, at now: Moment) -> LiveChange {
+        live.workEnd = workEnd
+        if workEnd != nil { (live.phase, live.finish) = ("checking", nil) }
+        return changed(.tick, at: now)
+    }
 
     /// Shows this text in place of what the job said of itself; it has not said anything by that.
     package mutating func replaceTexts(by text: String) -> LiveChange {

@@ -2,8 +2,9 @@
 ///
 /// Understood are `STATUS`, `READY`, `X_PROGRESS` (`0.42`, `42%`, `21/50`), `X_PHASE`, `X_MESSAGE`,
 /// `X_STATE` (`working`, `blocked`, `blocked:permission`, `blocked:question`, `blocked:auth`),
-/// `X_ETA_SEC`, `X_TASK` (a part of the work, whose progress is not the run's) and any `X_WORD_PROGRESS`
-/// with a percentage, as systemd-importd sends it. Everything else is ignored.
+/// `X_ETA_SEC`, `X_TASK` (a part of the work such as `build/linux`, of which progress and state are then, and which
+/// may also be `done`, `failed` or `clear`) and any `X_WORD_PROGRESS` with a percentage, as systemd-importd sends it.
+/// Everything else is ignored.
 ///
 /// - Source: sd_notify(3).
 public struct NotifyDatagram: Hashable, Sendable {
@@ -32,7 +33,8 @@ public struct NotifyDatagram: Hashable, Sendable {
     private struct Reading {
         var report = ProgressReport()
         var isReady = false
-        var isOfPart = false
+        var part: String?
+        var partWord: ReportedPart.Word?
         var status: String?
 
         mutating func apply(_ key: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
@@ -42,9 +44,11 @@ public struct NotifyDatagram: Hashable, Sendable {
             case "X_PROGRESS": applyProgress(ReportNumber.progress(value))
             case "X_PHASE": report.phase = text(value)
             case "X_MESSAGE": report.message = text(value)
-            case "X_STATE": report.word = ProgressReport.Word(text(value))
+            case "X_STATE":
+                report.word = ProgressReport.Word(text(value))
+                partWord = ReportedPart.Word(text(value))
             case "X_ETA_SEC": report.etaSeconds = ReportNumber.decimal(value)
-            case "X_TASK": isOfPart = !value.isEmpty
+            case "X_TASK": part = value.isEmpty ? nil : text(value)
             case let other where other.hasPrefix("X_") && other.hasSuffix("_PROGRESS"):
                 // Its own key is the clearer word, in whatever order they come.
                 if report.progress == nil { applyProgress(ReportNumber.percent(value)) }
@@ -58,7 +62,12 @@ public struct NotifyDatagram: Hashable, Sendable {
         }
 
         var finished: ProgressReport {
-            var report = isOfPart ? ProgressReport(message: report.message) : report
+            var report = report
+            if let part {
+                let progress = report.progress
+                report = ProgressReport(message: report.message)
+                report.part = ReportedPart(path: part, progress: progress, word: partWord)
+            }
             report.message = report.message ?? status
             if isReady, report.word == nil { report.word = .working }
             return report

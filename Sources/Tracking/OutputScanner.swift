@@ -171,6 +171,7 @@ extension OutputScanner {
             case .either: report.fraction = isPercent ? match.value / 100 : match.value
             }
             report.phase = match.title ?? (isSteady ? match.activity : nil)
+            report.message = match.counting
             return report
         }
     }

@@ -3,8 +3,9 @@ public import Timeline
 /// Reads what a job writes to the descriptor `PROGRESS_FD` names: one JSON object a line.
 ///
 /// `{"progress":0.42,"total":1,"message":"..","phase":"..","state":"blocked:question","eta":30}`; every
-/// member may be absent. Without `total`, `progress` is a fraction. A line with an `id` speaks of a part
-/// of the work: of it, only the message counts. Lines that are not such an object are ignored.
+/// member may be absent. Without `total`, `progress` is a fraction. A line with an `id` such as `build/linux` is about
+/// that part of the work, whose state may also be `done`, `failed` or `clear`. Lines that are not such an object are
+/// ignored.
 ///
 /// - Source: Model Context Protocol 2025-11-25, `notifications/progress`, for the names.
 public struct ProgressLine: Sendable {
@@ -45,7 +46,6 @@ public struct ProgressLine: Sendable {
     public static func report(_ line: ArraySlice<UInt8>) -> ProgressReport? {
         guard line.count <= RecordSplitter.limit, let json = JSON(reported: line) else { return nil }
         let message = json["message"]?.text
-        if let id = json["id"]?.text, !id.isEmpty { return ProgressReport(message: message) }
         var report = ProgressReport(phase: json["phase"]?.text, message: message)
         if let done = json["progress"]?.double, done >= 0 {
             if let total = json["total"]?.double {
@@ -54,6 +54,13 @@ public struct ProgressLine: Sendable {
             } else if done <= 1 {
                 report.fraction = done
             }
+        }
+        if let id = json["id"]?.text, !id.isEmpty {
+            var part = ProgressReport(message: message)
+            part.part = ReportedPart(
+                path: id, progress: report.progress,
+                word: (json["state"]?.text).flatMap { ReportedPart.Word($0) })
+            return part
         }
         report.word = (json["state"]?.text).flatMap(ProgressReport.Word.init)
         if let eta = json["eta"]?.double, eta >= 0 { report.etaSeconds = eta }

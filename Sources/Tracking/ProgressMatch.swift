@@ -20,6 +20,8 @@ struct ProgressMatch: Hashable {
     var amounts: ProgressReport?
     /// The words in front of the number, when they are a title: `Receiving objects`.
     var title: String?
+    /// The record's own words where they name what is counted: `packing file 6 of 12`.
+    var counting: String?
     /// The word behind a number in brackets, when it names what is done to one file of many: `Building`.
     var activity: String?
     /// What stays the same from one record to the next.
@@ -88,6 +90,9 @@ struct ProgressMatch: Hashable {
         let words = text[..<place.lowerBound]
         title = ProgressTitle.before(words)
         activity = ProgressTitle.after(words, text[place.upperBound...])
+        if scale == .amounts {
+            counting = ProgressTitle.counting(words, text[place], text[place.upperBound...])
+        }
         template = Self.template(words) + [scale == .percent ? UInt8(ascii: "%") : UInt8(ascii: "/")]
     }
 

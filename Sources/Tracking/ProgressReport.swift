@@ -22,6 +22,8 @@ public struct ProgressReport: Hashable, Sendable, Codable {
     public var message: String?
     /// What it reports about its state.
     public var word: Word?
+    /// What it reports about a part of its work; of such a report only the ``message`` is about the whole.
+    public var part: ReportedPart?
     /// The seconds it believes it still needs.
     public var etaSeconds: Double?
     /// Whether the source withdraws the progress it reported before: it turned out not to be progress.

@@ -1,5 +1,5 @@
 /// The words beside a number that name the stretch of work it is about.
-enum ProgressTitle {
+package enum ProgressTitle {
     /// What a number counts: beside it these are no phase.
     private static let units: Set<String> = [
         "step", "steps", "file", "files", "item", "items", "part", "parts", "page", "pages", "chunk",
@@ -8,11 +8,62 @@ enum ProgressTitle {
         "tests",
         "number", "no",
     ]
+    /// Those of ``units`` that are things, of which there may be a number.
+    private static let things = units.subtracting(["number", "no"])
 
     /// The words before the number when they are nothing but words, ended by a colon, a bar or nothing.
     ///
     /// What is counted is left out: `packing file 6 of 12` is about packing.
     static func before(_ words: ArraySlice<UInt8>) -> String? {
+        guard var trimmed = plain(words) else { return nil }
+        let last = trimmed.split(separator: " ").last ?? ""
+        guard units.contains(last.lowercased()) else { return trimmed }
+        trimmed.removeLast(last.count)
+        while trimmed.last == " " { trimmed.removeLast() }
+        return trimmed.isEmpty ? nil : trimmed
+    }
+
+    /// The whole of a count that names what it counts: `packing file 6 of 12`, `1/12 files`; nil: it names nothing.
+    static func counting(_ words: ArraySlice<UInt8>, _ count: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>)
+        -> String?
+    {
+        let count = String(decoding: count, as: UTF8.self)
+        if let text = plain(words), let last = text.split(separator: " ").last,
+            units.contains(last.lowercased())
+        {
+            return "\(text) \(count)"
+        }
+        guard rest.first == 0x20, words.allSatisfy({ $0 == 0x20 }) || plain(words) != nil else { return nil }
+        let next = rest.dropFirst().prefix { (0x61...0x7A).contains($0 | 0x20) }
+        let unit = String(decoding: next, as: UTF8.self)
+        guard units.contains(unit.lowercased()) else { return nil }
+        return [plain(words), count, unit].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// What is left to say of a run's last words when it has completed: `12 files` of `packing file 12 of 12`, nothing of a
+    /// count that did not get to its end, and other words as they are.
+    package static func result(of text: String) -> String? {
+        let words = text.replacing("/", with: " of ").split(separator: " ")
+        guard let place = words.lastIndex(of: "of"), place > 0, place + 1 < words.count,
+            [words[place - 1], words[place + 1]].allSatisfy({
+                $0.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            })
+        else { return text }
+        let around = [place + 2 < words.count ? words[place + 2] : nil, place > 1 ? words[place - 2] : nil]
+        guard let unit = around.compactMap(\.self).first(where: { things.contains($0.lowercased()) }) else {
+            return text
+        }
+        guard words[place - 1] == words[place + 1] else { return nil }
+        return "\(words[place + 1]) \(plural(unit.lowercased()))"
+    }
+
+    private static func plural(_ unit: String) -> String {
+        if unit.hasSuffix("s") { return unit }
+        return unit == "batch" ? "batches" : unit + "s"
+    }
+
+    /// Words, and nothing but words, without the bar, the colon and the spaces around them.
+    private static func plain(_ words: ArraySlice<UInt8>) -> String? {
         var words = words
         trimBar(&words)
         let text = String(decoding: words, as: UTF8.self)
@@ -22,11 +73,7 @@ enum ProgressTitle {
         guard trimmed.contains(where: \.isLetter), trimmed.utf8.count <= 64,
             trimmed.allSatisfy({ $0.isLetter || $0 == " " || $0 == ":" || $0 == "-" })
         else { return nil }
-        let last = trimmed.split(separator: " ").last ?? ""
-        guard units.contains(last.lowercased()) else { return String(trimmed) }
-        trimmed.removeLast(last.count)
-        while trimmed.last == " " { trimmed.removeLast() }
-        return trimmed.isEmpty ? nil : String(trimmed)
+        return String(trimmed)
     }
 
     /// The word after a number in brackets that begins the record, when it names an activity: `[ 37%] Building a.o`.

@@ -25,6 +25,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case signal
     /// The output held what it must not, or lacked what it must hold.
     case outputPattern
+    /// It ended well, and what its job wants to be so is not.
+    case ensure
     /// The process was ended by the kernel because memory ran out.
     case outOfMemory
 
@@ -44,6 +46,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case leftovers
     /// The bot that should do it is not configured or can't be reached.
     case botUnavailable
+    /// Its bot could not be reached for so long that the message is too old to be answered.
+    case expired
 
     // The bot's provider did not reply, or not to the end: failed.
 
@@ -71,6 +75,25 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case malformed
     /// The reply is longer than Belfry accepts.
     case replyTooLong
+
+    // The called address did not answer as it should: failed.
+
+    /// The host's name has no address.
+    case dnsFailed
+    /// No connection to the host.
+    case connectFailed
+    /// The host's address is not public, and the job does not allow it.
+    case addressRefused
+    /// The host could not be trusted, or the handshake failed.
+    case tlsFailed
+    /// The connection ended before the answer was complete.
+    case disconnected
+    /// What came back is not an answer of HTTP.
+    case badAnswer
+    /// The answer's status is not one that the job expects.
+    case httpStatus
+    /// The answer is longer than Belfry accepts.
+    case answerTooLong
 
     // Ended by somebody: timedOut, canceled.
 
@@ -119,8 +142,19 @@ extension RunReason {
     /// Whether a bot was to be asked, and there is no reply, or only a part of one.
     public var isOfBot: Bool {
         switch self {
-        case .botUnavailable, .auth, .model, .badRequest, .promptTooLong, .budget, .rateLimited, .overloaded,
+        case .botUnavailable, .expired, .auth, .model, .badRequest, .promptTooLong, .budget, .rateLimited,
+            .overloaded,
             .providerFailed, .silent, .truncated, .malformed, .replyTooLong:
+            true
+        default: false
+        }
+    }
+
+    /// Whether a web address was called, and did not answer as its job expects.
+    public var isOfCall: Bool {
+        switch self {
+        case .dnsFailed, .connectFailed, .addressRefused, .tlsFailed, .disconnected, .badAnswer, .httpStatus,
+            .answerTooLong:
             true
         default: false
         }
@@ -138,6 +172,7 @@ extension RunReason {
         case .exitCode: "ended with an exit code"
         case .signal: "ended by a signal"
         case .outputPattern: "its output reports a failure"
+        case .ensure: "its check failed"
         case .outOfMemory: "out of memory"
         case .notFound: "command not found"
         case .notExecutable: "command not executable"
@@ -145,6 +180,7 @@ extension RunReason {
         case .badUser: "could not switch to its user"
         case .spawnFailed: "could not be started"
         case .leftovers: "a process of an earlier attempt still runs"
+        case .expired: "its bot could not be reached for a day"
         case .botUnavailable: "its bot is not available"
         case .auth: "the provider refused the key"
         case .model: "the provider has no such model"
@@ -158,6 +194,14 @@ extension RunReason {
         case .truncated: "the reply ended in the middle"
         case .malformed: "the provider's answer can't be read"
         case .replyTooLong: "the reply is too long"
+        case .dnsFailed: "the host's name could not be resolved"
+        case .connectFailed: "no connection to the host"
+        case .addressRefused: "the host's address is not allowed"
+        case .tlsFailed: "no secure connection to the host"
+        case .disconnected: "the connection closed before the answer was complete"
+        case .badAnswer: "the answer is not HTTP"
+        case .httpStatus: "unexpected status"
+        case .answerTooLong: "the answer is too long"
         case .timeout: "took longer than its timeout"
         case .canceled: "cancelled on request"
         case .replaced: "replaced by a newer run"

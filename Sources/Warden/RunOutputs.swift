@@ -48,6 +48,11 @@ final class RunOutputs {
 
     private func keep(_ bytes: ArraySlice<UInt8>, of run: Run, _ stream: JobStream) {
         guard let offset = run.pipes?.output.count else { return }
+        if stream == .errors, run.pipes?.errorOutput != nil {
+            run.pipes?.errorOutput?.append(bytes)
+            run.pipes?.recentErrors.append(bytes)
+            return
+        }
         run.pipes?.output.append(bytes)
         run.pipes?.recentOutput.append(bytes)
         if stream == .errors { run.pipes?.recentErrors.append(bytes) }

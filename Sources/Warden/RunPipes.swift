@@ -39,12 +39,14 @@ extension RunPipes {
 struct RunPipes {
     /// Standard output, and standard error unless that has its own; nil once everybody has closed it.
     var outputPipe: Descriptor?
-    /// Standard error of a job with a terminal attached.
+    /// Standard error of a job with a terminal attached, or with a log of its own for it.
     var errorPipe: Descriptor?
     /// Where copies go while a terminal is attached; the pipe is read only as fast as its reader reads.
     var outputSink: OutputSink?
     var errorSink: OutputSink?
     var output: OutputFile
+    /// The log of ``errorPipe``; nil: its bytes go to ``output``.
+    var errorOutput: OutputFile?
     /// The newest of what it printed, and of what came out of ``errorPipe``.
     var recentOutput = RecentBytes()
     var recentErrors = RecentBytes()

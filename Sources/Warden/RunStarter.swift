@@ -72,6 +72,7 @@ struct RunStarter {
         } catch {
             unsafe unlink(notifyPath)
             OutputLog(path: order.output.path).remove()
+            if let path = order.errorPath { OutputLog(path: path).remove() }
             throw error
         }
     }
@@ -80,7 +81,10 @@ struct RunStarter {
     private func makeChild(
         _ order: ProcessOrder, _ account: Account?, _ notifyPath: String, in group: Descriptor?
     ) throws(StartRefused) -> ChildProgram {
-        let base = account.map { ChildEnvironment.Shared(variables(of: $0)) } ?? environment
+        var base = account.map { ChildEnvironment.Shared(variables(of: $0)) } ?? environment
+        if let names = order.inherited {
+            base = ChildEnvironment.Shared(JobEnvironment.chosen(base.values, by: names))
+        }
         var child = ChildProgram(
             path: "/bin/sh", arguments: [],
             environment: JobEnvironment.make(from: base, for: order, notifySocket: notifyPath),
@@ -139,6 +143,7 @@ struct RunStarter {
             pipes.outputPipe = ends.read
             child.descriptors = [nothing, ends.write, ends.write, progress.write]
             if let attachment { try attach(attachment, to: &pipes, for: &child) }
+            if let path = order.errorPath { try separateErrors(path, order, in: &pipes, for: &child) }
         }
         pipes.outputSink = attachment?.output
         if let account {
@@ -158,6 +163,18 @@ struct RunStarter {
         pipes.errorPipe = errors.read
         pipes.errorSink = attachment.errors
         pipes.outputPipe?.enlargePipe()
+    }
+
+    /// Errors have a log of their own, and a pipe of their own to it.
+    private func separateErrors(
+        _ path: String, _ order: ProcessOrder, in pipes: inout RunPipes, for child: inout ChildProgram
+    ) throws(HostError) {
+        pipes.errorOutput = try OutputFile(
+            path: path, headBytes: order.output.headBytes, tailBytes: order.output.tailBytes, state: state)
+        guard pipes.errorPipe == nil else { return }
+        let errors = try Descriptor.pipe(nonblockingRead: true)
+        child.descriptors[2] = errors.write
+        pipes.errorPipe = errors.read
     }
 
     /// What the run reads from.
@@ -224,7 +241,10 @@ struct RunStarter {
         guard order.output.path.hasPrefix("/") else {
             throw StartRefused(.badOutput, "\(order.output.path) is not an absolute path")
         }
-        try check(order.output.path, order.folder, order.user)
+        if let path = order.errorPath, !path.hasPrefix("/") {
+            throw StartRefused(.badOutput, "\(path) is not an absolute path")
+        }
+        try check(order.output.path, order.errorPath, order.folder, order.user)
         if case .file(let path) = order.stdin {
             guard path.hasPrefix("/") else {
                 throw StartRefused(.badInput, "\(path) is not an absolute path")
@@ -356,6 +376,14 @@ enum JobEnvironment {
     /// The warden's own environment without what is meant for it alone.
     static func scrubbed(_ own: [String: String]) -> [String: String] {
         own.filter { !managers.contains($0.key) && !$0.key.hasPrefix("BELFRY_") }
+    }
+
+    /// The variables whose names are among `names`, or begin as one that ends with `*`.
+    static func chosen(_ variables: [String: String], by names: [String]) -> [String: String] {
+        let starts = names.filter { $0.hasSuffix("*") }.map { $0.dropLast() }
+        return variables.filter { entry in
+            names.contains(entry.key) || starts.contains { entry.key.hasPrefix($0) }
+        }
     }
 
     /// The job's environment: the scrubbed one, the order's on top, and how it reports; of an order with a

@@ -36,13 +36,15 @@ final class RunStreams {
         if let pipe = pipes.progressPipe { watches.remove(pipe.raw) }
         if let input = pipes.input, input.terminal == nil { watches.remove(input.descriptor.raw) }
         let output = LeftoverOutput(pipes.output)
+        let errors = pipes.errorOutput.map { LeftoverOutput($0) } ?? output
         for stream in JobStream.allCases {
             let sink = pipes[sink: stream]
             if let pipe = pipes[pipe: stream] {
                 // A terminal ends with its run.
                 if let sink, pipes.terminal != nil { late.finish(sink) }
                 let kept = pipes.terminal == nil ? sink : nil
-                late.keep(LeftoverPipe(pipe, output, sink: kept, stream: stream), of: run)
+                let log = stream == .errors ? errors : output
+                late.keep(LeftoverPipe(pipe, log, sink: kept, stream: stream), of: run)
             } else if let sink {
                 late.finish(sink)
             }

@@ -23,6 +23,8 @@ extension ProcessOrder {
         fields.put(12, ifKnown: umask.map(Int.init))
         fields.put(40, ifKnown: attachment)
         fields.put(41, ifKnown: leftoverGrace.map { Int($0.microseconds) })
+        fields.put(42, ifKnown: errorPath)
+        for name in inherited ?? [] { fields.put(43, name) }
         fields.put(13, ifKnown: pty?.rows)
         fields.put(14, ifKnown: pty?.columns)
         switch stdin {
@@ -71,6 +73,8 @@ extension ProcessOrder {
             user: try fields.optionalText(18), nice: try Self.nice(fields), limits: try Self.limits(fields))
         attachment = try fields.optionalText(40)
         leftoverGrace = fields.optionalNumber(41).map { .microseconds(max(0, $0)) }
+        errorPath = try fields.optionalText(42)
+        if fields.has(43) { inherited = try fields.texts(43) }
     }
 
     private static func terminal(_ fields: Fields) throws(WardenError) -> PtySize? {
@@ -114,7 +118,8 @@ extension ProcessOrder {
     ///
     /// An older one would skip what it does not know, and start the run as another user.
     package var neededVersion: Int {
-        pty == nil && stdin == .none && user == nil && nice == nil && limits.isEmpty ? 1 : 2
+        if errorPath != nil || inherited != nil { return 3 }
+        return pty == nil && stdin == .none && user == nil && nice == nil && limits.isEmpty ? 1 : 2
     }
 }
 

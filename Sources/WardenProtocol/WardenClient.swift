@@ -74,8 +74,8 @@ extension WardenClient: Performer {
     package func start(_ order: AttemptOrder) {
         switch order {
         case .process(let order): send(.start(order))
-        case .prompt:
-            queue.add(.refused(order.key, .badOrder, text: "a warden starts programs, and asks no bots"))
+        case .prompt, .url:
+            queue.add(.refused(order.key, .badOrder, text: "a warden starts programs, and nothing else"))
         }
     }
 

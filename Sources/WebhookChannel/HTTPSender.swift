@@ -37,6 +37,7 @@ package struct HTTPSender: EdgeChannel {
         } catch {
             throw .badSecret(error)
         }
+        if let fault = form.fault(in: secrets) { throw .unfitSecret(fault) }
         identity = Self.identity(of: form, signing, secrets)
         self.userAgent = userAgent
         self.curl = curl
@@ -68,7 +69,7 @@ package struct HTTPSender: EdgeChannel {
         let answer = HTTPAnswer(
             status: response.status, body: response.body,
             retryAfter: wait.map { min(max($0, .zero), Self.longestRetryAfter) }, receiver: target.shown)
-        if let failure = service.judge(answer) { throw failure }
+        if let failure = service.judge(answer) { throw failure.hiding(secrets) }
         return Receipt(at: now, kind: .accepted, detail: "", status: response.status)
     }
 
@@ -110,7 +111,7 @@ package struct HTTPSender: EdgeChannel {
         of form: any HTTPForm, _ signing: [WebhookSecret], _ secrets: FormSecrets
     ) -> String {
         let rules = form.reach.allow.map { "\($0)" }.sorted()
-        let text = ([form.reach.url.text] + rules).joined(separator: "\n")
+        let text = ([form.destination] + rules).joined(separator: "\n")
         var keys = signing.map(\.key)
         var others = secrets.keys
         if case .standardWebhooks(let key) = type(of: form).signature { others.removeAll { $0 == key } }
@@ -135,6 +136,8 @@ package enum HTTPSenderError: Error, Hashable, Sendable, CustomStringConvertible
     case addressRefused(SocketAddress)
     /// A secret to sign with is none.
     case badSecret(WebhookSecretError)
+    /// A secret is none that the form can work with, and why.
+    case unfitSecret(String)
 
     /// A sentence for a person, with a hint.
     package var description: String {
@@ -143,11 +146,23 @@ package enum HTTPSenderError: Error, Hashable, Sendable, CustomStringConvertible
         case .addressRefused(let address):
             "\(address.ip) is not public or not encrypted: name it under allow, as \(address.ip)/\(address.ip.bitWidth)"
         case .badSecret(let error): "\(error)"
+        case .unfitSecret(let reason): reason
         }
     }
 }
 
 extension DeliveryError {
+    /// The same without a secret that an answer repeats: what is thrown here ends in logs and in the ledger.
+    fileprivate func hiding(_ secrets: FormSecrets) -> DeliveryError {
+        let detail = secrets.hidden(in: detail)
+        switch self {
+        case .retry(let reason, let after, _, let status):
+            return .retry(reason, after: after, detail: detail, status: status)
+        case .giveUp(let reason, _, let status): return .giveUp(reason, detail: detail, status: status)
+        case .unreachable(let reason, _): return .unreachable(reason, detail: detail)
+        }
+    }
+
     /// What it means that there is no answer.
     ///
     /// Where nothing can have been sent the way is unreachable; else the receiver may have had it, and will

@@ -34,7 +34,10 @@ struct Belfry: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "MESSAGE",
-                subcommands: [NotifyCommand.self, MessagesCommand.self, ReadCommand.self, BotCommand.self]),
+                subcommands: [
+                    NotifyCommand.self, MessagesCommand.self, ReadCommand.self, AskCommand.self,
+                    SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self,
+                ]),
             CommandGroup(
                 name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),
             CommandGroup(name: "OFFLINE", subcommands: [CronCommand.self, ImportCommand.self]),

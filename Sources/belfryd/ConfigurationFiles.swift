@@ -40,6 +40,7 @@ struct ConfigurationFiles: Sendable {
             hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: Secrets.read)
         reader.phraseZones = PhraseZones(names: { zones.names }, rules: { zones.rules(of: $0) })
         reader.leavesOut = leavesOut
+        reader.programFault = { MachineLook.programFault($0) }
         adjust(&reader)
         return try reader.read(try text(of: path), jobs: try jobFiles().map { try text(of: $0) })
     }

@@ -7,8 +7,10 @@ import Ledger
 import LedgerSQLite
 import Logging
 import Performing
+import Prompting
 import Settings
 import Timeline
+import WardenProtocol
 
 /// What the keepers stand on: the clock, the zones, the configuration in use and the ledger.
 struct DaemonGround {
@@ -61,6 +63,38 @@ struct DaemonGround {
         BotPerformer(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
+    }
+
+    /// Who runs programs, also those that are bots; `warden` does the work.
+    func makePrograms(over warden: WardenClient) -> ProgramPerformer {
+        ProgramPerformer(
+            over: warden, folder: paths.state + "/replies", clock: clock, home: Machine.environment["HOME"],
+            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+    }
+
+    /// Who performs what a spec describes: the prompts of a bot that is a program are run as one.
+    var choosePerformer: @Sendable (JobSpec) -> PerformerKind {
+        { [activeConfiguration] spec in
+            guard case .prompt = spec.action,
+                activeConfiguration.configuration.bots[spec.bot]?.contact?.program != nil
+            else { return spec.performer }
+            return .warden
+        }
+    }
+
+    /// How conversations are held with a bot, as it is configured at that moment.
+    var manner: @Sendable (String) -> TalkManner {
+        { [activeConfiguration] in activeConfiguration.configuration.talkManner(of: $0) }
+    }
+
+    /// The bots that answer, by name.
+    var speakers: @Sendable () -> Set<String> {
+        { [activeConfiguration] in activeConfiguration.configuration.speakers }
+    }
+
+    /// Who calls the addresses of jobs.
+    func makeURLs() -> URLPerformer {
+        URLPerformer(curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)")
     }
 
     /// The live board of this start.

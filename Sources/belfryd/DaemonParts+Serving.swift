@@ -61,7 +61,8 @@ extension DaemonParts {
             ("start", { try await start(paths, isOpen) }),
             ("slots", { try await fire(until: drainIsAsked) }), ("runs", control.runs.run),
             ("live board", control.board.run),
-            ("finish times", finish.run), ("bots", bots.run), ("items", items.run), ("outbox", pump.run),
+            ("finish times", finish.run), ("bots", bots.run), ("items", items.run),
+            ("replies", replies.run), ("outbox", pump.run),
             ("surfaces", surfaces.run), ("sleep", sleep.run), ("house", house.run),
             ("zone watch", { try await zones.watch(clock: ground.clock, logger: ground.logger) }),
             (

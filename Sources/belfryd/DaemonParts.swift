@@ -1,5 +1,6 @@
 import API
 import APIServer
+import Bots
 import Curl
 import Delivery
 import Engine
@@ -16,6 +17,7 @@ struct DaemonParts {
     let ground: DaemonGround
     let control: Control
     let items: ItemKeeper
+    let replies: ReplyKeeper
     let finish: FinishKeeper
     let bots: BotKeeper
     let house: HouseKeeper
@@ -39,21 +41,31 @@ struct DaemonParts {
             launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
         let places = ground.places
         let runs = RunKeeper(
-            ledger: ledger, clock: clock, performers: [.warden: warden, .bots: ground.makeBots()],
-            board: board,
+            ledger: ledger, clock: clock,
+            performers: [
+                .warden: ground.makePrograms(over: warden), .bots: ground.makeBots(),
+                .urls: ground.makeURLs(),
+            ],
+            choosing: ground.choosePerformer, board: board,
             census: census,
             notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
-            files: Self.files, logger: logger, news: newsTold, awaitsJobs: true,
+            files: Self.files, talk: ground.manner, logger: logger, news: newsTold, awaitsJobs: true,
             months: { [desk = ground.desk] in desk.month(of: $0).text })
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
             ledger: ledger, clock: clock, places: places,
-            removeOutput: { OutputLog(path: $0).remove() },
+            removeOutput: {
+                OutputLog(path: $0).remove()
+                ReplyFiles.remove(besides: $0)
+            },
             lookAtPlace: { [place = ground.place] in place.check() }, logger: logger)
         items = ItemKeeper(
             ledger: ledger, clock: clock, board: board, activeConfiguration: activeConfiguration,
             makeID: ground.makeID,
             logger: logger)
+        replies = ReplyKeeper(
+            ledger: ledger, clock: clock, slots: slots, census: census, makeID: ground.makeID,
+            speakers: ground.speakers, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,

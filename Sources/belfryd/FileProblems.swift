@@ -96,20 +96,32 @@ extension MachineLook {
     private static let standardPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
     private static func programFault(_ word: String, of spec: JobSpec) -> String? {
+        let own = spec.process?.user == nil ? Machine.environment["PATH"] : nil
+        let whose =
+            spec.environment["PATH"] != nil ? "the job's" : own == nil ? "the user's" : "the service's"
+        return programFault(
+            word, in: spec.directory, path: spec.environment["PATH"] ?? own ?? standardPath, whose: whose)
+    }
+
+    /// Why the program that `word` names, in a folder or one of `path`, can't be run; nil: it can.
+    static func programFault(
+        _ word: String, in folder: String? = nil, path: String? = nil, whose: String = "the service's"
+    ) -> String? {
         if word.contains("/") {
-            let folder = spec.directory ?? Machine.environment["HOME"] ?? "/"
+            let folder = folder ?? Machine.environment["HOME"] ?? "/"
             switch PathContent(at: word.hasPrefix("/") ? word : folder + "/" + word) {
             case .nothing: return "there is no program \(word)"
             case .folder, .file: return "\(word) is not executable"
             case .program, .hidden: return nil
             }
         }
-        let own = spec.process?.user == nil ? Machine.environment["PATH"] : nil
-        let path = spec.environment["PATH"] ?? own ?? standardPath
+        let path = path ?? Machine.environment["PATH"] ?? standardPath
         let folders = path.split(separator: ":").filter { $0.hasPrefix("/") }
         let found = folders.map { PathContent(at: $0 + "/" + word) }
         if found.contains(.program) || found.contains(.hidden) { return nil }
-        return found.contains(.file) || found.contains(.folder)
-            ? "the program \"\(word)\" is not executable" : "there is no program \"\(word)\" in \(path)"
+        if found.contains(.file) || found.contains(.folder) {
+            return "the program \"\(word)\" is not executable"
+        }
+        return "there is no program \"\(word)\" in \(whose) PATH"
     }
 }

@@ -106,9 +106,22 @@ enum StreamFuzz {
         print("  \(name): \(count) inputs, \(whole) complete, \(watch.seconds.short) s")
     }
 
-    /// The events are the same in one piece and in two.
+    /// The bytes in two to five pieces, some of them empty.
+    private static func pieces(of bytes: [UInt8], _ random: inout SeededNumbers) -> [ArraySlice<UInt8>] {
+        var cuts = (0...Int.random(in: 0...3, using: &random)).map { _ in
+            Int.random(in: 0...bytes.count, using: &random)
+        }
+        cuts.sort()
+        return zip([0] + cuts, cuts + [bytes.count]).map { bytes[$0..<$1] }
+    }
+
+    private static func fault(_ pieces: [ArraySlice<UInt8>]) -> Fault {
+        Fault(description: "other events when cut after the bytes \(pieces.dropLast().map(\.endIndex))")
+    }
+
+    /// The events are the same in one piece and in several.
     private static func events(_ bytes: [UInt8], _ random: inout SeededNumbers) throws -> Bool {
-        let cut = Int.random(in: 0...bytes.count, using: &random)
+        let parts = pieces(of: bytes, &random)
         func events(_ pieces: [ArraySlice<UInt8>]) -> [EventStreamParser.Event] {
             var parser = EventStreamParser(lineLimit: 500, eventLimit: 700)
             var events: [EventStreamParser.Event] = []
@@ -118,24 +131,23 @@ enum StreamFuzz {
             return events
         }
         let whole = events([bytes[...]])
-        guard events([bytes[..<cut], bytes[cut...]]) == whole else {
-            throw Fault(description: "other events when cut after \(cut) bytes")
-        }
+        guard events(parts) == whole else { throw fault(parts) }
         return !whole.isEmpty
     }
 
-    /// There is one end and nothing after it, and the events are the same in one piece and in two.
+    /// There is at most one start, one end and nothing after it, and the events are the same in one piece and in several.
     private static func ends(
         _ bytes: [UInt8], _ random: inout SeededNumbers, _ events: ([ArraySlice<UInt8>]) -> [ReplyEvent]
     ) throws -> Bool {
-        let cut = Int.random(in: 0...bytes.count, using: &random)
+        let parts = pieces(of: bytes, &random)
         let whole = events([bytes[...]])
+        guard whole.count(where: { if case .started = $0 { true } else { false } }) <= 1 else {
+            throw Fault(description: "more than one start")
+        }
         guard whole.last?.isLast == true, whole.dropLast().allSatisfy({ !$0.isLast }) else {
             throw Fault(description: "not exactly one end")
         }
-        guard events([bytes[..<cut], bytes[cut...]]) == whole else {
-            throw Fault(description: "other events when cut after \(cut) bytes")
-        }
+        guard events(parts) == whole else { throw fault(parts) }
         if case .finished? = whole.last { return true }
         return false
     }

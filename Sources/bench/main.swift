@@ -35,6 +35,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
         "stream-fuzz", "mutated streams for the parsers of bots' replies; [COUNT [SEED]]",
         { try StreamFuzz.run(arguments: $0) }
     ),
+    ("provider", "what a real provider of bots can do; config/check-provider", ProviderCheck.run),
     ("dbus", "Notify calls a second", DBusBench.run),
     ("webhook", "posts a second", WebhookBench.run),
 ]
@@ -46,8 +47,8 @@ guard let name = words.first, name != "--help" else {
     for bench in benches { print("  " + bench.name.padded(to: 10) + bench.about) }
     exit(words.isEmpty ? 2 : 0)
 }
-/// Those that take minutes, and are asked for by name.
-let long: Set = ["fuzz", "stream-fuzz", "chaos", "load"]
+/// Those that take minutes or arguments, and are asked for by name.
+let long: Set = ["fuzz", "stream-fuzz", "chaos", "load", "provider"]
 let chosen = benches.filter { $0.name == name || name == "all" && !long.contains($0.name) }
 guard !chosen.isEmpty else {
     print("bench: there is no bench \"\(name)\"; bench --help lists them")

@@ -105,6 +105,21 @@ struct ImportListing: Decodable {
         #expect(all.output.contains("\n    2026-11-21T02:00:00+00:00\n"))
     }
 
+    @Test func `prints the command of the line, not the shell around it`() async throws {
+        let input = "SHELL=/bin/bash\n0 2 * * * cd /srv && ./tidy\n0 3 * * * mail root%Hello\n"
+        let short = try await CommandRun().belfry("import crontab - --user-form", input: input)
+        #expect(
+            short.output.hasPrefix(
+                """
+                NAME  TIMES      COMMAND
+                tidy  0 2 * * *  cd /srv && ./tidy
+                mail  0 3 * * *  mail root ...
+
+                """), "\(short.output)")
+        let all = try await CommandRun().belfry("import crontab - --user-form -v", input: input)
+        #expect(all.output.contains("\n  $ /bin/bash -c 'cd /srv && ./tidy'\n"), "\(all.output)")
+    }
+
     @Test(arguments: ["", "# nothing\nSHELL=/bin/sh\n"]) func `says that there is nothing`(input: String)
         async throws
     {
@@ -128,6 +143,11 @@ struct ImportListing: Decodable {
         let text = try await CommandRun().belfry(
             "import crontab - --from 2026-11-21", input: "CRON_TZ=Asia/Tokyo\n0 9 * * * x\n")
         #expect(text.output.contains("<< only the original") && text.output.contains("<< only Belfry"))
+        #expect(text.output.ranges(of: "<< only").count == 3)
+        #expect(text.output.contains("\n    and 16 more; -v shows all\n"), "\(text.output)")
+        let all = try await CommandRun().belfry(
+            "import crontab - -v --from 2026-11-21", input: "CRON_TZ=Asia/Tokyo\n0 9 * * * x\n")
+        #expect(all.output.ranges(of: "<< only").count == 19)
         #expect(text.errors.contains("--system-form"))
         let unknown = try await listing("-", input: "CRON_TZ=Mars/Base\n0 9 * * * x\n")
         #expect(unknown.first?.refused == "CRON_TZ: unknown time zone \"Mars/Base\"")

@@ -45,7 +45,7 @@ import Tracking
             #expect(idle.status == 4)
             _ = try await house.belfry("run", "nap")
             let first = try await house.belfry("run", "cancel", "nap")
-            #expect(first.output == "Asked nap#1 to end.\n")
+            #expect(first.output == "Canceling nap#1.\n")
             for _ in 1...2 { _ = try await house.belfry("run", "nap") }
             let several = try await house.belfry("run", "cancel", "nap")
             #expect(several.status == 5 && several.errors.contains("belfry run cancel nap#"))

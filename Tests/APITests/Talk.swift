@@ -1,9 +1,12 @@
 import API
+import APIClient
 import Delivery
+import Engine
 import FoundationEssentials
 import Host
 import Ledger
 import LedgerSQLite
+import Prompting
 import TestSupport
 import Testing
 import Timeline
@@ -16,6 +19,29 @@ import Timeline
         try await House.whileStanding { house in
             let answer = try await house.belfry(words)
             #expect(answer.status == 2 && answer.errors.contains("the id of a message is empty"), "\(answer)")
+        }
+    }
+
+    @Test func `what is said to a bot under one id twice is said once`() async throws {
+        try await House.whileStanding { house in
+            house.control.activeConfiguration.change {
+                $0.bots = ["sage": BotProfile(name: "sage", contact: BotInUse(nil))]
+            }
+            var request = SayRequest(text: "hello")
+            request.id = "0199c0de-0000-7000-8000-000000000001"
+            let said = try await blocking { [request] in
+                try (0..<2).map { _ in try house.client.ask(Endpoints.say("sage", body: request)) }
+            }
+            #expect(said.map(\.id) == [request.id, request.id] && said.first?.from == "user")
+            let listed = try await house.belfry("messages", "sage", "--json")
+            #expect(try WireCoding.decode([WireMessage].self, from: listed.output.utf8).count == 1)
+            request.id = "not-an-id"
+            let refused = try await blocking { [request] in
+                #expect(throws: APIError.self) { try house.client.ask(Endpoints.say("sage", body: request)) }
+            }
+            #expect(refused?.code == .badValue)
+            let other = try await house.belfry("send", "sage", "x", "--reply-to", "00000000")
+            #expect(other.status == 4)
         }
     }
 

@@ -128,6 +128,29 @@ import Tracking
         }
     }
 
+    @Test func `breaks sentences between words, but none that is piped`() async throws {
+        try await House.whileStanding { house in
+            let words = ["job", "add", "My Job", "--", "true"]
+            let piped = try await house.belfry(words).errors
+            #expect(piped.split(separator: "\n").count == 1 && piped.count > 80)
+            let shown = try await Self.onTerminal(house, words)
+            let lines = shown.text.split { $0 == "\r\n" || $0 == "\n" }
+            #expect(lines.count == 2 && lines.allSatisfy { $0.count <= 80 }, "\(shown.text)")
+            #expect(lines.joined(separator: " ").split(separator: " ") == piped.split { " \n".contains($0) })
+        }
+    }
+
+    @Test func `shows a zone only where it is not that of this machine`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "here", "--cron", "30 2 * * *", "--", "true")
+            _ = try await house.belfry(
+                "job", "add", "there", "--cron", "30 2 * * *", "--zone", "Asia/Tokyo", "--", "true")
+            let rows = try await house.belfry("job", "list").output.split(separator: "\n")
+            #expect(rows.contains { $0.hasPrefix("here   30 2 * * *             20") }, "\(rows)")
+            #expect(rows.contains { $0.hasPrefix("there  30 2 * * * Asia/Tokyo  20") }, "\(rows)")
+        }
+    }
+
     @Test func `lets the shell complete names that the daemon knows`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry("job", "add", "backup", "--", "true")

@@ -136,6 +136,27 @@ enum Streams {
         #expect(try await scene.ask().failure?.kind == .rateLimited(after: .seconds(3600)))
     }
 
+    @Test func `does not wait beyond its own deadline`() async throws {
+        let scene = try Scene(
+            await ProviderServer(
+                .init("{}", status: 529, type: "application/json", headers: ["Retry-After": "7"])))
+        // The first wait fits, the second does not.
+        let asking = Task { try await scene.ask(patience: .init(total: .seconds(10))) }
+        #expect(await scene.clock.nextSleeper() == scene.clock.now + .milliseconds(7001))
+        scene.clock.advance(by: .milliseconds(7001))
+        #expect(try await asking.value.failure?.kind == .overloaded(after: .seconds(7)))
+    }
+
+    @Test func `can be canceled while it waits`() async throws {
+        let scene = try Scene(
+            await ProviderServer(
+                .init("{}", status: 429, type: "application/json", headers: ["Retry-After": "50"])))
+        let asking = Task { try await scene.ask() }
+        _ = await scene.clock.nextSleeper()
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+    }
+
     @Test func `is not repeated after a part of the reply, which is kept`() async throws {
         let half = String(Streams.chat.prefix { $0 != "[" }.prefix(90))
         let start =

@@ -104,7 +104,11 @@ import Timeline
 
     @Test(arguments: [
         ("/usr/local/bin/Backup.sh --all", "backup.sh"), ("cd /srv/app && ./bin/tick", "tick"),
-        ("test -x /usr/sbin/anacron || run-parts --report /etc/cron.daily", "run-parts"),
+        ("test -x /usr/sbin/anacron || run-parts --report /etc/cron.daily", "cron.daily"),
+        (
+            "test -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.weekly; }", "cron.weekly"
+        ),
+        ("run-parts", "run-parts"),
         ("FOO=1 nice -n 10 restic backup /home", "restic"), ("@@@", "job"),
         ("python3 /opt/x/report.py", "report.py"),
         ("for i in 1 2 3; do /usr/local/bin/poll $i; done", "poll"),
@@ -116,6 +120,13 @@ import Timeline
         ("if [ -x /etc/munin/plugins/apt_all ]; then /etc/munin/plugins/apt_all update; fi", "apt_all"),
         ("while read l; do handle \"$l\"; done < /etc/list", "handle"),
         ("/usr/bin/flock -w 0 /var/lock/x /usr/local/bin/sync-mail", "sync-mail"),
+        ("flock -n /tmp/l /usr/bin/sync-mail", "sync-mail"),
+        ("flock -E 4 -w 5 /tmp/l -c 'sync-mail --all'", "sync-mail"),
+        ("(flock -n 9 || exit 1; sync-mail) 9>/run/l", "sync-mail"),
+        ("timeout -k 5 30 /usr/bin/t4", "t4"), ("timeout --kill-after=5 -s KILL 30 t4", "t4"),
+        ("ionice -c 3 nice -n 19 /usr/bin/updatedb", "updatedb"), ("nice -19 updatedb", "updatedb"),
+        ("sleep $((RANDOM % 60)); curl -fsS https://x.example/ping", "curl"),
+        ("bash -o pipefail -c 'dump | gzip'", "dump"), ("time -p rsync /a /b", "rsync"),
         ("sudo -u www-data php -f /var/www/nextcloud/cron.php", "cron.php"),
         ("bash -c 'cd /srv && ./deploy.sh --all'", "deploy.sh"),
         ("timeout 5m nice -n 19 updatedb", "updatedb"),

@@ -237,6 +237,17 @@ private let phrasings = """
     weekdays 9 to 5 every 30 minutes -> ! which half of the day
     every 15 minutes from 9am to 5 -> ! which half of the day
     every day at 8 and 9pm -> ! which half of the day
+    at 9 and 5 -> ! which half of the day is not said of 5
+    every day at 8:30, 12 and 3:15 -> ! which half of the day is not said of 3
+    weekdays at noon and 3 -> ! which half of the day is not said of 3
+    at 5 and 9 -> 0 5,9 * * *
+    at 9 and 05 -> 0 5,9 * * *
+    at 22 and 2 -> 0 2,22 * * *
+    at 9 and 7 -> 0 7,9 * * *
+    mondays at 9 and 12 and fridays at 10 -> ! this is a second schedule
+    on the 1st at 8 and the 15th at 9 -> ! make one schedule for each
+    tomorrow at 9 on friday at 10 -> ! this is a second schedule
+    mondays at 9 at 10 -> ! the time is said twice
     sunday night at 2 -> ! before or after that day
     on december 24 at 8 -> ! once or every year
     on the 13th and friday at 9 -> ! how these days combine

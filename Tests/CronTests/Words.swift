@@ -43,7 +43,11 @@ import Testing
         ),
         ("0 0 29 2 *", "At 00:00 on 29 February"),
         ("0 6 * 6-8 *", "At 06:00 in June through August"),
-        ("0 0 1 */3 *", "At 00:00 on day 1 in January, April, July and October"),
+        ("0 0 1 */3 *", "At 00:00 on the 1st of January, April, July and October"),
+        ("0 0 1 */5 *", "At 00:00 on the 1st of January, June and November"),
+        ("30 4 1 1,7 *", "At 04:30 on the 1st of January and July"),
+        ("0 9 2,15 6-9 *", "At 09:00 on the 2nd and 15th of each month from June through September"),
+        ("0 9 1-7 6,8 *", "At 09:00 on the 1st through 7th of June and August"),
         ("0 0 0 1 1 * 2030", "At 00:00 on 1 January in 2030"),
         ("0 0 0 1 1 * */2", "At 00:00 on 1 January in every 2nd year from 1970 through 2198"),
         ("*/10 * * * * *", "Every 10 seconds"),
@@ -67,19 +71,19 @@ import Testing
     }
 
     @Test(arguments: [
-        ("0 12 13 * 5", "At 12:00 on day 13 of the month OR on Friday"),
-        ("0 12 13 * +5", "At 12:00 on day 13 of the month AND only when that is a Friday"),
+        ("0 12 13 * 5", "At 12:00 on day 13 of the month or on Friday"),
+        ("0 12 13 * +5", "At 12:00 on day 13 of the month and only when that is a Friday"),
         (
             "0 12 */2 * 1",
-            "At 12:00 on every 2nd day from 1 through 31 of the month AND only when that is a Monday"
+            "At 12:00 on every 2nd day from 1 through 31 of the month and only when that is a Monday"
         ),
         ("0 12 */100,1-7 * MON", "At 12:00 on the Mondays among days 1-7 of the month"),
         ("0 0 27-31 5 +1-3", "At 00:00 in May, on the Mondays to Wednesdays among days 27-31"),
         ("0 0 1,2,15 * +1,5", "At 00:00 on the Mondays and Fridays among days 1, 2 and 15 of the month"),
-        ("0 0 27-31 5 1-3", "At 00:00 in May, on days 27 through 31 OR on Monday through Wednesday"),
-        ("0 0 31 2 MON", "At 00:00 in February, on day 31 OR on Monday"),
+        ("0 0 27-31 5 1-3", "At 00:00 in May, on days 27 through 31 or on Monday through Wednesday"),
+        ("0 0 31 2 MON", "At 00:00 in February, on day 31 or on Monday"),
         ("0 0 30 2 *", "Never: no date matches on 30 February"),
-    ]) func `contain OR and AND and never`(text: String, words: String) throws {
+    ]) func `join two kinds of days, or show that none comes`(text: String, words: String) throws {
         #expect(try CronExpression(text).words == words)
     }
 }
@@ -99,8 +103,9 @@ import Testing
                 "the count starts again each month: the 31st is followed by the 1st; "
                     + "only the phrase \"every 2 days\" counts through"
             ),
+            ("0 0 31 * 1", nil),
             ("0 0 28 * *", nil), ("0 0 1,31 * *", nil), ("0 0 31 1 *", nil), ("0 0 30 2 *", nil),
-            ("0 0 L * *", nil), ("0 0 31 * 1", nil), ("0 0 1,15 * *", nil), ("* * * * *", nil),
+            ("0 0 L * *", nil), ("0 0 1,15 * *", nil), ("* * * * *", nil),
         ] as [(String, String?)]) func `say which dates do not come`(text: String, note: String?) throws
     {
         #expect(try CronExpression(text).notes == [note].compactMap { $0 })

@@ -185,6 +185,21 @@ private func job(
         #expect(NoticeComposer.compose(job(.progress, silent)).body == "running")
     }
 
+    @Test func `says what a shell means by its exit code where nothing was printed`() {
+        var fact = JobFact(run: 1, state: .failed, reason: .exitCode, exitCode: 127, at: start)
+        #expect(NoticeComposer.compose(job(.failed, fact)).body == "command not found (exit code 127)")
+        fact.exitCode = 126
+        #expect(NoticeComposer.compose(job(.failed, fact)).body == "command not executable (exit code 126)")
+        (fact.exitCode, fact.text) = (127, "sh: 1: resitc: not found")
+        #expect(NoticeComposer.compose(job(.failed, fact)).body == "sh: 1: resitc: not found\nexit code 127")
+    }
+
+    @Test func `says a count as the tool does`() {
+        var fact = JobFact(run: 1, state: .running, progress: 0.5, at: start)
+        (fact.phase, fact.text) = ("packing", "packing file 6 of 12")
+        #expect(NoticeComposer.compose(job(.progress, fact)).body == "50% · packing file 6 of 12")
+    }
+
     @Test func `shows how long a success took, and its last words`() {
         var fact = JobFact(run: 1, state: .completed, exitCode: 0, text: "12 files", at: start)
         fact.took = .seconds(12)

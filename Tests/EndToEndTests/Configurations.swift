@@ -146,6 +146,10 @@ import Testing
         let added = try await belfry.run("job", "add", "more", "--", "/nonexistent/x")
         #expect(added.code == 0)
         #expect(added.errors.contains("warning: there is no program /nonexistent/x"))
+        let other = try await belfry.run("job", "add", "other", "--", "nonexistent-x")
+        #expect(
+            other.errors == "belfry: warning: there is no program \"nonexistent-x\" in the service's PATH; "
+                + "each run fails until that is corrected\n")
     }
 
     @Test func `that is refused still has its warnings and notes`() async throws {

@@ -7,9 +7,11 @@ import Testing
 /// Issue 10, 22.
 @Suite(.timeLimit(.minutes(5))) struct `a live view on a terminal` {
     /// A daemon with a run that does not end, shown by the view.
-    private func play(_ steps: String, _ words: String = "watch") async throws -> JSON {
+    private func play(
+        _ steps: String, _ words: String = "watch", isIdle: Bool = false
+    ) async throws -> JSON {
         let belfry = try await Belfry.start("jobs: { long: { schedule: manual, shell: 'sleep 1000' } }")
-        if words == "watch" { try await belfry.run("run", "long") }
+        if words == "watch", !isIdle { try await belfry.run("run", "long") }
         try belfry.write(steps, to: "steps")
         let answer = try await belfry.shell(
             """
@@ -26,6 +28,16 @@ import Testing
         #expect(seen["code"].number == 0)
         #expect(seen["text"].text?.contains("Z") == false)
         #expect(seen["canonical"] == .bool(true) && seen["echo"] == .bool(true))
+    }
+
+    @Test func `shows that no run is active, until one is`() async throws {
+        let seen = try await play(
+            #"[["wait","No run is active"],["wait","q ends."],["run","belfry run long"],["wait","long#1"],["type","q"]]"#,
+            isIdle: true)
+        #expect(seen["code"].number == 0)
+        // The first row is drawn where the line was.
+        let text = try #require(seen["text"].text)
+        #expect(text.ranges(of: "No run is active").count == 1 && text.contains("\u{1B}[1A"), "\(text)")
     }
 
     @Test(arguments: [("\\u0003", 130), ("\\u001c", -3)])

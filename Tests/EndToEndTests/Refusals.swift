@@ -64,11 +64,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"], ["ask", "bot", "x"],
-        ["send", "bot", "x"], ["chat", "bot"], ["pin", "x"], ["silence", "list"],
-        ["notify", "x", "--wait"],
+        ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"],
+        ["pin", "x"], ["silence", "list"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
-        ["job", "add", "x", "--url", "https://x.org"],
     ])
     func `belongs to a later version`(words: [String]) async throws {
         let belfry = try Belfry()

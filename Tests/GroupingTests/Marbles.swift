@@ -5,8 +5,8 @@ import Tracking
 
 /// Draws what an item does over time: one character of input is one step, one column of output as well.
 ///
-/// `-` is a step in which nothing happens. A version that rings is drawn `[...]`, a quiet one `(...)`,
-/// and `x` takes the item away. Between two steps the item is saved as JSON and read again.
+/// `-` is a step in which nothing happens. A version that rings is drawn `[...]`, a quiet one `(...)`, one that is not
+/// shown because a person put the item away `<...>`, and `x` takes the item away. Between two steps the item is saved as JSON and read again.
 struct Marbles<Item: Codable> {
     /// The time between two columns.
     var step: Duration
@@ -46,6 +46,7 @@ struct Marbles<Item: Codable> {
     private func drawing(of actions: [ItemAction]) -> String {
         let drawn = actions.map { action in
             switch action {
+            case .flush(let item) where item.isDismissed: "<\(draw(item))>"
             case .flush(let item): item.reason.rings ? "[\(draw(item))]" : "(\(draw(item)))"
             case .resolve: "x"
             case .wakeAt: ""

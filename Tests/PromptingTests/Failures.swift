@@ -56,6 +56,12 @@ import Testing
         (401, #"{"error":{"message":"Incorrect key","code":"invalid_api_key"}}"#, "auth"),
         (404, #"{"error":{"message":"no haiku","code":"model_not_found"}}"#, "model"),
         (404, #"{"error":"model 'haiku' not found, try pulling it first"}"#, "model"),
+        (
+            400, #"{"error":{"message":"/chat/completions: Invalid model name passed in model=haiku"}}"#,
+            "model"
+        ),
+        (400, #"{"message":"Invalid model: haiku","type":"invalid_model"}"#, "model"),
+        (400, #"{"error":{"message":"max_tokens is too large for this model"}}"#, "badRequest"),
         (404, #"{"detail":"Not Found"}"#, "address"), (404, "<html>nginx</html>", "address"),
         (429, #"{"error":{"message":"no credit","code":"insufficient_quota"}}"#, "budget"),
         (429, #"{"error":{"details":{"error_code":"enforced_spend_limit_reached"}}}"#, "budget"),

@@ -145,6 +145,12 @@ import Tracking
 
     @Test func `of any kind may end with an object that has the last words, or none`() {
         #expect(replies(.text, "log\n{\"notify\":true,\"text\":\"Done.\"}\n").text == "log\nDone.")
+        let finish = replies(
+            .text, #"{"text":"Full","title":"Disk\u0007 ","priority":"high"}"#
+        ).finish
+        #expect(finish?.title == "Disk" && finish?.priority == "critical")
+        let plain = replies(.text, #"{"text":"x","title":" ","priority":"so so"}"#).finish
+        #expect(plain?.title == nil && plain?.priority == nil)
         let quiet = replies(.text, "{\"notify\":false,\"text\":\"nothing new\"}\n")
         #expect(quiet.text.isEmpty)
         #expect(quiet.finish == Finish(.end, turn: Turn(.assistant, [])))

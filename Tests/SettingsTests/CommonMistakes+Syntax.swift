@@ -155,5 +155,33 @@ extension Mistake {
                 -{ when: [failed], to: [desk] }
                 ^
             """#),
+        Mistake(
+            "a star for all events",
+            #"""
+            routes:
+              - { when: [*], to: [desk] }
+
+            """#,
+            #"""
+            belfry.yaml:2:14: no "*" stands for all events; name each, such as when: [failed, completed]
+                - { when: [*], to: [desk] }
+                           ^
+            """#),
+        Mistake(
+            "no space after a dash in a list of words",
+            #"""
+            jobs:
+              a:
+                schedule: manual
+                command:
+                  - echo
+                  -hello
+
+            """#,
+            #"""
+            belfry.yaml:6:7: a space is missing after "-"; write - hello
+                    -hello
+                    ^
+            """#),
     ]
 }

@@ -324,7 +324,7 @@ extension Mistake {
 
             """#,
             #"""
-            belfry.yaml:2:14: channels.s.kind: "email" is not known here; known here: desktop, webhook
+            belfry.yaml:2:14: channels.s.kind: "email" is not known here; known here: desktop, webhook, ntfy, slack, discord, gotify, telegram, matrix, teams, cloudevents, alertmanager, pagerduty, ping, live-activity
                 s: { kind: email, to: me@example.org }
                            ^^^^^
             """#),
@@ -472,6 +472,61 @@ extension Mistake {
             belfry.yaml:4:14: jobs.a.command: expected a list, found text; write shell: ls | wc -l
                   command: ls | wc -l
                            ^^^^^^^^^^
+            """#),
+        Mistake(
+            "false for no notifications",
+            #"""
+            jobs:
+              a:
+                schedule: manual
+                shell: date
+                notify: false
+
+            """#,
+            #"""
+            belfry.yaml:5:13: jobs.a.notify: a map is expected; write notify: { when: none }
+                  notify: false
+                          ^^^^^
+            """#),
+        Mistake(
+            "outcomes in the place of notify",
+            #"""
+            jobs:
+              a:
+                schedule: manual
+                shell: date
+                notify: [success, error]
+
+            """#,
+            #"""
+            belfry.yaml:5:13: jobs.a.notify: a map is expected; write notify: { when: [completed, failed] }
+                  notify: [success, error]
+                          ^
+            """#),
+        Mistake(
+            "a word of another program in a route",
+            #"""
+            routes:
+              - { when: error, to: [desk] }
+
+            """#,
+            #"""
+            belfry.yaml:2:13: routes[0].when: expected a list, found text; write when: [failed]
+                - { when: error, to: [desk] }
+                          ^^^^^
+            """#),
+        Mistake(
+            "type: for kind:",
+            #"""
+            channels:
+              s: { type: webhook, url: https://e.org/, secret: { file: /etc/belfry/hook.secret } }
+            routes: [{ when: [failed], to: [s] }]
+
+            """#,
+            #"""
+            belfry.yaml:2:8: channels.s: unknown key "type"; did you mean "kind"?
+                s: { type: webhook, url: https://e.org*, secret: { file: /etc/belfry/hook.secret } }
+                     ^^^^
             """#),
     ]
 }

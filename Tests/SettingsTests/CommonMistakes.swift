@@ -32,21 +32,55 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        ("hooks.slack.com/services/T0/B0/x", "Slack"), ("discord.com/api/webhooks/1/x", "Discord"),
-        ("example.webhook.office.com/x", "Microsoft Teams"), ("ntfy.sh/alerts", "ntfy"),
+        ("hooks.slack.com/services/T0/B0/x", "Slack", "slack"),
+        ("discord.com/api/webhooks/1/x", "Discord", "discord"),
+        ("example.webhook.office.com/webhookb2", "Microsoft Teams", "teams"),
+        ("ntfy.sh/alerts", "ntfy", "ntfy"),
     ])
-    func `is the address of a chat service for a webhook, which is warned of`(path: String, service: String)
-        throws
-    {
+    func `is the address of a service for a generic webhook, which names the kind that fits`(
+        path: String, service: String, kind: String
+    ) {
         let text =
             "channels: { s: { kind: webhook, url: https://\(path), secret: { file: /etc/belfry/hook.secret } } }"
+        let shown = refusal(text)
+        #expect(
+            shown.contains(
+                "channels.s.url: \(service) does not accept the JSON of kind: webhook; write kind: \(kind)"))
+        #expect(!shown.contains(path.split(separator: "/", maxSplits: 1).last ?? ""), "\(shown)")
+        #expect(!refusal(text.replacing(path, with: "e.org/x")).contains("does not accept"))
+    }
+
+    @Test func `is a generic webhook to a service without a form, which is warned of`() throws {
+        let secret = "secret: { file: /etc/belfry/hook.secret }"
+        let text = "channels: { s: { kind: webhook, url: https://chat.googleapis.com/x, \(secret) } }"
         let warning = try #require(try read(text).warnings.first)
         #expect(
             warning.message
-                == "channels.s.url: \(service) does not accept the JSON of kind: webhook, so nothing will appear there"
+                == "channels.s.url: Google Chat does not accept the JSON of kind: webhook, so nothing will appear there"
         )
         #expect(warning.hint == "post to a receiver of your own that passes it on")
-        #expect(try read(text.replacing(path, with: "e.org/x")).warnings.isEmpty)
+    }
+
+    @Test func `is an address that is a secret, in the place of its host`() {
+        let shown = refusal(
+            """
+            channels:
+              team:
+                kind: slack
+                url: https://hooks.slack.com/services/T0/B0/s3cr3t
+                webhook: { file: /etc/belfry/slack.url }
+            """)
+        #expect(
+            shown.contains("belfry.yaml:4:10: channels.team.url: whoever knows this address can post there"))
+        #expect(!shown.contains("s3cr3t"))
+    }
+
+    @Test func `is a secret that is not what its service gave out`() throws {
+        let text = "channels: { t: { kind: telegram, chat: 1, token: { file: /etc/belfry/hook.secret } } }"
+        #expect(refusal(text).contains("channels.t.token: what token: leads to is not a bot's token"))
+        let started = try read(text) { $0.leavesOut = true }
+        #expect(started.leftOut.map(\.name) == ["t"])
+        #expect(started.leftOut.first?.fault?.contains("is not a bot's token") == true)
     }
 }
 

@@ -185,13 +185,13 @@ import Testing
         #expect(
             refusal("jobs:\n  idle: { schedule: manual }") == """
                 belfry.yaml:2:3: jobs: this job does nothing; \
-                give it a command: [program, argument], a shell: text, or a prompt: for its bot
+                give it a command: [program, argument], a shell: text, a prompt: for its bot, or a url:
                     idle: { schedule: manual }
                     ^^^^
                 """)
         #expect(
             refusal("jobs:\n  torn: { schedule: manual, command: [a], shell: b }")
-                .contains("a job has a command, a shell text or a prompt, not two"))
+                .contains("a job has one of command, shell, prompt and url, not two"))
         #expect(
             refusal("jobs:\n  empty: { schedule: manual, command: [] }")
                 .contains("belfry.yaml:2:39: jobs.empty.command: a command has at least one word"))
@@ -255,7 +255,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("url: https://x", "\"url\""), ("blackout: x", "\"blackout\""),
+        ("blackout: x", "\"blackout\"")
     ])
     func `shows what is not in this version`(line: String, word: String) {
         let schedule = line.hasPrefix("schedule") ? "" : "schedule: manual, "

@@ -208,7 +208,8 @@ import Timeline
     }
 
     @Test func `has gap and fold words of its own`() {
-        #expect(refusal(job("{ cron: '0 0 * * *', gap: run }")).contains("known here: run-after, skip"))
+        #expect(refusal(job("{ cron: '0 0 * * *', gap: all }")).contains("known here: run-after, skip"))
+        #expect(refusal(job("{ cron: '0 0 * * *', gap: run }")).contains("did you mean \"run-after\"?"))
         #expect(
             refusal(job("{ cron: '0 0 * * *', fold: frist }")).contains("did you mean \"first\"?"))
     }

@@ -81,7 +81,13 @@ import Tracking
         let channels = ConfigurationSchema().json["properties"]?["channels"]?["additionalProperties"]?[
             "oneOf"]
         let required = channels?.elements.map { $0["required"]?.elements.compactMap(\.text) ?? [] }
-        #expect(required == [["kind"], ["kind", "url"]])
+        let url = ["kind", "url"]
+        #expect(
+            required == [
+                ["kind"], url, url, ["kind", "webhook"], ["kind", "webhook"], url + ["token"],
+                ["kind", "token", "chat"], url + ["token", "room"], ["kind", "webhook", "url"], url, url,
+                ["kind", "key"], ["kind", "key"], url,
+            ])
     }
 }
 
@@ -90,6 +96,8 @@ enum GoodTexts {
     static let all =
         [
             "", "zone: UTC\nbots:\njobs:\nchannels:\nroutes:\n",
+            "jobs: { a: { schedule: manual, url: https://example.org/ } }",
+            "jobs: { a: { schedule: manual, url: { url: \"https://e.org/\", method: PUT, expect: [200, 3xx] } } }",
             "jobs: { on: { schedule: manual, shell: date }, 7: { schedule: manual, shell: date } }",
             """
             bots:
@@ -114,6 +122,8 @@ enum GoodTexts {
                 limits: { memory: 2G, cpu: 1h, files: 1024, core: 0 }
                 retry: { attempts: 3, backoff: 1m, onLost: true }
                 leftovers: { wait: 0s, then: fail }
+                ensure: { file: /srv/a, output: /done/i, command: [verify, 1], timeout: 2m }
+                usually: 5m
                 priority: -10
                 concurrency: { key: disk, max: 2 }
             channels:

@@ -98,6 +98,11 @@ import Timeline
         (spec.urgency, spec.icon, spec.notifyAfter) = (.low, "/srv/a b.png", .zero)
         spec.notify = .only([.failed, .completed])
         (spec.labels, spec.outputMessage) = (["host": "db1", "a/b": "x: y"], .tail)
+        spec.usually = .seconds(300)
+        spec.checks.file = "/srv/a b"
+        spec.checks.output = "/done in \\d+ s/i"
+        spec.checks.command = ["verify", "-x", "a, b"]
+        spec.checks.timeout = .seconds(90)
         spec.rules.user = "0"
         spec.rules.nice = -20
         spec.rules.umask = 0
@@ -108,7 +113,9 @@ import Timeline
 
     @Test func `keeps every field of the table`() throws {
         let job = spec(nil, Self.everyField)
-        for row in JobFields.standard.rows where !["shell", "prompt"].contains(row.key) {
+        // A job has one action.
+        let others = ["shell", "prompt", "url.", "ensure.reply"]
+        for row in JobFields.standard.rows where !others.contains(where: row.key.hasPrefix) {
             #expect(row.get(job) != row.standard, "\(row.key) has no value here that is not by default")
         }
         #expect(try read(text(job)) == job)
@@ -118,6 +125,28 @@ import Timeline
         let file = spec { $0.rules.input = .file("/etc/hosts") }
         #expect(try read(text(file)) == file)
         #expect(try read(text(spec())) == spec())
+    }
+
+    @Test func `keeps every part of a request`() throws {
+        let plain = spec { $0.action = .url(URLAction(url: "https://example.org/hook?a=b")) }
+        #expect(text(plain).contains("    url: \"https://example.org/hook?a=b\"\n"))
+        #expect(try read(text(plain)) == plain)
+        var request = URLAction(url: "http://10.0.0.1:8080/x")
+        (request.method, request.allow) = ("PUT", ["10.0.0.0/8", "host.lan"])
+        let flow = spec { $0.action = .url(request) }
+        #expect(
+            text(flow).contains(
+                "url: { url: \"http://10.0.0.1:8080/x\", method: PUT, allow: [\"10.0.0.0/8\", host.lan] }"))
+        #expect(try read(text(flow)) == flow)
+        request.headers = ["Accept": "text/plain; q=1", "X-A": ""]
+        request.secretFiles = ["Authorization": "/run/secrets/a b"]
+        request.body = "one\n  two\n"
+        request.expect = ["2xx", "304", "400-404"]
+        let job = spec { $0.action = .url(request) }
+        for row in JobFields.standard.rows where row.key.hasPrefix("url.") {
+            #expect(row.get(job) != nil, "\(row.key)")
+        }
+        #expect(try read(text(job)) == job)
     }
 
     @Test(arguments: [

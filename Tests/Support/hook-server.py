@@ -25,6 +25,7 @@ longer than 64 KiB. `verified` is null without --secret; `error` says why it is 
 --location URL          the header, with every status 3xx
 --header "Name: value"  one more header; may be repeated
 --body-size N           bytes in the answer's body (default 0)
+--echo-path             the answer's body repeats the path of the request
 --secret whsec_...      verify with the package `standardwebhooks`; may be repeated, one must fit
 --tls CERT KEY          speak HTTPS with these PEM files
 --deaf                  take connections and never read from them
@@ -165,10 +166,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if status == 204:
             self.end_headers()
             return
-        self.send_header("Content-Length", str(options.body_size))
+        body = self.path.encode() if options.echo_path else b"x" * options.body_size
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(b"x" * options.body_size)
+            self.wfile.write(body)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = answer
 
@@ -195,6 +197,7 @@ def main():
     parser.add_argument("--location")
     parser.add_argument("--header", action="append", default=[])
     parser.add_argument("--body-size", type=int, default=0)
+    parser.add_argument("--echo-path", action="store_true")
     parser.add_argument("--secret", action="append", default=[])
     parser.add_argument("--tls", nargs=2)
     parser.add_argument("--deaf", action="store_true")

@@ -7,6 +7,7 @@ Arguments: a JSON list of steps, then the command. Each step is one of
   ["size", ROWS, COLUMNS]
   ["signal", NUMBER]  to the command itself
   ["stopped"]         until the command is stopped; then it is continued
+  ["run", COMMAND]    by a shell, elsewhere
   ["hangup"]          closes the terminal
   ["raw", BOOL]       asserts whether the terminal is in raw mode
 Prints one JSON object: the code, all the terminal showed, and whether it was left as it was found.
@@ -18,6 +19,7 @@ import pty
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -83,6 +85,8 @@ for step in steps:
             if time.monotonic() > deadline:
                 fail(step)
             read(0.05)
+    elif kind == "run":
+        subprocess.run(step[1], shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     elif kind == "hangup":
         os.close(master)
         master = None

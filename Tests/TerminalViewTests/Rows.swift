@@ -53,6 +53,20 @@ import Tracking
         #expect(order == ["job#1", "job#2", "job#3", "job#4", "job#5"])
     }
 
+    @Test func `have those of the parts of a run below them, where all fit`() {
+        var build = live("build#1", progress: 0.5, updatedAt: 5)
+        var (linux, sign) = (ChildTask(path: "linux"), ChildTask(path: "mac/sign", state: .failed))
+        (linux.progress, sign.message) = (0.25, "no key")
+        build.tasks = [linux, sign]
+        let rows = [row(build), row(live("other#1", updatedAt: 5))]
+        let shown = texts(rows, columns: 60, traits: plainColors)
+        #expect(shown.count == 5)
+        #expect(shown[1].hasPrefix("●   linux") && shown[1].contains("25%"))
+        #expect(shown[2].hasPrefix("●   mac"))
+        #expect(shown[3].hasPrefix("✗     sign") && shown[3].contains("no key"))
+        #expect(texts(rows, columns: 60, rows: 4, traits: plainColors).count == 2)
+    }
+
     @Test func `that do not fit are counted`() {
         let rows = (1...10).map { row(live("job#\($0)")) } + [row(live("ask#1", .blocked))]
         let shown = texts(rows, columns: 80, rows: 5, traits: plainColors)

@@ -55,9 +55,11 @@ import Tracking
         #expect(read("")?.report.isEmpty == true)
     }
 
-    @Test func `of a part of the work gives only the message`() {
-        let datagram = read("X_TASK=child/1\nX_PROGRESS=90%\nX_PHASE=p\nX_MESSAGE=m")
-        #expect(datagram?.report == ProgressReport(message: "m"))
+    @Test func `of a part of the work leaves all but the message to that part`() {
+        let datagram = read("X_TASK=child/1\nX_PROGRESS=90%\nX_PHASE=p\nX_MESSAGE=m\nX_STATE=blocked:auth")
+        var report = ProgressReport(message: "m")
+        report.part = ReportedPart(path: "child/1", progress: 0.9, word: .blocked)
+        #expect(datagram?.report == report)
     }
 
     @Test func `is refused when it is longer than 8 KiB`() {

@@ -124,6 +124,22 @@ import Tracking
     }
 
     @Test(arguments: [
+        ("packing file %d of 12", "packing file 4 of 12", "12 files"),
+        ("%d/12 files", "4/12 files", "12 files"),
+        ("copied %d of 12 batches", "copied 4 of 12 batches", "12 batches"),
+        ("Uploading %d/12", nil, nil), ("(%d of 12) a", nil, nil),
+    ])
+    func `keeps what is counted in words, and as the result of the whole`(
+        shape: String, said: String?, result: String?
+    ) {
+        func line(_ count: Int) -> String { shape.replacing("%d", with: "\(count)") }
+        #expect(scan([line(2), line(3), line(4)]).last?.message == said)
+        let whole = scan([line(10), line(11), line(12)]).last?.message
+        #expect(whole.flatMap(ProgressTitle.result) == result)
+        #expect(ProgressTitle.result(of: said ?? "no count") == (said == nil ? "no count" : nil))
+    }
+
+    @Test(arguments: [
         ["2026/03/12 ok", "2026/03/13 ok", "2026/03/14 ok"],
         ["GET /a/1/20", "GET /a/2/20", "GET /a/3/20"],
         ["v1.5%", "v1.6%", "v1.7%"],

@@ -41,8 +41,10 @@ import Tracking
                     phase: "p", message: "a\t\"b\" é 😀 \u{FFFD}", word: .blocked(.auth), etaSeconds: 30))
     }
 
-    @Test func `of a part of the work gives only the message`() {
-        #expect(read(#"{"id":"a/b","progress":0.9,"message":"m"}"#) == ProgressReport(message: "m"))
+    @Test func `of a part of the work leaves all but the message to that part`() {
+        var report = ProgressReport(message: "m")
+        report.part = ReportedPart(path: "a/b", progress: 0.9, word: .failed)
+        #expect(read(#"{"id":"a/b","progress":0.9,"message":"m","state":"error"}"#) == report)
     }
 
     @Test func `comes in pieces of any size`() {

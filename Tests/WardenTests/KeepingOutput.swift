@@ -63,6 +63,25 @@ extension OutputFile {
         #expect(recent.newest == Array(bytes.suffix(ExitRecord.tailLimit)))
     }
 
+    @Test func `has a log for errors alone where the order names one`() async throws {
+        let warden = try await WardenAtWork()
+        var order = warden.order(.shell("printf out; printf err >&2; (sleep 0.3; echo late >&2) &"))
+        order.errorPath = order.output.path + ".err"
+        warden.client.send(.start(order))
+        let events = try await warden.until { if case .ended = $0 { true } else { false } }
+        guard case .ended(let record)? = events.last else { return }
+        #expect(record.outputBytes == 3)
+        #expect(record.outputTail == Array("out".utf8) && record.errorTail == Array("err".utf8))
+        #expect(try warden.log(of: order) == "out")
+        var copies: [UInt8] = []
+        for case .output(_, _, let bytes) in events { copies += bytes }
+        #expect(copies == Array("out".utf8))
+        let errors = OutputLog(path: order.output.path + ".err")
+        // What outlives the run goes the same way.
+        #expect(try await Shell.run("until grep -q late \(errors.path); do sleep 0.01; done") == 0)
+        #expect(try errors.read(from: 0).bytes == Array("errlate\n".utf8))
+    }
+
     @Test func `can be read while the job runs`() async throws {
         let warden = try await WardenAtWork()
         let order = warden.order(.shell("echo before; sleep 1000"))

@@ -13,6 +13,11 @@ import Timeline
         folder: "/home", timeout: .seconds(7200), grace: .milliseconds(1500),
         output: .init(path: "/tmp/out.log", headBytes: 10, tailBytes: 20), isOutputWatched: false, umask: 0o27
     )
+    static let program: ProcessOrder = {
+        var order = ProcessOrder(key: key, work: .command(["claude", "-p"]), output: .init(path: "/o"))
+        (order.errorPath, order.inherited) = ("/o.err", ["HOME", "LC_*"])
+        return order
+    }()
     static let record = ExitRecord(
         key: key, cause: .canceled, exitCode: nil, signal: 15, cancelReason: "replaced", pid: 4711,
         startedAt: Moment(microseconds: 1_790_000_000_123_456), endedAt: Moment(seconds: 1_790_000_002),
@@ -22,7 +27,7 @@ import Timeline
 
     static let commands: [WardenCommand] = [
         .hello(version: 1), .start(order),
-        .start(ProcessOrder(key: key, work: .shell("echo $A"), output: .init(path: "/o"))),
+        .start(ProcessOrder(key: key, work: .shell("echo $A"), output: .init(path: "/o"))), .start(program),
         .cancel(key, reason: "requested"), .query(nil), .query(key), .acknowledge(key),
         .signal(key, number: 2), .offer(stream: 0), .offer(stream: 2), .attach(token: "t"), .endStream(1),
     ]
@@ -83,6 +88,11 @@ import Timeline
         (full.outputTail, full.errorTail) = ([0x61, 0x62], [0x63])
         #expect(hex(full.fileBytes) == ended + "7a02616282010163")
         #expect(try ExitRecord(fileBytes: full.fileBytes) == full)
+    }
+
+    @Test func `asks no older warden for what it would pass over`() {
+        #expect(Self.program.neededVersion == 3 && Self.order.neededVersion == 1)
+        #expect(WardenHello.currentVersion == 3)
     }
 
     @Test func `numbers reasons, causes and limits as every version does`() {

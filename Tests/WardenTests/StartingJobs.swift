@@ -57,6 +57,26 @@ import WardenProtocol
         }
     }
 
+    @Test func `gets of the warden's environment only what its order names, where that names any`()
+        async throws
+    {
+        unsafe setenv("TEST_ONE", "1", 1)
+        unsafe setenv("TEST_TWO", "2", 1)
+        unsafe setenv("OTHER", "3", 1)
+        defer { for name in ["TEST_ONE", "TEST_TWO", "OTHER"] { unsafe unsetenv(name) } }
+        let warden = try await WardenAtWork()
+        var order = warden.order(.command(["env"]))
+        order.inherited = ["TEST_*", "OTH"]
+        order.environment = ["OWN": "4"]
+        #expect(try await warden.run(order).exitCode == 0)
+        let names = try warden.log(of: order).split(separator: "\n").map { $0.prefix { $0 != "=" } }
+        #expect(
+            Set(names) == [
+                "TEST_ONE", "TEST_TWO", "OWN", "PATH", "BELFRY_RUN_ID", "BELFRY_ATTEMPT", "NOTIFY_SOCKET",
+                "PROGRESS_FD",
+            ])
+    }
+
     @Test func `inherits no descriptor, blocked signal or ignored signal`() async throws {
         let warden = try await WardenAtWork(scene: ["trap '' HUP USR2 ALRM"])
         let order = warden.order(

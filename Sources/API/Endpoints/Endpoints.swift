@@ -20,7 +20,7 @@ package enum Endpoints {
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
         messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
-        editBot.row, removeBot.row, testBot.row,
+        editBot.row, removeBot.row, testBot.row, say.row, reply.row, react.row, resetBot.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, testChannel.row, retryChannel.row,
     ]
@@ -207,6 +207,30 @@ extension Endpoints {
         "testBot", .post, "/v1/bots/{bot}/test", path: String.self, takes: .optional(BotTestRequest()),
         answers: WireBotTest.self, needsJobs: true, errors: [.noSuchBot],
         "Tests a bot step by step, and may have it reply.")
+}
+
+// Conversations.
+extension Endpoints {
+    package static let say = Endpoint(
+        "say", .post, "/v1/bots/{bot}/messages", path: String.self, takes: .json(SayRequest.self),
+        answers: WireMessage.self, creates: true, needsJobs: true,
+        errors: [.noSuchBot, .noSuchMessage, .ambiguousID],
+        "Says something to a bot, which answers when its turn has come.")
+
+    package static let reply = Endpoint(
+        "reply", .get, "/v1/messages/{message}/reply", path: String.self, query: ReplyQuery.self,
+        answers: WireReply.self, errors: [.noSuchMessage, .ambiguousID],
+        "Shows what came of a message that was said to a bot: the run that answers it, and the reply.")
+
+    package static let react = Endpoint(
+        "react", .post, "/v1/messages/{message}/reactions", path: String.self,
+        takes: .json(ReactionRequest.self), answers: WireMessage.self,
+        errors: [.noSuchMessage, .ambiguousID],
+        "Notes a reaction to a message; its bot is shown it with the next prompt.")
+
+    package static let resetBot = Endpoint(
+        "resetBot", .post, "/v1/bots/{bot}/reset", path: String.self, needsJobs: true, errors: [.noSuchBot],
+        "Begins a new session with a bot: it is shown nothing of what was said before.")
 }
 
 // The outbox and its channels.

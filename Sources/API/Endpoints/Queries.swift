@@ -123,6 +123,8 @@ package struct MessagesQuery: QueryParameters {
     package var bot: String?
     /// Only those that hold this text.
     package var search: String?
+    /// Only those from this time on.
+    package var since: Moment?
     /// At most this many.
     package var limit = 100
 
@@ -134,6 +136,23 @@ package struct MessagesQuery: QueryParameters {
         .number("limit", \.limit, "At most this many."),
         .text("bot", \.bot, "Only messages of this bot."),
         .text("search", \.search, "Only messages that hold this text."),
+        .time("since", \.since, "Only messages from this time on."),
+    ]
+}
+
+/// How long an answer may wait for a run that answers the message.
+package struct ReplyQuery: QueryParameters {
+    /// Answers after this many milliseconds though no run was given the message.
+    package var wait = 0
+
+    /// At once.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .number(
+            "waitMs", \.wait, atLeast: 0, atMost: 20_000,
+            "Waits up to this many milliseconds until a run was given the message.")
     ]
 }
 

@@ -30,6 +30,14 @@ package struct WireJob: Hashable, Sendable, Codable {
     package var shell: String?
     /// What its bot is asked, of a `prompt`.
     package var prompt: String?
+    /// The address that it calls, of a `url`.
+    package var url: String?
+    /// The method that it calls it with, of a `url`.
+    package var method: String?
+    /// The statuses that are good, of a `url`; absent: 2xx.
+    package var expect: [String]?
+    /// The names of the headers that it sends, of a `url`; their values stay in the daemon.
+    package var headers: [String]?
     /// The folder it starts in; absent: the daemon user's home.
     package var cwd: String?
     /// What to know of it although nothing is wrong; in the answer to adding and changing it alone.

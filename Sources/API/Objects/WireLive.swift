@@ -27,6 +27,8 @@ package struct WireLive: Hashable, Sendable, Codable {
     package var phase: String?
     /// The last line for people.
     package var message: String?
+    /// The parts of the work, as trees; absent where the job reported none.
+    package var tasks: [WireTask]?
     /// Seconds until the expected finish; absent until known.
     package var timeRemaining: Int64?
     /// When the attempt was started.
@@ -62,6 +64,7 @@ package struct WireLive: Hashable, Sendable, Codable {
         blockedKind = live.blockedKind
         phase = live.phase
         message = live.message
+        tasks = live.tasks.map { TaskTree.of($0).map(WireTask.init) }
         timeRemaining = live.secondsRemaining(at: now)
         startedAt = Timestamp(live.startedAt)
         etaAt = Timestamp(live.finish?.at)
@@ -87,6 +90,39 @@ package struct WireLive: Hashable, Sendable, Codable {
     }
 }
 
+/// A part of a run's work, with the parts in it.
+package struct WireTask: Hashable, Sendable, Codable {
+    /// Its path, `build/linux`.
+    package var id: String
+    /// The last name of it.
+    package var name: String
+    /// Where it is; absent where only parts of it were reported.
+    package var state: ChildTask.State?
+    /// The part done, 0...1; absent until known.
+    package var progress: Double?
+    /// The last line for people.
+    package var message: String?
+    /// The parts in it; absent where there are none.
+    package var tasks: [WireTask]?
+
+    /// The wire form of a tree.
+    package init(_ tree: TaskTree) {
+        (id, name) = (tree.path, tree.name)
+        (state, progress, message) = (tree.task?.state, tree.task?.progress, tree.task?.message)
+        tasks = tree.parts.isEmpty ? nil : tree.parts.map(WireTask.init)
+    }
+
+    /// It and all in it, as far as they were reported.
+    fileprivate var tasksInIt: [ChildTask] {
+        let own = state.map { state in
+            var task = ChildTask(path: id, state: state)
+            (task.progress, task.message) = (progress, message)
+            return task
+        }
+        return [own].compactMap(\.self) + (tasks ?? []).flatMap(\.tasksInIt)
+    }
+}
+
 extension LiveState {
     /// The live state that `wire` describes, as a view at the other end needs it.
     package init(_ wire: WireLive) {
@@ -99,6 +135,7 @@ extension LiveState {
         progress = wire.progress
         phase = wire.phase
         message = wire.message
+        tasks = wire.tasks.map { $0.flatMap(\.tasksInIt) }
         startedAt = wire.startedAt?.moment
         finish = wire.etaAt.map {
             FinishTime(at: $0.moment, low: wire.etaLow?.moment, high: wire.etaHigh?.moment)

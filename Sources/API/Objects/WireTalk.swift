@@ -20,6 +20,14 @@ package struct WireMessage: Hashable, Sendable, Codable {
     package var pinned = false
     /// The run that said it.
     package var run: String?
+    /// The bot that handed it over to this one.
+    package var sender: String?
+    /// The message that it replies to.
+    package var replyTo: String?
+    /// The words that people reacted to it with.
+    package var reactions: [String]?
+    /// The files that came with it.
+    package var attachments: [WireAttachment]?
 
     /// A message that nobody has read.
     package init(id: String, bot: String, thread: String, from: String, text: String, at: Timestamp) {
@@ -29,6 +37,34 @@ package struct WireMessage: Hashable, Sendable, Codable {
         self.from = from
         self.text = text
         self.at = at
+    }
+}
+
+/// A file that came with a message.
+package struct WireAttachment: Hashable, Sendable, Codable {
+    /// The file's name.
+    package var name: String
+    /// How many bytes it holds.
+    package var bytes: Int
+
+    /// A file of that name.
+    package init(name: String, bytes: Int) {
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
+/// What came of a message that was said to a bot.
+package struct WireReply: Hashable, Sendable, Codable {
+    /// The run that answers it; absent: none was given it yet.
+    package var run: WireRun?
+    /// What the bot replied; absent: nothing yet.
+    package var message: WireMessage?
+
+    /// Nothing yet.
+    package init(run: WireRun? = nil, message: WireMessage? = nil) {
+        self.run = run
+        self.message = message
     }
 }
 

@@ -41,6 +41,38 @@ package struct NotifyRequest: Hashable, Sendable, Codable {
     }
 }
 
+/// Says something to a bot.
+package struct SayRequest: Hashable, Sendable, Codable {
+    /// Chosen by the caller, fresh: said again with it, it is said once.
+    package var id: String?
+    /// What to say; not only blanks, unless a file comes with it.
+    package var text: String
+    /// Absent: the thread of the message it replies to, else `main`.
+    package var thread: String?
+    /// The id of the message it replies to, which may be shortened.
+    package var replyTo: String?
+    /// The name of the file that comes with it.
+    package var fileName: String?
+    /// What the file holds, in base64; at most 5 MiB.
+    package var fileContent: String?
+
+    /// Says `text` in the thread `main`.
+    package init(text: String) {
+        self.text = text
+    }
+}
+
+/// Notes a reaction.
+package struct ReactionRequest: Hashable, Sendable, Codable {
+    /// A word or an emoji; one line.
+    package var word: String
+
+    /// A reaction by this word.
+    package init(word: String) {
+        self.word = word
+    }
+}
+
 /// Asks that a command be run like a job, with the caller's folder and environment.
 package struct ExecRequest: Hashable, Sendable, Codable {
     /// Chosen by the caller, fresh: asking again with it answers with the run that it made before.

@@ -21,7 +21,9 @@ package struct APIListener: Service {
     }
 
     /// The largest body of a request.
-    package static let bodyLimit = 4 * 1024 * 1024
+    ///
+    /// A file of 5 MiB in base64 fits.
+    package static let bodyLimit = 8 * 1024 * 1024
 
     private let path: String
     private let access: Access

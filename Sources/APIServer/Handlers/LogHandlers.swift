@@ -75,11 +75,13 @@ extension DaemonHandler {
             }
             if isOver { return }
             try await control.clock.sleep(until: control.clock.now + pause)
-            pause = min(pause * 2, .seconds(1))
+            pause = min(pause * 2, run.kind == .reply ? Self.replyPause : .seconds(1))
         }
     }
 
     private static let shortestPause = Duration.milliseconds(50)
+    /// The longest pause where a person waits for what comes.
+    private static let replyPause = Duration.milliseconds(100)
 
     /// The first bytes and where they stand, none when they are still to come; nil when nothing is kept.
     private func firstSlice(

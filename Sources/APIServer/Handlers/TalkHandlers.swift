@@ -9,7 +9,8 @@ import Timeline
 extension DaemonHandler {
     func messages(_ query: MessagesQuery) async throws(APIError) -> [WireMessage] {
         let records = try await reading(
-            await control.ledger.messages(bot: query.bot, search: query.search, limit: query.limit))
+            await control.ledger.messages(
+                bot: query.bot, search: query.search, since: query.since, limit: query.limit))
         if records.isEmpty, let name = query.bot { _ = try await bot(name) }
         return records.map { WireMessage($0) }
     }

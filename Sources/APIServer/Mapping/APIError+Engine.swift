@@ -19,6 +19,10 @@ extension APIError {
         case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \(Quoted.of(id))")
         case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \(Quoted.of(name))")
         case .noSuchBot(let name): self.init(.noSuchBot, "no bot \(Quoted.of(name))")
+        case .silentBot(let name):
+            self.init(
+                .badValue, "bot \(Quoted.of(name)) answers nobody: it has no backend",
+                hint: "Give it one: bots.\(name).backend in the configuration")
         case .ambiguousID(let id, let candidates):
             let text = "the short id \(Quoted.of(id)) matches several"
             self.init(.ambiguousID, text + ": " + candidates.joined(separator: "; "))
@@ -43,6 +47,10 @@ extension APIError {
                 .notRepeatable,
                 "\(run) was a command of belfry exec, whose environment and terminal are never stored",
                 hint: "Run the command again where they are.")
+        case .answered(let run, let bot):
+            self.init(
+                .notRepeatable, "\(run) answered what people said to \(bot)",
+                hint: "Say it again: belfry send \(bot) TEXT")
         case .notAllowed(let entry, let state, let channel):
             self.init(
                 .entrySettled, "the outbox entry \(entry) is \(state)",

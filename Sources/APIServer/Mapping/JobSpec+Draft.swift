@@ -10,7 +10,8 @@ extension JobSpec {
         guard let name = draft.name else { throw APIError(.badValue, "the job has no name") }
         if draft.actions.isEmpty {
             throw APIError(
-                .badValue, "the job has nothing to do", hint: "Give it a command, a shell text or a prompt.")
+                .badValue, "the job has nothing to do",
+                hint: "Give it a command, a shell text, a prompt or a url.")
         }
         self.init(
             name: name, action: .command([]),
@@ -21,7 +22,7 @@ extension JobSpec {
     /// Changes what `draft` names, and nothing else.
     mutating func apply(_ draft: JobDraft, _ reading: ScheduleReading) throws(APIError) {
         if draft.actions.count > 1 {
-            throw APIError(.badValue, "a job has a command, a shell text or a prompt, not two")
+            throw APIError(.badValue, "a job has one of command, shell, prompt and url, not two")
         }
         if let schedule = draft.schedule { self.schedule = try ScheduleSpec(schedule, reading) }
         do {

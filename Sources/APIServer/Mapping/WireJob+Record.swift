@@ -26,8 +26,17 @@ extension WireJob {
         }
         self.lastRun = lastRun
         (command, shell, prompt, cwd) = (spec.command, spec.shell, spec.prompt, spec.directory)
-        let names = Array(spec.environment.keys) + Array(spec.secretFiles.keys)
-        env = names.isEmpty ? nil : names.sorted()
+        env = Self.names(spec.environment, spec.secretFiles)
+        if let request = spec.request {
+            (url, method, expect) = (request.url, request.effectiveMethod, request.expect)
+            headers = Self.names(request.headers, request.secretFiles)
+        }
+    }
+
+    /// The names of values that stay in the daemon; nil: there are none.
+    private static func names(_ texts: [String: String], _ files: [String: String]) -> [String]? {
+        let names = Array(texts.keys) + Array(files.keys)
+        return names.isEmpty ? nil : names.sorted()
     }
 }
 

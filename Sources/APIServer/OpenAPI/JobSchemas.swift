@@ -40,7 +40,11 @@ extension JobFields {
             let members = parts.compactMap { path, part in
                 path.count > 1 ? JSON.Member(String(path[1]), part) : nil
             }
-            return JSON.Member(String(head), members.isEmpty ? parts[0].1 : Self.object(members))
+            var schema = members.isEmpty ? parts[0].1 : Self.object(members)
+            if Self.shorthands[String(head)] != nil {
+                schema = .object(["anyOf": .array([.object(["type": .string("string")]), schema])])
+            }
+            return JSON.Member(String(head), schema)
         }
         return Self.object(own + members)
     }
@@ -69,7 +73,7 @@ extension JobField {
         case .duration, .size, .seconds: (type, limits) = ("integer", 0...Int.max)
         case .choice(let choices): words = choices
         case .choices(let choices): (type, elements["enum"]) = ("array", .array(choices.map { .string($0) }))
-        case .words: type = "array"
+        case .words, .list: type = "array"
         case .variables: type = "object"
         case .text, .interval, .botName, .icon, .path, .mask, .input: break
         }

@@ -57,8 +57,15 @@ private struct ShellCommands {
         "dash": 0, "zsh": 0, "ksh": 0, "perl": 0, "python": 0, "python3": 0, "php": 0, "ruby": 0, "node": 0,
         "timeout": 1, "flock": 1, "chrt": 1, "taskset": 1,
     ]
-    /// Options of theirs that have a value.
-    private static let valued: Set<Substring> = ["-u", "-g", "-n", "-t", "-w", "-E", "-s"]
+    /// Options of theirs with a value in the next word.
+    private static let valued: [String: Set<Substring>] = [
+        "sudo": ["-u", "-g", "-h", "-p", "-C", "-D", "-R", "-r", "-t", "-T", "-U"], "doas": ["-u", "-C"],
+        "nice": ["-n"], "ionice": ["-c", "-n"], "timeout": ["-k", "-s"], "flock": ["-w", "-E"],
+        "env": ["-u", "-C"], "exec": ["-a"], "time": ["-f", "-o"], "systemd-cat": ["-t", "-p"],
+        "stdbuf": ["-i", "-o", "-e"], "chrt": ["-T", "-P", "-D"], "bash": ["-o", "-O"], "sh": ["-o"],
+        "dash": ["-o"], "ksh": ["-o"], "zsh": ["-o"], "perl": ["-I"], "python": ["-W", "-X"],
+        "python3": ["-W", "-X"], "php": ["-c", "-d"], "ruby": ["-I", "-r"], "node": ["-r"],
+    ]
     private static let keywords: Set<Substring> = [
         "if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "done", "fi", "esac",
     ]
@@ -80,7 +87,9 @@ private struct ShellCommands {
         var isTarget = false
         while let first = rest.first {
             if first == ">" { isTarget = true }
-            if ";|&\n()`".contains(first) {
+            if rest.hasPrefix("$(("), let end = rest.firstRange(of: "))") {
+                rest = rest[end.upperBound...]
+            } else if ";|&\n()`".contains(first) {
                 if !isList, !words.isEmpty { commands.append(words) }
                 if !isList { words = [] }
                 isTarget = false
@@ -124,12 +133,17 @@ private struct ShellCommands {
             let name = word.split(separator: "/").last ?? ""
             if keywords.contains(word) || word.contains("=") || word.hasPrefix("-") { continue }
             if silent.contains(name) { return nil }
+            // It is for what the folder is for, such as that of `cron.daily`.
+            if name == "run-parts" {
+                return words.last { $0.contains("/") }?.split(separator: "/").last ?? name
+            }
             guard let operands = wrappers[String(name)] else { return name }
             while let option = words.first, option.hasPrefix("-") {
                 words.removeFirst()
-                if valued.contains(option), words.count > 1 { words.removeFirst() }
+                if valued[String(name)]?.contains(option) == true, words.count > 1 { words.removeFirst() }
             }
-            guard words.count > operands else { return name }
+            // `flock 9` runs nothing itself.
+            guard words.count > operands else { return operands > 0 ? nil : name }
             words.removeFirst(operands)
         }
         return nil

@@ -179,13 +179,13 @@ struct CronWords {
 extension CronWords {
     /// Days, months and years, where not all of them match.
     private var dates: [String] {
-        if let days = daysOfOneMonth { return [days] + years }
+        if let days = daysOfOneMonth ?? daysOfSomeMonths { return [days] + years }
         if let days = weekdaysAmongDays {
             let calendar = (months + years).joined(separator: " ")
             return calendar.isEmpty ? [days + monthSuffix] : [calendar + ",", days]
         }
         if !masks.hasAnyMonthDay, !masks.hasAnyWeekday, !(months + years).isEmpty, masks.hasAnyDate {
-            // Behind "OR on Monday" the month would seem to be the Mondays' alone.
+            // Behind "or on Monday" the month would seem to be the Mondays' alone.
             return [(months + years).joined(separator: " ") + ",", days]
         }
         return (days.isEmpty ? [] : [days]) + months + years
@@ -204,16 +204,33 @@ extension CronWords {
             return byWeekday
         case (false, false):
             return masks.eitherDay
-                ? "\(byDate) OR \(byWeekday)" : "\(byDate) AND only when that is \(byWeekday)"
+                ? "\(byDate) or \(byWeekday)" : "\(byDate) and only when that is \(byWeekday)"
         }
     }
 
-    /// `on 1 January`, `on 1 through 7 May`: days that are nothing but dates of one month.
-    private var daysOfOneMonth: String? {
+    /// The days that are nothing but dates and no regular step; nil where the days are anything else.
+    private var plainDates: [Int]? {
         let days = CanonicalFields.places(masks.monthDays)
-        guard masks.months.nonzeroBitCount == 1, masks.hasAnyWeekday, !masks.hasAnyMonthDay, !days.isEmpty,
-            !masks.hasMonthDayForms, !CronWords.values(days, "day").hasPrefix("every")
-        else { return nil }
+        let isPlain =
+            masks.hasAnyWeekday && !masks.hasAnyMonthDay && !days.isEmpty && !masks.hasMonthDayForms
+            && !CronWords.values(days, "day").hasPrefix("every")
+        return isPlain ? days : nil
+    }
+
+    /// `on the 1st of January and July`, `on the 1st and 15th of each month from June through August`.
+    private var daysOfSomeMonths: String? {
+        guard let days = plainDates, masks.months != CronMasks.allMonths else { return nil }
+        let months = CanonicalFields.places(masks.months)
+        let names = months.map { CronNames.months[$0 - 1] }
+        let isRun = months.count > 3 && CronWords.step(months) == 1
+        let list =
+            isRun ? "each month from \(names[0]) through \(names[names.count - 1])" : CronWords.join(names)
+        return "on the \(CronWords.join(CronWords.ranges(days, name: CronWords.ordinal))) of \(list)"
+    }
+
+    /// `on 1 January`, `on 1 through 7 May`: dates of one month.
+    private var daysOfOneMonth: String? {
+        guard let days = plainDates, masks.months.nonzeroBitCount == 1 else { return nil }
         let month = CronNames.months[masks.months.trailingZeroBitCount - 1]
         return "on \(CronWords.join(CronWords.ranges(days))) \(month)"
     }

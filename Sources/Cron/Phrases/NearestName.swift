@@ -3,14 +3,23 @@ package enum NearestName {
     /// The name of `names` that is closest to `name`, when it is close enough to be meant.
     ///
     /// Close enough is one slip (a letter more, less, other, or two swapped) for every three letters, and never as
-    /// many as the name has letters.
+    /// many as the name has letters. Else the shortest that begins with `name` and a mark, as `check.sh` with `check`.
     package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let limit = max(1, name.count / 3)
         let distances = names.map { (name: $0, distance: distance(name, $0)) }
         let nearest = distances.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
-        return nearest.flatMap { name, distance in
+        let near = nearest.flatMap { name, distance in
             distance > 0 && distance <= limit && distance < name.utf8.count ? name : nil
         }
+        return near ?? longer(name, among: distances.map(\.name))
+    }
+
+    private static func longer(_ name: String, among names: [String]) -> String? {
+        guard name.utf8.count > 1 else { return nil }
+        let longer = names.filter { other in
+            other.hasPrefix(name) && other.dropFirst(name.count).first.map { ".-_".contains($0) } == true
+        }
+        return longer.min { ($0.count, $0) < ($1.count, $1) }
     }
 
     /// The zone that is closest to `name`, also where it is named by its town or in other letters.

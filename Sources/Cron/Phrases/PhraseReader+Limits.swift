@@ -75,6 +75,11 @@ extension PhraseReader {
                 at: meaning.timesRange, "which half of the day is not said of every time",
                 fix: "write am or pm after each")
         }
+        if let hour = hours.indices.lazy.compactMap({ Self.smallHour($0, among: hours) }).first {
+            throw fault(
+                at: meaning.timesRange, "which half of the day is not said of \(hour)",
+                fix: "write \(hour)am or \(hour)pm, and am or pm after the other times")
+        }
         guard let window = meaning.window, let to = window.to else { return }
         let isMixed = window.from.isOpen && to.isHalved || window.from.isHalved && to.isOpen
         // "from noon to 3" would end at night by a 24-hour clock.
@@ -84,5 +89,13 @@ extension PhraseReader {
                 at: window.range, "which half of the day is not said of both limits",
                 fix: "write 9am and 5pm, or 9 and 17")
         }
+    }
+
+    /// The hour at a place when it is that of `9 and 5`, which people say of a working day.
+    private static func smallHour(_ place: Int, among times: [PhraseMeaning.Time]) -> Int? {
+        let time = times[place]
+        guard time.isOpen, time.hour <= 6 else { return nil }
+        let follows = times[..<place].contains { !$0.isHalved && $0.hour > time.hour && $0.hour <= 12 }
+        return follows ? time.hour : nil
     }
 }

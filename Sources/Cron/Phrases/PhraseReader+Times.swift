@@ -92,9 +92,7 @@ extension PhraseReader {
     /// Times of day joined by `and` and commas.
     mutating func times() throws(CronError) {
         let start = position
-        guard meaning.times.isEmpty else {
-            throw fault("the time is said twice", fix: "join the times with and")
-        }
+        guard meaning.times.isEmpty else { throw secondTimes() }
         while true {
             meaning.times.append(try time())
             let isMore = word == "," || word == "and"
@@ -107,6 +105,16 @@ extension PhraseReader {
             position = next.position
         }
         meaning.timesRange = range(from: start)
+    }
+
+    /// The fault of times after others: joined with those, they would lose the days between the two.
+    private func secondTimes() -> CronError {
+        let between = tokens[..<position].filter { $0.range.lowerBound >= meaning.timesRange.upperBound }
+        let namesDays = meaning.hasWeekdays || meaning.hasMonthDays || meaning.once != nil
+        guard namesDays, !between.allSatisfy({ [",", "and", "at", "@"].contains($0.text) }) else {
+            return fault("the time is said twice", fix: "join the times with and")
+        }
+        return fault("this is a second schedule", fix: "make one schedule for each")
     }
 
     /// One time: `9`, `9:30`, `17:30:15`, `6pm`, `6 pm`, `noon`, `half past nine`, `8 in the morning`.

@@ -134,6 +134,18 @@ extension Fact {
         }
         /// The difference.
         package var payload: Difference? { difference }
+
+        /// The sentence for a person.
+        package var sentence: String {
+            if let job { return "The job \"\(job)\", left out at startup, can be used again." }
+            if let channel { return "The channel \"\(channel)\", left out at startup, can be used again." }
+            let parts = [
+                ("added", difference?.added ?? []), ("changed", difference?.changed ?? []),
+                ("removed", difference?.removed ?? []),
+            ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
+            return "The configuration was reloaded. "
+                + (parts.isEmpty ? "No job is different." : "Jobs " + parts.joined(separator: "; ") + ".")
+        }
     }
 
     /// A part of the files that was left out at the start.

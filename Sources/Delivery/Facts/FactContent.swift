@@ -64,7 +64,11 @@ package protocol FactPayloadSource {
 }
 
 /// A source without any payload.
+///
+/// It has a size: the thread sanitizer looks at the memory of what is passed `inout`, and an empty value has none.
 private struct NoPayload: FactPayloadSource {
+    private let size: UInt8 = 0
+
     func payload<Payload: Decodable>(_: Payload.Type) -> Payload? { nil }
 }
 

@@ -144,6 +144,8 @@ extension Fact {
             package var outageSeconds: Int64
             /// The channels that the failures were sent to; nil: that was not recorded.
             package var channels: [String]?
+            /// How often it failed in a row; nil: that was not recorded.
+            package var failures: Int?
         }
 
         /// The run that succeeded.
@@ -152,12 +154,15 @@ extension Fact {
         package var outageSeconds: Int64?
         /// The channels that the failures were sent to; nil: that was not recorded.
         package var channels: [String]?
+        /// How often it failed in a row; nil: that was not recorded.
+        package var failures: Int?
 
         /// A recovery after an outage that was reported on these channels.
-        package init(_ run: Run, outage: Duration, channels: [String]? = nil) {
+        package init(_ run: Run, outage: Duration, channels: [String]? = nil, failures: Int? = nil) {
             self.run = run
             outageSeconds = outage.microseconds / 1_000_000
             self.channels = channels
+            self.failures = failures
         }
 
         /// The content of its row.
@@ -165,13 +170,14 @@ extension Fact {
             run = Run(columns)
             outageSeconds = payload?.outageSeconds
             channels = payload?.channels
+            failures = payload?.failures
         }
 
         /// The run, with the reason `recovered`.
         package var columns: FactColumns { run.columns(reason: "recovered") }
         /// How long it was down.
         package var payload: Payload? {
-            outageSeconds.map { Payload(outageSeconds: $0, channels: channels) }
+            outageSeconds.map { Payload(outageSeconds: $0, channels: channels, failures: failures) }
         }
     }
 

@@ -55,12 +55,14 @@ package enum FormCarrier: Sendable {
 /// The forms there are.
 package enum ChannelForms {
     /// In the order in which hints name them.
-    package static let all: [any ChannelForm.Type] = [DesktopForm.self, WebhookForm.self]
+    package static let all: [any ChannelForm.Type] = [
+        DesktopForm.self, WebhookForm.self, NtfyForm.self, SlackForm.self, DiscordForm.self, GotifyForm.self,
+        TelegramForm.self, MatrixForm.self, TeamsForm.self, CloudEventsForm.self, AlertmanagerForm.self,
+        PagerDutyForm.self, PingForm.self, LiveActivityForm.self,
+    ]
 
     /// Kinds of later versions, which deserve another sentence than "unknown".
-    package static let laterKinds = [
-        "telegram", "ntfy", "slack", "discord", "matrix", "teams", "gotify", "mail", "command",
-    ]
+    package static let laterKinds = ["mail", "command"]
 }
 
 /// A form whose channels send each thing once.
@@ -78,13 +80,40 @@ package struct Bulletin: Sendable {
     package var matter: Matter
     /// When it happened.
     package var at: Moment
+    /// What a person reads of it: the same words as on the desktop.
+    package var notice: Notice
     /// The objects it is about as JSON, by name: `run`, `item`, `question`, `channel`.
     package var objects: [JSON.Member]
 
     /// What is to be rendered.
-    package init(_ matter: Matter, at: Moment, objects: [JSON.Member] = []) {
+    package init(_ matter: Matter, at: Moment, notice: Notice, objects: [JSON.Member] = []) {
         self.matter = matter
         self.at = at
+        self.notice = notice
         self.objects = objects
     }
+
+    /// What it means for whoever keeps a list of what is wrong.
+    package enum Standing: Hashable, Sendable {
+        /// Something is wrong until it is `over`.
+        case wrong
+        /// What was wrong with the same item no longer is.
+        case over
+        /// Something to read.
+        case word
+    }
+
+    /// What it means for whoever keeps a list of what is wrong.
+    package var standing: Standing {
+        switch EventType(rawValue: matter.type) {
+        case .runFailed, .runLost, .runLate, .runSlow, .runStuck, .runFlapping, .channelFailing,
+            .channelDisabled, .ledgerFull, .configPartial, .jobLeftOut:
+            .wrong
+        case .runCompleted, .runRecovered, .channelRestored, .ledgerRestored: .over
+        default: .word
+        }
+    }
+
+    /// The object of that name.
+    func object(_ name: String) -> JSON? { objects.first { $0.name == name }?.value }
 }

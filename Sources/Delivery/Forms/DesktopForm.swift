@@ -133,8 +133,20 @@ private struct RenderedNotice {
 
     var body: String {
         guard canShowBody else { return "" }
-        let text = bar + DesktopText.cleaned(notice.body, limit: Self.bodyLimit)
-        return server.readsMarkup ? DesktopText.escaped(text) : text
+        let text = DesktopText.cleaned(notice.body, limit: Self.bodyLimit)
+        guard server.readsMarkup else { return bar + marked(text, for: PlainPlace()) }
+        return bar + marked(text, for: MarkupPlace(hasLinks: server.capabilities.contains("body-hyperlinks")))
+    }
+
+    /// The text as a place shows it.
+    private func marked(_ text: String, for place: some MarkdownPlace) -> String {
+        func line(_ spans: [Markdown.Span]) -> String { spans.map(place.show).joined() }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        switch notice.markup {
+        case .markdown: return Markdown(text).text(for: place)
+        case .markdownLines: return lines.map { line(Markdown.spans(of: $0)) }.joined(separator: "\n")
+        case nil: return lines.map { line([Markdown.Span($0)]) }.joined(separator: "\n")
+        }
     }
 
     /// The progress as a line of text, for a server whose own bar would hide what the notice says; how many percent
@@ -239,21 +251,5 @@ private enum DesktopText {
         String(
             String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control })
         )
-    }
-
-    /// As a server that reads markup shows it unchanged.
-    ///
-    /// - Source: Desktop Notifications Specification 1.2, "Markup".
-    static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
     }
 }

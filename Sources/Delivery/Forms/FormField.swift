@@ -70,6 +70,17 @@ package struct FormValues: Hashable, Sendable {
         return text
     }
 
+    /// The text of a key; `nil` where it is left out.
+    package func text(_ key: String) -> String? {
+        if case .word(let text)? = values[key] { text } else { nil }
+    }
+
+    /// The address of a key; where it is left out, `usual`.
+    package func address(_ key: String, or usual: String) throws(FormError) -> HTTPAddress {
+        guard case .address(let address)? = values[key] else { return try HTTPAddress(usual) }
+        return address
+    }
+
     /// The address of a key that can't be left out.
     package func address(_ key: String) throws(FormError) -> HTTPAddress {
         guard case .address(let address)? = values[key] else { throw .missing(key) }
@@ -129,6 +140,17 @@ package struct FormSecrets: Hashable, Sendable {
 
     /// The keys that name any, in alphabetical order.
     package var keys: [String] { contents.keys.sorted() }
+
+    /// `text` with `…` in the place of every secret, and of what stands behind the host of one that is an address.
+    package func hidden(in text: String) -> String {
+        let words = contents.values.joined().flatMap { $0.split(whereSeparator: \.isWhitespace) }
+        let targets = words.compactMap { word in
+            (try? HTTPAddress(String(word)))?.target.drop { $0 == "/" }
+        }
+        // The longest first: one may be a part of another. A secret of three letters is part of too many words.
+        return (words + targets).filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
+            .reduce(text) { $0.replacing($1, with: "…") }
+    }
 }
 
 extension FormSecrets: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

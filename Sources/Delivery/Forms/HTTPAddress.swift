@@ -15,6 +15,19 @@ package struct HTTPAddress: Hashable, Sendable {
             + (port == (isSecure ? 443 : 80) ? "" : ":\(port)")
     }
 
+    /// What stands behind the host and the port, with the query; may hold a token.
+    package var target: Substring {
+        let rest = text.dropFirst(isSecure ? 8 : 7)
+        return rest[(rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)...]
+    }
+
+    /// The address with `path`, which begins with a slash, behind its own; a query is left out.
+    package func appending(_ path: String) -> String {
+        var base = text.prefix { $0 != "?" }
+        while base.hasSuffix("/") { base.removeLast() }
+        return base + path
+    }
+
     /// Reads an absolute http or https address without user, password or fragment.
     /// - Throws: ``FormError`` with the bytes at fault.
     package init(_ text: String) throws(FormError) {

@@ -4,8 +4,15 @@
 package protocol HTTPForm: EdgeForm {
     /// Whom its requests may reach, and how long they may take.
     var reach: HTTPReach { get }
+    /// What its requests are for, by which its troubles are remembered: the address, and what else of the settings names
+    /// the receiver.
+    var destination: String { get }
     /// How its requests are signed.
     static var signature: HTTPSignature { get }
+
+    /// Why nothing could be sent with these secrets, as a sentence without a full stop that holds none of them; `nil`:
+    /// they are good.
+    func fault(in secrets: FormSecrets) -> String?
 
     /// The request of one attempt; a secret that the service wants in a header or in the address is put in here.
     func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest
@@ -18,7 +25,11 @@ extension HTTPForm {
     /// The HTTP sender.
     package var carrier: FormCarrier { .http(self) }
 
+    package var destination: String { reach.url.text }
+
     package static var signature: HTTPSignature { .none }
+
+    package func fault(in secrets: FormSecrets) -> String? { nil }
 
     package func judge(_ answer: HTTPAnswer) -> DeliveryError? { answer.failure(by: .http) }
 }
@@ -86,11 +97,12 @@ package struct HTTPAnswer: Hashable, Sendable {
 
     /// What it means by `table`; `nil` for 2xx, which is success.
     ///
-    /// `detail` replaces the sentence that names the status.
+    /// `detail` follows the sentence that names the status.
     package func failure(by table: FailureTable<Int>, detail: String? = nil) -> DeliveryError? {
         if (200...299).contains(status) { return nil }
+        let said = detail.map { ": \($0)" } ?? ""
         return table.judge(
-            status, asked: retryAfter, detail: detail ?? "\(receiver) answered \(status)", status: status)
+            status, asked: retryAfter, detail: "\(receiver) answered \(status)\(said)", status: status)
     }
 }
 

@@ -27,22 +27,50 @@ package struct WebhookForm: HTTPForm {
 
     package init(_ values: FormValues) throws(FormError) {
         reach = try HTTPReach(to: try values.address("url"), values)
+        guard let service = Self.service(of: reach.url.host, in: Self.services), let form = service.form
+        else {
+            return
+        }
+        throw .unfit("url", "\(service.name) does not accept the JSON of kind: webhook; write \(form)")
     }
 
-    /// Chat services answer the JSON of this form with an error.
+    /// Some services have no form, and answer the JSON of this one with an error.
     package var doubt: (message: String, hint: String)? {
-        let host = "." + reach.url.host
-        guard let service = Self.services.first(where: { host.hasSuffix("." + $0.host) }) else { return nil }
+        guard let service = Self.service(of: reach.url.host, in: Self.services) else { return nil }
         return (
             "\(service.name) does not accept the JSON of kind: webhook, so nothing will appear there",
             "post to a receiver of your own that passes it on"
         )
     }
 
-    private static let services: [(host: String, name: String)] = [
-        ("hooks.slack.com", "Slack"), ("discord.com", "Discord"), ("discordapp.com", "Discord"),
-        ("webhook.office.com", "Microsoft Teams"), ("chat.googleapis.com", "Google Chat"),
-        ("api.telegram.org", "Telegram"), ("ntfy.sh", "ntfy"),
+    /// A service, and how to write its form.
+    private typealias Service = (host: String, name: String, form: String?)
+
+    private static func service(of host: String, in services: [Service]) -> Service? {
+        services.first { ".\(host)".hasSuffix(".\($0.host)") }
+    }
+
+    private static let services: [Service] = [
+        (
+            "hooks.slack.com", "Slack",
+            "kind: slack, webhook: { file: /path }, and this address into that file"
+        ),
+        (
+            "discord.com", "Discord",
+            "kind: discord, webhook: { file: /path }, and this address into that file"
+        ),
+        (
+            "discordapp.com", "Discord",
+            "kind: discord, webhook: { file: /path }, and this address into that file"
+        ),
+        (
+            "webhook.office.com", "Microsoft Teams",
+            "kind: teams, url: with the host alone, webhook: { file: /path }, and this address into that file"
+        ),
+        ("api.telegram.org", "Telegram", "kind: telegram, chat: NUMBER, token: { file: /path }"),
+        ("ntfy.sh", "ntfy", "kind: ntfy"),
+        ("events.pagerduty.com", "PagerDuty", "kind: pagerduty, key: { file: /path }"),
+        ("chat.googleapis.com", "Google Chat", nil),
     ]
 
     package func render(_ bulletin: Bulletin) -> [UInt8] {

@@ -13,6 +13,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var title: String
     /// Lines separated by `\n`; may be empty.
     package var body: String
+    /// How the body is marked up; nil: not at all.
+    package var markup: NoticeMarkup?
     /// The highest urgency of what is unread.
     package var urgency: Urgency
     /// The same for every version of the item, to replace by tag where ids are lost.
@@ -64,6 +66,14 @@ package struct Notice: Hashable, Codable, Sendable {
         self.expireAfter = expireAfter
         self.reason = reason
     }
+}
+
+/// How a body is marked up; see `Markdown`.
+package enum NoticeMarkup: String, Hashable, Codable, Sendable {
+    /// It is one text of Markdown.
+    case markdown
+    /// Each line is one.
+    case markdownLines
 }
 
 /// A button of a notice.

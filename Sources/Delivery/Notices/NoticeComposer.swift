@@ -45,6 +45,9 @@ package enum NoticeComposer {
 // Threads.
 
 extension NoticeComposer {
+    /// Whose messages are scripts' own words, and no Markdown.
+    private static let belfry = "belfry"
+
     private static func speak(of last: [Message], count: Int, to notice: inout Notice) {
         var name = Preview.cut(notice.bot, to: 60)
         if case .thread(_, let thread) = notice.item, thread != "main" {
@@ -53,10 +56,12 @@ extension NoticeComposer {
         if count == 1, let message = last.last {
             notice.title = message.title.map { title(of: name, $0) } ?? name
             notice.body = message.text
+            notice.markup = notice.bot == belfry ? nil : .markdown
         } else {
             notice.title = "\(name) · \(count) new"
             let more = count > last.count ? ["\(count - last.count) earlier"] : []
             notice.body = (more + last.map(line)).joined(separator: "\n")
+            notice.markup = notice.bot == belfry ? nil : .markdownLines
         }
         notice.actions = [NoticeAction(key: NoticeAction.defaultKey, label: "Mark as read")]
         guard let look = last.last?.appearance else { return }
@@ -68,7 +73,7 @@ extension NoticeComposer {
 
     /// Whoever sets a title still says who speaks; Belfry's own word needs no such introduction.
     private static func title(of name: String, _ title: String) -> String {
-        name == "belfry" ? title : "\(name): \(title)"
+        name == belfry ? title : "\(name): \(title)"
     }
 
     private static func line(_ message: Message) -> String {
@@ -113,7 +118,9 @@ extension NoticeComposer {
             let line = [position(report), fact.outlook].compactMap(\.self).filter { !$0.isEmpty }
             return (line.isEmpty ? [] : [line.joined(separator: " · ")]) + past
         case .recovered:
-            let outage = report.outage.flatMap { $0 < .seconds(1) ? nil : " (\($0.words))" } ?? ""
+            let long = report.outage.flatMap { $0 < .seconds(1) ? nil : $0.words }
+            guard report.failures > 0 else { return long.map { ["after \($0)"] } ?? [] }
+            let outage = long.map { " (\($0))" } ?? ""
             return ["after \(report.failures) failure\(report.failures == 1 ? "" : "s")\(outage)"]
         case .completed:
             let parts = [fact.took.map { "in \($0.words)" }, fact.text]
@@ -127,11 +134,10 @@ extension NoticeComposer {
         }
     }
 
-    /// How far a run is, and what it says: `50% · packing: file 6 of 12`; without either, that it runs, and for how long it
+    /// How far a run is, and what it says: `50% · packing file 6 of 12`; without either, that it runs, and for how long it
     /// had when that was shown: `running for 8 s`.
     private static func position(_ report: JobReport) -> String {
-        let said = [report.fact.phase, report.fact.text].compactMap(\.self).filter { !$0.isEmpty }
-            .joined(separator: ": ")
+        let said = LiveState.saying(phase: report.fact.phase ?? "", message: report.fact.text ?? "")
         let parts = [report.news == .blocked ? nil : percent(report).map { "\($0)%" }, said]
         let text = parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " · ")
         guard text.isEmpty, report.news != .blocked else { return text }
@@ -162,6 +168,16 @@ extension JobFact {
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
+    /// What a shell means by an exit code, where the run itself left no words; nil: nothing.
+    private func shellWords(for code: Int) -> String? {
+        guard text?.isEmpty ?? true else { return nil }
+        switch code {
+        case 126: return "command not executable (exit code 126)"
+        case 127: return "command not found (exit code 127)"
+        default: return nil
+        }
+    }
+
     private var ending: String? {
         let after = took.flatMap { $0 < .seconds(1) ? nil : " after \($0.words)" } ?? ""
         switch (state, reason) {
@@ -173,7 +189,7 @@ extension JobFact {
         case (_, .notFound), (_, .notExecutable), (_, .badDirectory), (_, .badUser), (_, .spawnFailed):
             return text?.isEmpty ?? true ? reason?.words : nil
         case (.failed, .exitCode), (.failed, nil):
-            return exitCode.map { "exit code \($0)\(after)" } ?? reason?.words
+            return exitCode.map { (shellWords(for: $0) ?? "exit code \($0)") + after } ?? reason?.words
         default: return reason?.words
         }
     }

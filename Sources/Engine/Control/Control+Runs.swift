@@ -55,6 +55,7 @@ extension Control {
     /// Makes a new run of the same job as one that has ended.
     package func retry(_ run: RunRecord) async throws(EngineError) -> RunRecord {
         guard run.state.isEnded else { throw .notEnded(run: run.name) }
+        guard run.kind != .reply else { throw .answered(run: run.name, bot: run.bot) }
         guard run.spec == nil else {
             throw .notRepeatable(run: run.name)
         }

@@ -103,6 +103,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchEntry(String)
     case noSuchChannel(String)
     case noSuchBot(String)
+    /// The bot only speaks for its jobs: nobody would answer.
+    case silentBot(String)
     /// The short id is that of several things; each is named by its id and what it is.
     case ambiguousID(String, candidates: [String])
     /// Nothing that could ring has this name.
@@ -117,6 +119,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case notEnded(run: String)
     /// The run was a wrapped command, whose environment and terminal are not kept.
     case notRepeatable(run: String)
+    /// The run answered what people said to a bot.
+    case answered(run: String, bot: String)
     /// The entry is in a state that does not allow it; the channel is named when trying that one helps.
     case notAllowed(entry: String, state: String, channel: String? = nil)
     /// The entry waits for a channel that is not in the configuration.

@@ -92,10 +92,10 @@ package struct BotProfile: Hashable, Sendable {
     }
 
     /// What answers its prompts; `command` where it only speaks for its jobs.
-    package var kind: String { contact?.backend?.dialect.rawValue ?? "command" }
+    package var kind: String { contact?.backend?.dialect.rawValue ?? contact?.program?.kind ?? "command" }
 
     /// The model it is; nil: it has no provider.
-    package var model: String? { contact?.backend?.model }
+    package var model: String? { contact?.backend?.model ?? contact?.program?.model }
 
     /// Whether they differ at most in their place in the file.
     package func isSame(as other: BotProfile) -> Bool {

@@ -72,7 +72,9 @@ extension JobFact {
             run: run.ordinal, state: state, reason: reason, exitCode: run.exitCode, signal: run.signal,
             progress: last?.progress, phase: last?.phase, text: message ?? last?.message, at: event.at)
         (took, limit, next) = (circumstances.took, circumstances.limit, circumstances.next)
-        if state == .completed, let start = run.startedAt { took = max(.zero, event.at - start) }
+        guard state == .completed else { return }
+        text = text.flatMap(ProgressTitle.result)
+        if let start = run.startedAt { took = max(.zero, event.at - start) }
     }
 
     /// Where a run is right now.
@@ -96,8 +98,9 @@ extension RoutineRun {
     init(_ run: RunRecord, _ spec: JobSpec?) {
         let isAsked =
             switch run.kind {
-            case .manual, .exec, .reply: true
-            case .scheduled, .hook: false
+            case .manual, .exec: true
+            // What it says is the news.
+            case .scheduled, .hook, .reply: false
             }
         let lasted = run.startedAt.flatMap { start in run.endedAt.map { max(.zero, $0 - start) } }
         self.init(

@@ -23,7 +23,8 @@ extension ItemTurn {
         case .channelFailing(let channel): takeChannelNews(.failing, of: channel, record)
         case .channelDisabled(let channel): takeChannelNews(.disabled, of: channel, record)
         case .channelRestored(let channel): takeChannelNews(.restored, of: channel, record)
-        case .configReloaded: dispatch(record)
+        case .configReloaded(let reload):
+            dispatch(record, words: (reload.sentence, .configuration))
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
         case .botStatus(let status): takeStatus(status, record)
         case .botBudget(let budget): takeBudget(budget, record)
@@ -92,27 +93,32 @@ extension ItemTurn {
         guard let id = record.event.fact.columns.run, let run = input.runs[id] else { return }
         let matter = Matter(record.event, of: run, as: run.spec ?? input.specs[id])
         let judged = verdicts.count
-        let shown = dispatch(record, matter) {
-            $0.object("run", WireRun(run, live: $0.forecast(of: run), at: $0.now))
+        let spec = run.spec ?? input.specs[id]
+        var fact = JobFact(record.event, of: run)
+        fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
+        let shown = dispatch(record, matter) { turn in
+            (
+                turn.notice(of: fact, job: run.job, bot: run.bot, icon: spec?.icon),
+                turn.object("run", WireRun(run, live: turn.forecast(of: run), at: turn.now))
+            )
         }
         guard matter.wish != .never else { return }
         let sent = verdicts[judged...].filter { $0.action != .suppress }.map(\.channel)
         let now = now
         let only = matter.wish == .always || matter.wish?.names(matter.type) == true ? shown : nil
-        var fact = JobFact(record.event, of: run)
-        fact.urgency = (run.spec ?? input.specs[id])?.urgency ?? configuration.bot(run.bot).urgency
         let policies = policies(for: matter, JobNews(fact.state), only: only)
         let isListed = fact.state.isEnded && countStorm(fact, of: run, matter, by: record.seq)
-        var (wasFailingSince, informed) = (Moment?.none, Set<String>?.none)
+        var (wasFailingSince, informed, failures) = (Moment?.none, Set<String>?.none, 0)
         update(.job(run.job), bot: run.bot, by: record.seq) { item in
             item.only = only
             if fact.state.isEnded { item.isListed = isListed }
-            (wasFailingSince, informed) = (item.failingSince, item.informed)
+            (wasFailingSince, informed, failures) = (item.failingSince, item.informed, item.failures)
             return item.receive(fact, at: now, policies: policies, sentTo: sent + shown)
         }
         guard fact.state == .completed, let wasFailingSince else { return }
         let outage = max(.zero, fact.at - wasFailingSince)
-        let recovery = Fact.Recovery(Fact.Run(run), outage: outage, channels: informed?.sorted())
+        let recovery = Fact.Recovery(
+            Fact.Run(run), outage: outage, channels: informed?.sorted(), failures: failures)
         changes.append(.append(NewEvent(.runRecovered(recovery), at: now)))
     }
 
@@ -144,10 +150,16 @@ extension ItemTurn {
         guard let run = input.runs[recovery.run.id] else { return }
         // It follows the end of the run, and is none itself.
         var matter = Matter(record.event.fact)
-        matter.wish = (run.spec ?? input.specs[run.id])?.notify
-        _ = dispatch(record, matter) {
-            $0.object("run", WireRun(run, live: nil, at: $0.now))
-                + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? [])
+        let spec = run.spec ?? input.specs[run.id]
+        matter.wish = spec?.notify
+        var fact = JobFact(record.event, of: run)
+        fact.urgency = spec?.urgency ?? configuration.bot(run.bot).urgency
+        _ = dispatch(record, matter) { turn in
+            (
+                turn.notice(of: recovery, fact, job: run.job, bot: run.bot, icon: spec?.icon),
+                turn.object("run", WireRun(run, live: nil, at: turn.now))
+                    + (recovery.outageSeconds.map { [JSON.Member("outageSeconds", .int($0))] } ?? [])
+            )
         }
     }
 
@@ -158,12 +170,17 @@ extension ItemTurn {
         let spec = input.jobSpecs[slots.job]
         var matter = Matter(record.event.fact)
         matter.wish = spec?.notify
-        let shown = dispatch(record, matter) { $0.object("run", WireRun(slots, span, state: state)) }
-        guard matter.wish != .never else { return }
-        let only = matter.wish?.names(matter.type) == true ? shown : nil
         var fact = JobFact(
             run: nil, state: state, reason: slots.reason, slots: span.count, at: record.event.at)
         fact.urgency = configuration.bot(slots.bot).urgency
+        let shown = dispatch(record, matter) { turn in
+            (
+                turn.notice(of: fact, job: slots.job, bot: slots.bot, icon: spec?.icon),
+                turn.object("run", WireRun(slots, span, state: state))
+            )
+        }
+        guard matter.wish != .never else { return }
+        let only = matter.wish?.names(matter.type) == true ? shown : nil
         let (now, policies) = (now, policies(for: matter, JobNews(state), only: only))
         update(.job(slots.job), bot: slots.bot, by: record.seq) { item in
             item.only = only
@@ -179,8 +196,11 @@ extension ItemTurn {
         var matter = Matter(record.event.fact)
         matter.only = [name]
         let object = JSON.object(["name": .string(name), "kind": .string(channel.kind.rawValue)])
-        let shown = dispatch(record, matter) { _ in [JSON.Member("channel", object)] }
-        post("This is a test of the channel \"\(name)\".", in: .test(name), on: shown, by: record)
+        let text = "This is a test of the channel \"\(name)\"."
+        let shown = dispatch(record, matter) { turn in
+            (turn.notice(of: text, in: .test(name)), [JSON.Member("channel", object)])
+        }
+        post(text, in: .test(name), on: shown, by: record)
     }
 
     /// A channel's trouble is an event for webhooks, and something said by Belfry where items are shown.
@@ -188,9 +208,6 @@ extension ItemTurn {
         _ news: CircuitNews, of channel: Fact.Channel, _ record: EventRecord
     ) {
         let event = record.event
-        let shown = dispatch(record) {
-            [JSON.Member("channel", $0.channel(channel, after: news, at: event.at))]
-        }
         let why = channel.error ?? channel.reason?.rawValue ?? ""
         let text =
             if let item = channel.item {
@@ -199,6 +216,9 @@ extension ItemTurn {
                 news.words(
                     of: channel.name, why, reason: channel.reason, isLevel: levels.contains(channel.name))
             }
+        let shown = dispatch(record, words: (text, .channel(channel.name))) {
+            [JSON.Member("channel", $0.channel(channel, after: news, at: event.at))]
+        }
         post(text, in: .channel(channel.name), on: shown, by: record)
     }
 
@@ -219,11 +239,11 @@ extension ItemTurn {
 
     /// What keeps runs from beginning is an event for webhooks, and something said by Belfry where items are shown.
     private mutating func takeLedgerNews(_ record: EventRecord) {
-        let shown = dispatch(record)
         let text =
             record.event.type == .ledgerFull
             ? "The disk is full. No job starts before there is room; missed slots are then caught up."
             : "There is room on the disk again; jobs start as planned."
+        let shown = dispatch(record, words: (text, .ledger))
         // Also when it was full a moment ago: that there is room is what the reader waits for.
         post(text, in: .ledger, on: shown, by: record, ringAgainAfter: .zero)
     }
@@ -231,13 +251,17 @@ extension ItemTurn {
     /// That a bot can no longer be asked, or can be again, is an event for webhooks, and something said by Belfry where
     /// items are shown.
     private mutating func takeStatus(_ status: Fact.BotStatus, _ record: EventRecord) {
-        let shown = dispatch(record) { _ in [JSON.Member("bot", status.object(at: record.event.at))] }
+        let shown = dispatch(record, words: (status.notice, .bot(status.bot))) { _ in
+            [JSON.Member("bot", status.object(at: record.event.at))]
+        }
         post(status.notice, in: .bot(status.bot), on: shown, by: record)
     }
 
     /// The same of a budget.
     private mutating func takeBudget(_ budget: Fact.BotBudget, _ record: EventRecord) {
-        let shown = dispatch(record) { _ in [JSON.Member("bot", budget.object)] }
+        let shown = dispatch(record, words: (budget.notice, .bot(budget.bot))) { _ in
+            [JSON.Member("bot", budget.object)]
+        }
         // Also when it was near a moment ago: that it is used up is news.
         post(budget.notice, in: .bot(budget.bot), on: shown, by: record, ringAgainAfter: .zero)
     }
@@ -246,11 +270,10 @@ extension ItemTurn {
     private mutating func takeClockNews(
         _ back: Fact.ClockBack, _ record: EventRecord
     ) {
-        let shown = dispatch(record)
         let far = back.backSeconds.map { " by \(Duration.seconds($0).text)" } ?? ""
-        post(
-            "The clock went back\(far). Jobs follow it: times that come again run again.", in: .clock,
-            on: shown, by: record)
+        let text = "The clock went back\(far). Jobs follow it: times that come again run again."
+        let shown = dispatch(record, words: (text, .clock))
+        post(text, in: .clock, on: shown, by: record)
     }
 
     /// What the daemon left out at its start is missed by somebody.
@@ -263,15 +286,16 @@ extension ItemTurn {
                 "lastError": leftOut.message.map(JSON.string),
             ])
         }
-        let shown = dispatch(record) { _ in
+        let text = leftOut.message.map { "The \($0)." }
+        let shown = dispatch(record, words: (text ?? "", .configuration)) { _ in
             [
                 leftOut.job.map { JSON.Member("job", named($0)) },
                 leftOut.channel.map { JSON.Member("channel", named($0)) },
                 leftOut.job == nil ? leftOut.bot.map { JSON.Member("bot", named($0)) } : nil,
             ].compactMap(\.self)
         }
-        guard let message = leftOut.message else { return }
-        post("The \(message).", in: .configuration, on: shown, by: record)
+        guard let text else { return }
+        post(text, in: .configuration, on: shown, by: record)
     }
 
     /// Posts a message in a thread of Belfry's own that only these channels show.
@@ -290,24 +314,32 @@ extension ItemTurn {
         }
     }
 
-    /// The same of a matter that is nothing but the event.
+    /// The same of a matter that is nothing but the event, in Belfry's own words.
     @discardableResult
     private mutating func dispatch(
-        _ record: EventRecord, _ objects: (ItemTurn) -> [JSON.Member] = { _ in [] }
+        _ record: EventRecord, words: (text: String, thread: OwnThread),
+        _ objects: (ItemTurn) -> [JSON.Member] = { _ in [] }
     ) -> [String] {
-        dispatch(record, Matter(record.event.fact), objects)
+        dispatch(record, Matter(record.event.fact)) {
+            ($0.notice(of: words.text, in: words.thread), objects($0))
+        }
     }
 
     /// Makes an outbox entry of the event for each channel that is sent it, and records what was decided.
     ///
-    /// The `objects` that it is about are made where an entry holds them.
+    /// The notice, and the objects that it is about, are made where an entry holds them.
     ///
     /// - Returns: the channels that edit in place and hear of it: what their items show of it is decided then.
     private mutating func dispatch(
-        _ record: EventRecord, _ matter: Matter, _ objects: (ItemTurn) -> [JSON.Member]
+        _ record: EventRecord, _ matter: Matter,
+        _ contents: (ItemTurn) -> (notice: Notice, objects: [JSON.Member])
     ) -> [String] {
         var shown: [String] = []
         var bulletin: Bulletin?
+        func make(_ turn: ItemTurn) -> Bulletin {
+            let (notice, objects) = contents(turn)
+            return Bulletin(matter, at: record.event.at, notice: notice, objects: objects)
+        }
         for verdict in tools.dispatcher.dispatch(matter, by: rules, at: now) {
             let isLevel = levels.contains(verdict.channel)
             switch verdict.action {
@@ -316,11 +348,11 @@ extension ItemTurn {
                 continue
             case .hold where isLevel: shown.append(verdict.channel)
             case .send(let dispatch):
-                let made = bulletin ?? Bulletin(matter, at: record.event.at, objects: objects(self))
+                let made = bulletin ?? make(self)
                 bulletin = made
                 insert(dispatch, record, to: verdict.channel, made)
             case .hold(let dispatch, let until, _):
-                let made = bulletin ?? Bulletin(matter, at: record.event.at, objects: objects(self))
+                let made = bulletin ?? make(self)
                 bulletin = made
                 insert(dispatch, record, to: verdict.channel, heldUntil: until, made)
             case .suppress: break

@@ -247,7 +247,7 @@ struct ItemTurn {
         heldUntil until: Moment? = nil
     ) {
         let bulletin = Bulletin(
-            Matter(snapshot, only: nil), at: snapshot.at,
+            Matter(snapshot, only: nil), at: snapshot.at, notice: notice(of: snapshot),
             objects: object("item", WireItem(snapshot, pinned: pinned(of: snapshot))))
         guard let body = configuration.render(bulletin, for: channel) else { return }
         changes.append(

@@ -257,6 +257,9 @@ extension KeptItem {
     /// Since when the job has been failing; nil: it is well, or this is no job.
     var failingSince: Moment? { if case .job(let job) = decider { job.failingSince } else { nil } }
 
+    /// How often in a row the job has failed; 0: it is well, or this is no job.
+    var failures: Int { if case .job(let job) = decider { job.failures } else { 0 } }
+
     /// Whether it keeps a run back that has only just started.
     var isEarly: Bool {
         guard case .job(let job) = decider else { return false }

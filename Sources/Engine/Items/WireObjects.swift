@@ -83,6 +83,10 @@ extension WireMessage {
         read = record.read
         pinned = record.pinned
         run = record.run
+        replyTo = record.replyTo
+        sender = record.sender
+        if !record.reactions.isEmpty { reactions = record.reactions }
+        attachments = record.attachment.map { [WireAttachment(name: $0.name, bytes: $0.bytes)] }
     }
 
     /// A message of which no more is known.

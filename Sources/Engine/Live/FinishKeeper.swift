@@ -30,7 +30,12 @@ package actor FinishKeeper: Keeper {
         let (due, next) = await board.learners()
         for (job, runs) in due {
             let profiles = try await ledger.profiles(of: job, limit: FinishEstimator.runsKept)
-            await board.teach(FinishEstimator(history: profiles), to: runs)
+            var estimator = FinishEstimator(history: profiles)
+            // What people expect counts only until enough is known.
+            if estimator.usual == nil, let usually = try await ledger.job(named: job)?.spec.usually {
+                estimator = FinishEstimator(history: profiles, usually: usually)
+            }
+            await board.teach(estimator, to: runs)
         }
         let clock = loop.clock
         return .earliest(next.map { clock.now + max(.zero, $0 - clock.sinceBoot) })

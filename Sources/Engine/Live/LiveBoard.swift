@@ -40,6 +40,9 @@ package actor LiveBoard: Keeper {
             if hidden?.isEmpty != true {
                 report.phase = report.phase.flatMap { hidden?.clean($0) }
                 report.message = report.message.flatMap { hidden?.clean($0) }
+                // Part of a name is no name: such a report is dropped.
+                let path = (report.part?.path).flatMap { hidden?.clean($0) }
+                report.part = path == report.part?.path ? report.part : nil
             }
             return tracker.receive(report, from: source, at: now)
         }
@@ -185,6 +188,14 @@ package actor LiveBoard: Keeper {
         }
     }
 
+    /// Shows that the work of a run has ended well and is being checked.
+    ///
+    /// Returns its state, which the ledger has to know before the check begins.
+    func finishWork(_ work: LiveState.WorkEnd, of run: String, at now: Moment) -> LiveState? {
+        _ = update(run) { [$0.tracker.note(workEnd: work, at: now)] }
+        return lines[run]?.tracker.live
+    }
+
     /// The last state of a run whose end is about to be committed.
     ///
     /// From here on reports do not change it. Watchers see it once ``end(_:)`` confirms the commit.
@@ -210,6 +221,7 @@ package actor LiveBoard: Keeper {
         let end = elapsed.flatMap { elapsed in start.map { $0 + elapsed } } ?? max(now, start ?? now)
         _ = tracker.became(state, reason: reason, at: end)
         var last = tracker.live
+        last.workEnd = nil
         if let text { last.message = CleanText.line(text, limit: 300) }
         line.last = last
         return Conclusion(live: last, profile: tracker.profile)

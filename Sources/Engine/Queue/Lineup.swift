@@ -15,12 +15,14 @@ struct Lineup {
         var bot: String
         var job: String
         var isForced: Bool
+        var isReply: Bool
 
         init(of run: Waiting) {
             priority = run.priority
             bot = run.bot
             job = run.job
             isForced = run.isForced
+            isReply = run.isReply
         }
     }
 
@@ -28,7 +30,20 @@ struct Lineup {
     private struct Round {
         var bots = Fifo<String>()
         /// A bot has lines exactly while it is among ``bots``.
-        var lines: [String: Fifo<Line>] = [:]
+        var lines: [String: BotLines] = [:]
+    }
+
+    /// The lines of one bot.
+    private struct BotLines {
+        private var jobs = Fifo<Line>()
+        /// What answers people comes after the jobs: it can wait, and what comes meanwhile is answered with it.
+        private var replies = Fifo<Line>()
+
+        mutating func append(_ line: Line) {
+            if line.isReply { replies.append(line) } else { jobs.append(line) }
+        }
+
+        mutating func popFirst() -> Line? { jobs.popFirst() ?? replies.popFirst() }
     }
 
     private var waiting: [String: Waiting] = [:]
@@ -111,7 +126,7 @@ struct Lineup {
         if rounds[line.priority]?.lines[line.bot] == nil {
             rounds[line.priority, default: Round()].bots.append(line.bot)
         }
-        rounds[line.priority, default: Round()].lines[line.bot, default: Fifo()].append(line)
+        rounds[line.priority, default: Round()].lines[line.bot, default: BotLines()].append(line)
     }
 }
 

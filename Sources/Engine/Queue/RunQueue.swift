@@ -91,6 +91,8 @@ struct Waiting: Hashable {
     /// Higher ones first.
     let priority: Int
     let isForced: Bool
+    /// Whether it answers people: then it comes after all else that its bot has to do.
+    let isReply: Bool
     /// Who performs it.
     let performer: PerformerKind
     /// What it must find open.
@@ -112,6 +114,7 @@ struct Waiting: Hashable {
         job = run.job
         bot = run.bot
         priority = spec?.priority ?? 0
+        isReply = spec?.thread != nil
         isForced = run.isForced
         let narrow = spec?.gates(isForced: run.isForced) ?? []
         gates = narrow + [Gate(name: .performer(performer), width: .max)]

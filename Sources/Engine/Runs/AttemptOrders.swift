@@ -52,7 +52,11 @@ struct AttemptOrders {
     }
 
     /// The order of the run's attempt, whose environment has these values beside those of the spec.
-    func order(_ run: RunRecord, _ spec: JobSpec, secrets: [String: String]) -> AttemptOrder {
+    ///
+    /// Of a run that answers people `reply` is what its bot is asked.
+    func order(
+        _ run: RunRecord, _ spec: JobSpec, secrets: [String: String], reply: ReplyPrompt? = nil
+    ) -> AttemptOrder {
         var spec = spec
         spec.environment.merge(secrets) { $1 }
         let work: ProcessOrder.Work
@@ -60,19 +64,47 @@ struct AttemptOrders {
         case .command(let words): work = .command(words)
         case .shell(let text): work = .shell(text)
         case .prompt(let text):
-            return .prompt(
-                PromptOrder(
-                    key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot, text: text,
-                    timeout: spec.timeout, output: places.output(of: run)))
+            var order = PromptOrder(
+                key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
+                earlier: reply?.earlier ?? [], text: reply?.text ?? text, timeout: spec.timeout,
+                output: places.output(of: run))
+            order.program = processOrder(run, spec, .command([]))
+            return .prompt(order)
+        case .url(let request):
+            return .url(URLOrder(run, request, secrets: secrets, timeout: spec.timeout, places))
         }
-        guard let loan = loans[run.cause] else {
-            var order = ProcessOrder(run, spec, work, places)
-            let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
-            if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
-            return .process(order)
-        }
+        guard let loan = loans[run.cause] else { return .process(processOrder(run, spec, work)) }
         spec.environment = loan.environment
         return .process(loan.applied(to: ProcessOrder(run, spec, work, places)))
+    }
+
+    /// The order of a process that nobody lent anything, and that ends what earlier attempts left where it should.
+    private func processOrder(_ run: RunRecord, _ spec: JobSpec, _ work: ProcessOrder.Work) -> ProcessOrder {
+        var order = ProcessOrder(run, spec, work, places)
+        let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
+        if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
+        return order
+    }
+}
+
+extension AttemptOrders {
+    /// The order of the program that checks a run: as its job's own programs, with what was printed as its input.
+    func check(
+        _ run: RunRecord, _ spec: JobSpec, _ command: [String], within limit: Duration,
+        secrets: [String: String], input: [UInt8]
+    ) -> ProcessOrder {
+        var spec = spec
+        // Those of a request are headers.
+        if spec.request == nil { spec.environment.merge(secrets) { $1 } }
+        var order = ProcessOrder(run, spec, .command(command), places)
+        order.key = order.key.check
+        order.timeout = limit
+        order.output = ProcessOrder.Output(
+            path: places.checkOutput(of: run.id, job: run.job, attempt: run.attempt), headBytes: 1 << 16,
+            tailBytes: 0)
+        order.isOutputWatched = false
+        (order.pty, order.stdin) = (nil, .text(input))
+        return order
     }
 }
 
@@ -105,6 +137,20 @@ package struct ExecLoan: Hashable, Sendable {
         order.pty = terminal
         if terminal != nil { order.stdin = .pty }
         return order
+    }
+}
+
+extension URLOrder {
+    /// What a performer must know to send a run's request.
+    init(
+        _ run: RunRecord, _ request: URLAction, secrets: [String: String], timeout: Duration?,
+        _ places: RunPlaces
+    ) {
+        self.init(
+            key: RunKey(run: run.id, attempt: run.attempt), url: request.url,
+            method: request.effectiveMethod, headers: request.headers.merging(secrets) { $1 },
+            body: request.body.map { Array($0.utf8) }, expected: request.expectedStatuses,
+            allow: request.allow ?? [], timeout: timeout, output: places.output(of: run))
     }
 }
 
@@ -191,6 +237,11 @@ package struct RunPlaces: Hashable, Sendable {
     /// A job's name is one of a file, too, and a run's id is a UUID, so the path is safe.
     package func output(of run: String, job: String, attempt: Int) -> String {
         "\(outputFolder)/\(job)/\(run).\(attempt).log"
+    }
+
+    /// Where the output of the program begins that checks an attempt.
+    package func checkOutput(of run: String, job: String, attempt: Int) -> String {
+        "\(outputFolder)/\(job)/\(run).\(attempt).ensure.log"
     }
 
     /// The output of the attempt that the run is at.

@@ -17,6 +17,9 @@ package struct PerformerKind: Hashable, Sendable {
 
     /// Asks bots, within the daemon.
     package static let bots = PerformerKind("bots")
+
+    /// Calls web addresses, within the daemon.
+    package static let urls = PerformerKind("urls")
 }
 
 extension JobSpec {
@@ -25,6 +28,7 @@ extension JobSpec {
         switch action {
         case .command, .shell: .warden
         case .prompt: .bots
+        case .url: .urls
         }
     }
 }
@@ -65,6 +69,11 @@ struct Performers {
 
     /// Who performs what this spec describes; the warden where the spec is not known.
     func kind(of spec: JobSpec?) -> PerformerKind { spec.map(choose) ?? .warden }
+
+    /// Who performs an attempt that an earlier daemon ordered: who knows of it, else as ``kind(of:)``.
+    func kind(adopting key: RunKey, of spec: JobSpec?) -> PerformerKind {
+        byKind.first { $0.value.performer.holds(key) }?.key ?? kind(of: spec)
+    }
 
     /// When, since boot, there is something to do for one of them though nothing happens.
     var nextCheck: Duration? { all.compactMap(\.nextCheck).min() }

@@ -22,11 +22,20 @@ struct RunDecider {
     /// The run is about to be started, and is ours from now on.
     ///
     /// Written before the order is sent, so that a crash between the two shows.
-    func claim(_ run: RunRecord) -> RunStep {
+    ///
+    /// One that answers people is given what they said, up to a row of `reply`.
+    func claim(_ run: RunRecord, _ reply: ReplyPrompt? = nil) -> RunStep {
         var move = RunMove(run, from: [.queued], to: .starting)
         move.nextToken = run.token + 1
         move.process = ProcessMark(pid: 0, startTime: 0, boot: boot)
-        return RunStep(run: run, move: move, effects: [.start])
+        var step = RunStep(run: run, move: move, effects: [.start])
+        if let reply, let thread = run.spec?.thread {
+            step.talk = [
+                .giveMessages(
+                    bot: run.bot, thread: thread, run: run.id, through: reply.through, at: reply.at)
+            ]
+        }
+        return step
     }
 
     /// A run that somebody else started, an earlier daemon as a rule, is ours from now on.
@@ -53,8 +62,13 @@ struct RunDecider {
         var move = RunMove(run, from: [.scheduled, .queued], to: outcome.state, reason: outcome.reason)
         move.endedAt = now
         let fact = outcome.fact(of: Fact.Run(run), message: message)
-        return RunStep(
+        var step = RunStep(
             run: run, move: move, events: [NewEvent(fact, at: now)], effects: [.end(outcome)])
+        // It was to answer all that was said: nothing of it asks for another run, and it comes with what is said next.
+        if let thread = run.spec?.thread {
+            step.talk = [.giveMessages(bot: run.bot, thread: thread, run: run.id, through: .max, at: now)]
+        }
+        return step
     }
 
     // MARK: What the performer reports
@@ -100,6 +114,7 @@ struct RunDecider {
     ) -> RunStep {
         var outcome = RunOutcome(record)
         if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
+        if ReplyRun.hasExpired(run, record.fault, at: record.end) { outcome.reason = .expired }
         var step = end(
             run, outcome, at: record.end, record: record, outlook: outlook, clockChange: clockChange)
         step.effects.append(.acknowledge(record.key))
@@ -139,6 +154,12 @@ struct RunDecider {
         return step
     }
 
+    /// Its work has ended well, and a program is to check it.
+    func checking(_ run: RunRecord, _ live: LiveState?) -> RunStep {
+        let move = RunMove(run, from: Self.alive, to: run.state, reason: run.reason)
+        return RunStep(run: run, move: move, live: live, effects: [.check])
+    }
+
     // MARK: The end of an attempt
 
     private func end(
@@ -164,19 +185,27 @@ struct RunDecider {
             let output = record.flatMap { outcome.state == .completed ? nil : LastOutput($0, outlook) }
             move.outputTail = output?.tail
             let fact = outcome.fact(
-                of: Fact.Run(run), message: message ?? record?.fault?.text ?? output?.cause,
+                of: Fact.Run(run), message: message ?? record?.fault?.shown(outlook) ?? output?.cause,
                 circumstances: outcome.circumstances(record, outlook))
             events.append(NewEvent(fact, at: now))
         }
-        let post = outcome.state == .completed ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
+        // Of a reply that a person saw come, what there is of it is kept.
+        let isCut = next == nil && run.spec?.thread != nil && record?.partialReply != nil
+        let isPosted = outcome.state == .completed || isCut
+        let post = isPosted ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
         if let post { events.append(NewEvent(.messagePosted(post.fact), at: now)) }
         if let usage = record?.usage { move.usage = run.usage.map { $0 + usage } ?? usage }
         let reply = record.flatMap {
             outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
         }
-        return RunStep(
+        var step = RunStep(
             run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
+        // What was not answered stays unanswered: it comes again with the next message.
+        if let thread = run.spec?.thread, outcome.state == .completed || post != nil {
+            step.talk = [.answerMessages(bot: run.bot, thread: thread)]
+        }
+        return step
     }
 
     /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or
@@ -278,6 +307,8 @@ struct RunStep: Sendable {
         case ask(RunKey)
         /// The order may be sent: `starting` is in the ledger.
         case start
+        /// The program that checks its work may be started: that this has ended is in the ledger.
+        case check
         /// It waits, for its turn or for the moment of another attempt.
         case wait
         case end(RunOutcome)
@@ -293,6 +324,8 @@ struct RunStep: Sendable {
     var reply: BotReply?
     /// What its job's bot says by it.
     var post: MessageRecord?
+    /// How far the conversation is after it, of a run that answers people.
+    var talk: [Change] = []
     /// Its live state, where the step decides it.
     var live: LiveState?
     var events: [NewEvent] = []
@@ -304,6 +337,7 @@ struct RunStep: Sendable {
         if let attempt { changes.append(.putAttempt(attempt)) }
         if let reply { changes.append(.recordReply(reply)) }
         if let post { changes.append(.insertMessage(post)) }
+        changes += talk
         if let live { changes.append(.saveLive(run: run.id, live)) }
         for event in events { changes.append(.append(event)) }
         return changes
@@ -328,7 +362,7 @@ struct RunStep: Sendable {
             begun.run == ended.run, begun.n == ended.n
         else { return nil }
         return RunStep(
-            run: run, move: move.followed(by: next.move), attempt: ended, reply: next.reply,
-            post: next.post, live: next.live, events: events + next.events, effects: next.effects)
+            run: run, move: move.followed(by: next.move), attempt: ended, reply: next.reply, post: next.post,
+            talk: talk + next.talk, live: next.live, events: events + next.events, effects: next.effects)
     }
 }

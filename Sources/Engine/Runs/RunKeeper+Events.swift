@@ -12,6 +12,14 @@ extension RunKeeper {
     ) async {
         let now = clock.now
         switch event {
+        // Checks are no attempts: of them only the end counts.
+        case .started(let key, _, _) where key.checked != nil: break
+        case .refused(let key, let refusal, let text) where key.checked != nil:
+            guard let attempt = key.checked else { return }
+            await checked(attempt, .refused(refusal, text: text), by: key, into: &steps)
+        case .ended(let record) where record.key.checked != nil:
+            guard let attempt = record.key.checked else { return }
+            await checked(attempt, .ended(record), by: record.key, into: &steps)
         case .started(let key, let process, let moment):
             await started(key, process, at: moment, from: link, into: &steps)
         case .refused(let key, let refusal, let text):
@@ -41,6 +49,7 @@ extension RunKeeper {
         case .inputTaken: break  // The keeper sends no input.
         case .caughtUp:
             for question in runs.active.questions(for: link.kind) { link.send(question) }
+            if link.kind == .warden { repeatChecks() }
         case .disconnected: link.disconnected()
         }
     }
@@ -94,7 +103,15 @@ extension RunKeeper {
 
     /// The attempt of a run has ended; while the ledger can't be read, nobody knows whether another one follows, and it
     /// is decided later.
-    private func end(_ run: RunRecord, _ end: AttemptEnd, into steps: inout [RunStep]) async {
+    func end(
+        _ run: RunRecord, _ reported: AttemptEnd, isEnsured: Bool = false, into steps: inout [RunStep]
+    ) async {
+        var end = reported
+        if case .vanished = end, let record = checkedWork(of: run) { end = .ended(record) }
+        if !isEnsured, case .ended(let record) = end, end.isSuccess {
+            guard let ensured = await ensured(run, record, into: &steps) else { return }
+            end = .ended(ensured)
+        }
         var outlook = Outlook()
         do throws(LedgerError) {
             if end.isSuccess {
@@ -109,9 +126,7 @@ extension RunKeeper {
                 "the rules of a run can't be read",
                 metadata: ["run.id": "\(run.name)", "reason": "\(detail)"])
         } catch {
-            unrecorded.add(end, of: RunKey(run: run.id, attempt: run.attempt))
-            runs.active[run.id]?.isUndecided = true
-            return unrecorded.note(error)
+            return owe(end, of: run, because: error)
         }
         outlook.hidden = runs.active[run.id]?.secrets?.hidden
         let now = clock.now
@@ -125,12 +140,35 @@ extension RunKeeper {
             let step = decider.vanished(
                 run, survivesTheDaemon: survives ?? true, outlook: outlook, at: now)
             steps.append(await closing(step))
-        case .ended(let record):
+        case .ended(var record):
+            if let text = record.fault?.text {
+                record.fault?.text = outlook.hidden?.hide(in: text) ?? HiddenTexts.reason
+            }
             if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
             let step = decider.ended(
                 run, record, outlook: outlook, clockChange: clockChange(since: run.id))
-            append(await closing(step, after: record.elapsed, saying: record.fault?.text), to: &steps)
+            append(
+                await closing(step, after: record.elapsed, saying: record.fault?.shown(outlook)), to: &steps)
         }
+    }
+
+    /// Decides the end of an attempt later: the ledger can't be read.
+    func owe(_ end: AttemptEnd, of run: RunRecord, because error: LedgerError) {
+        unrecorded.add(end, of: RunKey(run: run.id, attempt: run.attempt))
+        runs.active[run.id]?.isUndecided = true
+        unrecorded.note(error)
+    }
+
+    /// The end of work that an earlier daemon was checking when it ended, of a performer that ended with it; nil: there
+    /// is none.
+    private func checkedWork(of run: RunRecord) -> ExitRecord? {
+        guard let entry = runs.active[run.id], !performers[entry.performer].performer.survivesTheDaemon,
+            let live = run.live, live.attempt == run.attempt, let work = live.workEnd
+        else { return nil }
+        var record = ExitRecord(run, resuming: work)
+        // What a bot replies is its output.
+        if entry.performer == .bots { record.reply = String(decoding: output(of: run), as: UTF8.self) }
+        return record
     }
 
     /// The beginning of what the run's attempt printed; nothing where that can't be read.

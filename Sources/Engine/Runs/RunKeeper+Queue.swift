@@ -1,5 +1,6 @@
 import Ledger
 import Logging
+import Performing
 import Timeline
 import Tracking
 
@@ -73,8 +74,8 @@ extension RunKeeper {
     func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
         let step = decider.adopt(run)
         let spec = try await specs.spec(of: run)
-        let (performer, places) = (performers.kind(of: spec), Waiting(run, spec).places)
-        runs.adopt(step.after, by: performer, places: places)
+        let performer = performers.kind(adopting: RunKey(run: run.id, attempt: run.attempt), of: spec)
+        runs.adopt(step.after, by: performer, places: Waiting(run, spec).places)
         steps.append(step)
         await board.enter(
             task(of: run), attempt: run.attempt, state: run.state, saved: run.live,
@@ -115,25 +116,36 @@ extension RunKeeper {
         do throws(LedgerError) {
             let unseen = turns.map(\.id).filter { rows[$0] == nil }
             for run in unseen.isEmpty ? [] : try await ledger.runs(ids: unseen) { rows.keep(run) }
-            var plans: [(run: RunRecord, spec: JobSpec?, waiting: Waiting)] = []
+            var plans: [Plan] = []
             for waiting in turns {
                 guard let run = rows[waiting.id] else {
                     // Its row no longer exists: nobody else will release what it holds.
                     runs.queue.leave(waiting.id, waiting.places)
                     continue
                 }
-                plans.append((run, try await specs.spec(of: run), waiting))
+                var plan = Plan(run: run, spec: try await specs.spec(of: run), waiting: waiting)
+                if let thread = plan.spec?.thread {
+                    plan.reply = try await conversations.prompt(bot: run.bot, thread: thread, at: clock.now)
+                }
+                plans.append(plan)
             }
-            for plan in plans { await claim(plan.run, plan.spec, plan.waiting, into: &steps) }
+            for plan in plans { await claim(plan, into: &steps) }
         } catch {
             runs.queue.putBack(turns)
             unrecorded.note(error)
         }
     }
 
-    private func claim(
-        _ run: RunRecord, _ spec: JobSpec?, _ waiting: Waiting, into steps: inout [RunStep]
-    ) async {
+    /// A run whose turn it is, with all it takes to start it.
+    private struct Plan {
+        let run: RunRecord
+        let spec: JobSpec?
+        let waiting: Waiting
+        var reply: ReplyPrompt?
+    }
+
+    private func claim(_ plan: Plan, into steps: inout [RunStep]) async {
+        let (run, spec, waiting) = (plan.run, plan.spec, plan.waiting)
         guard run.state == .queued, run.endAsked == nil else {
             // It was changed since it began to wait.
             runs.queue.leave(run.id, waiting.places)
@@ -142,11 +154,16 @@ extension RunKeeper {
         let fault: String
         if orders.lacksLoan(run) {
             fault = "the daemon ended before it began; run the command again"
+        } else if spec?.thread != nil, plan.reply == nil {
+            fault = "nothing is left to answer"
         } else if let spec {
             do throws(RunSecrets.Unreadable) {
                 let secrets = try specs.secrets(of: spec)
-                let step = decider.claim(run)
-                runs.active[run.id] = ActiveRun(claiming: step.after, spec, secrets, waiting)
+                let step = decider.claim(run, plan.reply)
+                // Its bot may have been configured otherwise while it waited.
+                let performer = performers.kind(of: spec)
+                runs.active[run.id] = ActiveRun(claiming: step.after, spec, secrets, waiting, by: performer)
+                runs.active[run.id]?.reply = plan.reply
                 return steps.append(step)
             } catch {
                 fault = error.description

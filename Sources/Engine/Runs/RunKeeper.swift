@@ -14,6 +14,7 @@ package actor RunKeeper: Keeper {
     let census: RunCensus
     let performers: Performers
     let specs: RunSpecs
+    let conversations: Conversations
     /// The runs that wait and those in hand.
     var runs: RunsInHand
     /// The rows that this keeper is to look at.
@@ -31,8 +32,9 @@ package actor RunKeeper: Keeper {
         ledger: any Ledger, clock: any WallClock, performers: [PerformerKind: any Performer],
         choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer, board: LiveBoard,
         census: RunCensus, notes: RunNotes, limits: RunLimits, places: RunPlaces, zones: @escaping ZoneLookup,
-        files: RunFiles, logger: Logger, news: AsyncStream<Never>.Continuation? = nil,
-        awaitsJobs: Bool = false, months: @escaping MonthLookup = { CalendarMonth($0, in: .utc).text }
+        files: RunFiles, talk: @escaping @Sendable (String) -> TalkManner = { _ in TalkManner() },
+        logger: Logger, news: AsyncStream<Never>.Continuation? = nil, awaitsJobs: Bool = false,
+        months: @escaping MonthLookup = { CalendarMonth($0, in: .utc).text }
     ) {
         self.months = months
         self.ledger = ledger
@@ -43,6 +45,7 @@ package actor RunKeeper: Keeper {
         runs = RunsInHand(limits: limits)
         self.performers = Performers(performers, choose: choosing, clock: clock, logger: logger)
         specs = RunSpecs(ledger: ledger, clock: clock, zones: zones, files: files)
+        conversations = Conversations(ledger: ledger, zones: zones, manner: talk)
         orders = AttemptOrders(places: places, clock: clock)
         phase = KeeperPhase(awaitsJobs: awaitsJobs, news: news)
     }
@@ -264,6 +267,7 @@ extension RunKeeper {
             runs.active[run.id]?.isAsked = true
             link.send(.ask(key))
         case .start: await start(run, link)
+        case .check: await startCheck(of: run)
         case .wait:
             forget(run.id, keepsTurn: run.attempt > 1)
             rows.addFirst(run)
@@ -281,7 +285,7 @@ extension RunKeeper {
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
         await board.hide(secrets?.hidden, of: run.id)
         runs.active[run.id]?.isOrdered = true
-        link.send(.start(orders.order(run, spec, secrets: secrets?.values ?? [:])))
+        link.send(.start(orders.order(run, spec, secrets: secrets?.values ?? [:], reply: entry.reply)))
         cancelAttempt(of: run.id)
     }
 
@@ -289,6 +293,10 @@ extension RunKeeper {
     /// its start.
     func cancelAttempt(of id: String) {
         guard let entry = runs.active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
+        if entry.check != nil {
+            let key = RunKey(run: id, attempt: entry.record.attempt).check
+            return performers.warden.send(.cancel(key, reason: why.rawValue))
+        }
         performers[entry.performer].send(
             .cancel(RunKey(run: id, attempt: entry.record.attempt), reason: why.rawValue))
     }

@@ -71,8 +71,11 @@ struct RetryChance {
         after outcome: RunOutcome, of run: RunRecord, exitCode: Int?, fault: AttemptFault? = nil,
         at now: Moment
     ) -> Moment? {
-        guard run.attempt < spec.attempts, run.endAsked == nil, fault?.mayPass ?? mayPass(outcome, exitCode)
-        else { return nil }
+        guard run.endAsked == nil, fault?.mayPass ?? mayPass(outcome, exitCode) else { return nil }
+        let isAway = ReplyRun.isAway(run, fault)
+        guard isAway ? !ReplyRun.hasExpired(run, fault, at: now) : run.attempt < spec.attempts else {
+            return nil
+        }
         let asked = min(fault?.wait ?? .zero, Self.longestWait)
         return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
     }
@@ -110,6 +113,7 @@ struct RetryChance {
 
     /// The job's wait, doubled with each attempt.
     private static func whole(after attempt: Int, of spec: JobSpec) -> Duration {
+        let longestWait = spec.thread == nil ? longestWait : ReplyRun.longestWait
         var whole = min(spec.backoff, longestWait)
         for _ in 1..<max(1, attempt) where whole < longestWait { whole = min(whole * 2, longestWait) }
         return whole
@@ -119,6 +123,8 @@ struct RetryChance {
     /// back together.
     static func wait(after attempt: Int, of run: String, _ spec: JobSpec) -> Duration {
         let whole = whole(after: attempt, of: spec)
+        // A person waits: one bot's replies never come back together.
+        if spec.thread != nil { return whole }
         return whole / 2 + whole / 2 * share(run, attempt)
     }
 
@@ -150,7 +156,7 @@ struct Outlook {
     var isPrompt: Bool {
         switch spec?.action {
         case .prompt: true
-        case .command, .shell, nil: false
+        case .command, .shell, .url, nil: false
         }
     }
 }
@@ -250,13 +256,13 @@ final class RunSpecs {
 
     /// What the files of the spec hold now; none without a spec.
     func secrets(of spec: JobSpec?) throws(RunSecrets.Unreadable) -> RunSecrets {
-        try RunSecrets(spec?.secretFiles ?? [:], read: files.readSecret)
+        try RunSecrets(spec?.filesToRead ?? [:], read: files.readSecret)
     }
 
     /// What a run that began at `start` was given from the files of its spec; nil: they may have changed since.
     func secrets(of spec: JobSpec?, givenAt start: Moment?) -> RunSecrets? {
         guard let spec else { return nil }
-        for path in spec.secretFiles.values {
+        for path in spec.filesToRead.values {
             // They are read shortly before the attempt begins.
             guard let start, let changed = try? files.changeTime(path),
                 changed < start - RunSecrets.leastAge
@@ -269,7 +275,10 @@ final class RunSpecs {
     func outlook(of run: RunRecord) async throws(LedgerError) -> Outlook {
         guard let spec = try await spec(of: run) else { return Outlook() }
         var outlook = Outlook(spec: spec)
-        guard run.kind != .exec, let job = try await ledger.job(named: run.job) else { return outlook }
+        if spec.thread != nil { outlook.chance = RetryChance(spec: spec, nextSlot: nil) }
+        guard run.kind != .exec, run.kind != .reply, let job = try await ledger.job(named: run.job) else {
+            return outlook
+        }
         // The slots of a paused job do not run: none of them is a reason to give up.
         if job.pause == nil,
             let (schedule, rules) = try? job.spec.schedule.read(seed: job.name, zones: zones),

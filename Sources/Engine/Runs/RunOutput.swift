@@ -2,6 +2,7 @@ import Delivery
 import Grouping
 import Ledger
 import Performing
+import Prompting
 import Timeline
 import Tracking
 
@@ -22,6 +23,11 @@ struct LastOutput {
             outlook.hidden == nil && !record.outputTail.isEmpty
             ? HiddenTexts.reason : FailureLine.find(in: output, errors: errors)
     }
+}
+
+extension AttemptFault {
+    /// Its sentence without what must not be shown: a program may have printed it.
+    func shown(_ outlook: Outlook) -> String { outlook.hidden?.hide(in: text) ?? HiddenTexts.reason }
 }
 
 extension Outlook {
@@ -52,13 +58,17 @@ struct OutputPost {
     init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
         guard let hidden = outlook.hidden else { return nil }
         let part = outlook.spec?.outputMessage
-        let said = end.reply.map { Self.trimmed(hidden.hide(in: $0.spoken)) }
-        guard let text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
+        let reply = end.reply ?? end.partialReply
+        let said = reply.map { Self.trimmed(hidden.hide(in: SpokenReply.visible($0.spoken))) }
+        guard var text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
             !text.isEmpty
         else { return nil }
+        if end.partialReply != nil { text += "\n\n[The reply ends here: \(end.fault?.text ?? "cancelled")]" }
         // A run has one message at most, so that its own id names it.
         let message = Message(
-            id: run.id, bot: run.bot, thread: run.job, text: text, at: end.end, run: run.name)
+            id: run.id, bot: run.bot, thread: outlook.spec?.thread ?? run.job, text: text, at: end.end,
+            urgency: end.replyPriority.flatMap(Urgency.init) ?? .normal,
+            title: end.replyTitle.map { hidden.hide(in: $0) }, run: run.name)
         record = MessageRecord(message: message, run: run.id)
     }
 

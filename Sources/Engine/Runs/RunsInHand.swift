@@ -125,6 +125,9 @@ struct ActiveRuns {
         return entry.record
     }
 
+    /// The runs whose work is being checked.
+    var checked: [String] { runs.filter { $0.value.check != nil }.map(\.key) }
+
     /// A new connection: the performer has reported nothing yet.
     func forgetConnection(to performer: PerformerKind) {
         for run in runs.values where run.performer == performer {
@@ -160,6 +163,8 @@ final class ActiveRun {
     var record: RunRecord
     /// What to do; nil for a run that an earlier daemon started, until somebody asks.
     var spec: JobSpec?
+    /// What its bot is asked, where the run answers people.
+    var reply: ReplyPrompt?
     /// What of its environment nobody may see; nil: it can't be read any more.
     var secrets: RunSecrets?
     /// Who performs it.
@@ -179,12 +184,18 @@ final class ActiveRun {
     /// Whether its attempt has ended, and what follows is not decided yet, because the ledger can't be read.
     var isUndecided = false
 
+    /// What checks its work, which has ended well; nil: nothing does now.
+    var check: RunCheck?
+
     /// A run whose turn it is and that the next commit will claim.
-    init(claiming record: RunRecord, _ spec: JobSpec, _ secrets: RunSecrets, _ waiting: Waiting) {
+    init(
+        claiming record: RunRecord, _ spec: JobSpec, _ secrets: RunSecrets, _ waiting: Waiting,
+        by performer: PerformerKind
+    ) {
         self.record = record
         self.spec = spec
         self.secrets = secrets
-        performer = waiting.performer
+        self.performer = performer
         places = waiting.places
         since = waiting.since
         isOrdered = false

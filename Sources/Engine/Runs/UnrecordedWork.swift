@@ -45,8 +45,8 @@ enum AttemptEnd {
 
     /// Whether it did what it should.
     var isSuccess: Bool {
-        if case .ended(let record) = self { return record.cause == .exited && record.exitCode == 0 }
-        return false
+        guard case .ended(let record) = self else { return false }
+        return record.cause == .exited && record.exitCode == 0 && record.fault == nil
     }
 }
 

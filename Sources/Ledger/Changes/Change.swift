@@ -65,6 +65,16 @@ package indirect enum Change: Sendable {
     case insertMessage(MessageRecord)
     /// Marks every message of the thread up to `through` as read.
     case markRead(bot: String, thread: String, through: Moment)
+    /// Gives the messages of people in the thread up to row `through` to a run that answers them.
+    case giveMessages(bot: String, thread: String, run: String, through: Int64, at: Moment)
+    /// Notes that the messages, and the reactions, that a run was given last are answered.
+    case answerMessages(bot: String, thread: String)
+    /// Begins a new session in every thread of the bot.
+    case beginSession(bot: String)
+    /// Notes a person's reaction to a message. The same word again, or no such message: ignored.
+    case react(ReactionRecord)
+    /// Keeps a file that came with a message. The message has one already, or no such message: ignored.
+    case insertAttachment(message: String, AttachmentNote, [UInt8])
     /// Inserts or replaces an item. Guard: the stored revision is `replacing` (nil: no such item).
     case putItem(ItemRecord, replacing: Int64?)
 
@@ -135,7 +145,9 @@ extension Change {
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .recordReply, .noteBot, .putBot, .removeBot: .bots
-        case .insertMessage, .markRead, .putItem: .talk
+        case .insertMessage, .markRead, .giveMessages, .answerMessages, .beginSession, .react,
+            .insertAttachment, .putItem:
+            .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
             .outbox
@@ -146,10 +158,12 @@ extension Change {
     /// Whether it begins something: refused while the disk is full, so that what began can still be ended.
     package var takesOnWork: Bool {
         switch self {
-        case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage: true
+        case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage, .react,
+            .insertAttachment:
+            true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
-            .noteBot, .putBot, .removeBot, .markRead, .putItem, .insertOutbox, .moveOutbox, .releaseOutbox,
-            .parkOutbox, .rewriteOutbox,
+            .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .beginSession, .putItem,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
             false
@@ -176,6 +190,11 @@ extension Change {
         case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
+        case .giveMessages(let bot, let thread, let run, _, _): "giveMessages \(bot)/\(thread) to \(run)"
+        case .answerMessages(let bot, let thread): "answerMessages \(bot)/\(thread)"
+        case .beginSession(let bot): "beginSession \(bot)"
+        case .react(let reaction): "react \(reaction.message)"
+        case .insertAttachment(let message, _, _): "insertAttachment \(message)"
         case .putItem(let item, _): "putItem \(item.key)"
         case .insertOutbox(let entry): "insertOutbox \(entry.cause)"
         case .moveOutbox(let move): "moveOutbox \(move.id) to \(move.to.rawValue)"

@@ -1,3 +1,4 @@
+import Cron
 import Timeline
 package import Tracking
 
@@ -122,6 +123,22 @@ package struct JobFault: Error, Hashable, Sendable {
 
     package init(_ message: String, hint: String? = nil, advice: String? = nil) {
         (self.message, self.hint, self.advice) = (message, hint, advice)
+    }
+
+    /// Which of `words` was meant by a word of other programs or by a slip; nil: nobody knows.
+    package static func meant(by word: String, among words: [String]) -> String? {
+        let usual =
+            switch word.lowercased() {
+            case "success", "succeeded", "successful", "ok", "done", "finished", "complete": "completed"
+            case "failure", "fail", "error", "errors", "timeout", "timedout", "crashed": "failed"
+            case "start": "started"
+            case "cancelled": "canceled"
+            case "messages": "message"
+            case "yes", "on", "y", "1": "true"
+            case "no", "off", "n", "0": "false"
+            default: ""
+            }
+        return words.contains(usual) ? usual : NearestName.of(word, among: words)
     }
 
     /// A number stands where a text is wanted, or the like.

@@ -16,17 +16,23 @@ package struct JobFields: Sendable {
     package init(_ rows: [JobField]) { self.rows = rows }
 
     package static let standard = JobFields(
-        basics.map { $0.without(\.policy).listed(in: .action) } + slots.map { $0.listed(in: .slots) }
-            + turns.map { $0.listed(in: .turns) } + notices.map { $0.listed(in: .notices) } + process)
+        (basics + request).map { $0.without(\.policy).listed(in: .action) }
+            + slots.map { $0.listed(in: .slots) }
+            + (turns + results).map { $0.listed(in: .turns) } + notices.map { $0.listed(in: .notices) }
+            + process)
 
     /// The fields that say what a job does: it has exactly one of them.
-    package static let actions = ["command", "shell", "prompt"]
+    package static let actions = ["command", "shell", "prompt", "url"]
+
+    /// The maps of a file that may also be written as a text, each with the member that this is.
+    package static let shorthands = ["url": "url"]
 
     /// The maps of a file that hold fields, each with an example.
     package static let maps: KeyValuePairs = [
+        "url": "{ url: https://example.org/hook, method: POST }",
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
-        "notify": "{ when: [failed] }",
+        "notify": "{ when: [failed] }", "ensure": "{ file: /srv/report.pdf }",
     ]
 
     // MARK: What it does; no policies
@@ -49,6 +55,38 @@ package struct JobFields: Sendable {
         JobField(
             "cwd", .path, .at(\.directory), "The folder it starts in.", option: "cwd", isRemovable: true),
     ]
+
+    // MARK: What it requests; no policies
+
+    private static let request: [JobField] = [
+        JobField(
+            "url.url", .text(), .address,
+            "Call this address; the answer's body is the output. Not together with a command or shell.",
+            option: "url", check: { $0.request?.addressFault }),
+        JobField(
+            "url.method", .choice(URLAction.methods), .request(\.method),
+            "The method (default: GET; POST with a body).", option: "method", check: needsRequest),
+        JobField(
+            "url.headers", .variables(orFiles: true), .headers,
+            "A header of the request: a text, or { file: PATH } for a secret; repeatable.",
+            option: "header", isRemovable: true,
+            check: { needsRequest($0) ?? $0.request?.headersFault }),
+        JobField(
+            "url.body", .text(longest: 1 << 20), .request(\.body), "The text that the request sends.",
+            option: "body", isRemovable: true, check: needsRequest),
+        JobField(
+            "url.expect", .list, .request(\.expect),
+            "The good statuses, such as 200, 2xx or 200-204 (default: 2xx); others are failures.",
+            option: "expect", isRemovable: true, check: { needsRequest($0) ?? $0.request?.expectFault }),
+        JobField(
+            "url.allow", .list, .request(\.allow),
+            "Hosts and networks that may be called although they are not public, or in plain http.",
+            option: "allow", isRemovable: true, check: { needsRequest($0) ?? $0.request?.allowFault }),
+    ]
+
+    private static let needsRequest: @Sendable (JobSpec) -> JobFault? = { spec in
+        spec.request == nil ? JobFault("applies only to a job with a url", advice: "add --url ADDRESS") : nil
+    }
 
     // MARK: What happens to slots
 
@@ -211,6 +249,51 @@ package struct JobFields: Sendable {
             }),
     ]
 
+    // MARK: What must be so at the end
+
+    private static let results: [JobField] = [
+        JobField(
+            "usually", .duration(), .at(\.usually),
+            "How long a run usually takes: the finish time until three runs have completed.",
+            option: "usually", isRemovable: true,
+            shown: { $0.duration("usuallyMs").map { "usually takes \($0)" } }),
+        JobField(
+            "ensure.file", .path, .at(\.checks.file),
+            "A file that a run must have written, else it has failed.", option: "ensure-file",
+            isRemovable: true, shown: { $0[path: "ensure.file"]?.text.map { "must write: \($0)" } }),
+        JobField(
+            "ensure.output", .text(longest: 1000), .at(\.checks.output),
+            "What the output of a run must contain: a text, or a pattern such as '/done in \\d+ s/'.",
+            option: "ensure-output", isRemovable: true,
+            check: { EnsureRule.fault(inText: $0.ensure?.output) },
+            shown: { $0[path: "ensure.output"]?.text.map { "must print: \($0)" } }),
+        JobField(
+            "ensure.reply", .text(longest: 1000), .at(\.checks.reply),
+            "What the reply of its bot must contain: a text, or a pattern between slashes.",
+            option: "ensure-reply", isRemovable: true,
+            check: { spec in
+                guard spec.prompt != nil || spec.ensure?.reply == nil else {
+                    return JobFault("applies only to a job with a prompt", hint: "write output in its place")
+                }
+                return EnsureRule.fault(inText: spec.ensure?.reply)
+            },
+            shown: { $0[path: "ensure.reply"]?.text.map { "must reply: \($0)" } }),
+        JobField(
+            "ensure.command", .words, .at(\.checks.command),
+            "A program and its arguments that must succeed after the run; it reads the output.",
+            shown: { policies in
+                guard case .array(let words)? = policies[path: "ensure.command"] else { return nil }
+                return "checked by: " + words.compactMap(\.text).joined(separator: " ")
+            }),
+        JobField(
+            "ensure.timeout", .duration(), .at(\.checks.timeout),
+            "How long that program may take (default: 1m).",
+            check: { spec in
+                guard spec.ensure?.command == nil else { return nil }
+                return JobFault("applies only to a command", hint: "write ensure: { command: [...] }")
+            }, shown: { _ in nil }),
+    ]
+
     // MARK: What its processes are given
 
     private static let process: [JobField] =
@@ -261,9 +344,13 @@ extension JobFields {
     }
 
     /// Changes in `spec` what a draft holds.
-    package func apply(_ draft: JSON, to spec: inout JobSpec) throws(JobFault) {
+    package func apply(_ given: JSON, to spec: inout JobSpec) throws(JobFault) {
+        var draft = given
+        for (map, member) in Self.shorthands {
+            if let text = draft[map], text.text != nil { draft[map] = .members([.init(member, text)]) }
+        }
         try checkNames(of: draft)
-        var given: [JobField] = []
+        var rowsGiven: [JobField] = []
         for row in rows {
             guard let value = row.draft.flatMap({ draft[path: $0] }) else { continue }
             do {
@@ -271,9 +358,9 @@ extension JobFields {
             } catch {
                 throw error.of(row)
             }
-            given.append(row)
+            rowsGiven.append(row)
         }
-        for row in given { if let fault = row.check(spec) { throw fault.of(row) } }
+        for row in rowsGiven { if let fault = row.check(spec) { throw fault.of(row) } }
         if draft[path: "concurrency"] != nil, draft[path: "concurrency.key"] == nil, spec.concurrency == nil {
             throw JobFault("no key", advice: "give it a key and a max").under("concurrency")
         }
@@ -368,115 +455,4 @@ extension JobFields {
         guard let last = words.last, words.count > 1 else { return words.joined() }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
-}
-
-// What a key path can't name.
-extension JobPlace {
-    /// What a wrapped command was started with, `always` or `failure`, is not a job's.
-    fileprivate static let wish = JobPlace(
-        get: { spec in (spec.notify?.named).map { .array($0.map { .string($0.rawValue) }) } },
-        set: { spec, value in
-            guard case .array(let words)? = value else { return spec.notify = nil }
-            let named = Set(words.compactMap(\.text).compactMap(RouteWord.init(rawValue:)))
-            spec.notify = named.isEmpty ? .never : .only(named)
-        })
-
-    fileprivate static let labels = JobPlace(
-        get: { spec in
-            spec.labels.isEmpty
-                ? nil : .members(spec.labels.sorted { $0.key < $1.key }.map { .init($0, .string($1)) })
-        },
-        set: { spec, value in
-            guard case .members(let members) = value else { return spec.labels = [:] }
-            for member in members { spec.labels[member.name] = member.value.text }
-        })
-
-    /// A draft sets the variables it names, `null` removes one.
-    fileprivate static let environment = JobPlace(
-        get: { spec in
-            let texts = spec.environment.mapValues { JSON.string($0) }
-            let files = spec.secretFiles.mapValues { JSON.members([.init("file", .string($0))]) }
-            let all = texts.merging(files) { $1 }.sorted { $0.key < $1.key }
-            return .members(all.map { .init($0, $1) })
-        },
-        set: { spec, value in
-            guard case .members(let members) = value else {
-                return (spec.environment, spec.secretFiles) = ([:], [:])
-            }
-            for member in members {
-                spec.environment[member.name] = member.value.text
-                spec.secretFiles[member.name] = member.value["file"]?.text
-            }
-        })
-
-    /// Only `all` has a burst.
-    fileprivate static let burst = JobPlace(
-        get: { $0.catchUp.mode == .all ? .int($0.catchUp.burst) : nil },
-        set: { if let burst = $1?.int { $0.catchUp.burst = burst } })
-
-    /// One attempt is never repeated, also when it is lost.
-    fileprivate static let attempts = JobPlace(
-        get: { .int($0.attempts) },
-        set: { spec, value in
-            spec.attempts = value?.int ?? spec.attempts
-            if spec.attempts == 1 { spec.retriesLost = false }
-        })
-
-    /// Another key has the same max, where there was one.
-    fileprivate static let concurrencyKey = JobPlace(
-        get: { ($0.concurrency?.key).map { .string($0) } },
-        set: { spec, value in
-            let max = spec.concurrency?.max ?? 1
-            spec.concurrency = (value?.text).map { ConcurrencyKey(key: $0, max: max) }
-        })
-
-    fileprivate static let outputMessage = JobPlace(
-        get: { $0.outputMessage.map { _ in .string("output") } },
-        set: { spec, value in spec.outputMessage = value == nil ? nil : spec.outputMessage ?? .lastLine })
-
-    /// Of no meaning without a message.
-    fileprivate static let messagePart = JobPlace(
-        get: { ($0.outputMessage?.rawValue).map { .string($0) } },
-        set: { spec, value in
-            if let part = (value?.text).flatMap(OutputMessage.init), spec.outputMessage != nil {
-                spec.outputMessage = part
-            }
-        })
-
-    /// Of no meaning without a key.
-    fileprivate static let concurrencyMax = JobPlace(
-        get: { ($0.concurrency?.max).map { .int($0) } },
-        set: { if let max = $1?.int { $0.concurrency?.max = max } })
-
-    fileprivate static let urgency = JobPlace(
-        get: { ($0.urgency?.rawValue).map { .string($0) } },
-        set: { $0.urgency = ($1?.text).flatMap(Urgency.init) })
-
-    fileprivate static let umask = JobPlace(
-        get: { $0.rules.umask.map { .string("0" + String($0, radix: 8)) } },
-        set: { $0.rules.umask = $1?.int })
-
-    fileprivate static func limit(_ limit: JobLimit) -> JobPlace {
-        JobPlace(
-            get: { ($0.rules.limits?[limit]).map { .int($0) } },
-            set: {
-                if let most = $1?.int {
-                    $0.rules.limits = ($0.rules.limits ?? [:]).merging([limit: most]) { $1 }
-                }
-            })
-    }
-
-    /// False and absent are the same.
-    fileprivate static let pty = JobPlace(
-        get: { .bool($0.rules.hasTerminal == true) },
-        set: { $0.rules.hasTerminal = $1 == .bool(true) ? true : nil })
-
-    /// The API shows its kind alone.
-    fileprivate static let input = JobPlace(
-        get: { $0.rules.input.map { .string($0.kind) } },
-        set: { spec, value in
-            if value == nil { spec.rules.input = nil }
-            if let text = value?["text"]?.text { spec.rules.input = .text(text) }
-            if let path = value?["file"]?.text { spec.rules.input = .file(path) }
-        })
 }

@@ -28,6 +28,8 @@ package enum JobForm: Hashable, Sendable {
     case seconds
     /// A program and its arguments.
     case words
+    /// One word or several, with commas between them where they stand in a text.
+    case list
     /// Named texts, such as variables of the environment; `{ file: PATH }` in place of a text where that may be.
     case variables(orFiles: Bool = false)
     /// What is read on standard input.
@@ -73,6 +75,10 @@ package enum JobForm: Hashable, Sendable {
         case .text, .botName, .icon, .path:
             try checkText(text)
             return .string(text)
+        case .list:
+            let words = text.split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
+            guard !words.isEmpty, !words.contains("") else { throw JobFault("can't be empty") }
+            return .array(words.map { .string($0) })
         case .words, .variables, .input: throw .wrongKind
         }
     }
@@ -106,7 +112,9 @@ package enum JobForm: Hashable, Sendable {
             (.path, .string(let text)), (.mask, .string(let text)), (.size, .string(let text)),
             (.seconds, .string(let text)), (.icon, .string(let text)):
             return try read(text)
-        case (.choices, .string(let text)): return try read(text)
+        case (.choices, .string(let text)), (.list, .string(let text)): return try read(text)
+        case (.list, .number(let number)): return try read(number)
+        case (.list, .array(let words)): return try Self.list(words)
         case (.choices(let words), .array(let chosen)):
             guard chosen.allSatisfy({ $0.text != nil }) else { throw .wrongKind }
             return try Self.chooseSome(chosen.compactMap(\.text), of: words)
@@ -152,7 +160,7 @@ package enum JobForm: Hashable, Sendable {
         switch (self, json) {
         case (.duration, .number): Duration(json: json)?.text ?? ""
         case (.seconds, .number): json.int.map { Duration.seconds($0).text } ?? ""
-        case (.choices, .array(let words)):
+        case (.choices, .array(let words)), (.list, .array(let words)):
             words.isEmpty ? "none" : words.compactMap(\.text).joined(separator: ",")
         case (_, .number(let digits)): digits
         case (_, .bool(let flag)): "\(flag)"
@@ -228,6 +236,15 @@ package enum JobForm: Hashable, Sendable {
         return unit.map { "write \(number)\($0)" } ?? "write one as 90s, 15m, 2h or 7d"
     }
 
+    /// Words of a list, which may also be numbers.
+    private static func list(_ words: [JSON]) throws(JobFault) -> JSON {
+        let texts = words.map { word in word.text ?? word.int.map { "\($0)" } }
+        guard !texts.isEmpty, !texts.contains("") else { throw JobFault("can't be empty") }
+        guard !texts.contains(nil) else { throw .wrongKind }
+        for text in texts { try checkBytes(text ?? "") }
+        return .array(texts.compactMap { $0.map { .string($0) } })
+    }
+
     /// The words that are among `chosen`, each once and in the order of the table.
     private static func chooseSome(_ chosen: [String], of words: [String]) throws(JobFault) -> JSON {
         for word in chosen { _ = try choose(word, of: words) }
@@ -238,7 +255,9 @@ package enum JobForm: Hashable, Sendable {
         if words.contains(text) { return text }
         var fault = JobFault("\"\(text)\" is not known here")
         let list = words.dropLast().joined(separator: ", ")
-        fault.advice = "it is \(list) or \(words.last ?? "")"
+        fault.advice =
+            JobFault.meant(by: text, among: words).map { "did you mean \"\($0)\"?" }
+            ?? "it is \(list) or \(words.last ?? "")"
         fault.words = words
         throw fault
     }

@@ -54,8 +54,16 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var labels: [String: String] = [:]
     /// What of the output of a completed run becomes a message; nil: nothing.
     package var outputMessage: OutputMessage?
+    /// What must be so when a run has ended well; nil: nothing.
+    package var ensure: EnsureRule?
+    /// How long a run usually takes, for the finish time of the first ones; nil: nobody said.
+    package var usually: Duration?
     /// What its processes are given; nil: nothing of their own.
     package var process: ProcessRules?
+    /// The thread of its bot whose unanswered messages are its prompt, in place of the action's text.
+    ///
+    /// Only of runs that answer people; nil: it is a job.
+    package var thread: String?
 
     /// A job with every rule as it is by default.
     package init(name: String, bot: String = "belfry", action: JobAction, schedule: ScheduleSpec) {
@@ -83,10 +91,25 @@ package struct JobSpec: Hashable, Sendable, Codable {
         set { if let newValue { action = .prompt(newValue) } }
     }
 
+    /// What it requests, where it calls an address.
+    package var request: URLAction? {
+        get { if case .url(let request) = action { request } else { nil } }
+        set { if let newValue { action = .url(newValue) } }
+    }
+
+    /// The files that are read when a run starts, by what their contents are called.
+    package var filesToRead: [String: String] { request?.secretFiles ?? secretFiles }
+
     /// ``process``, to be changed in place.
     package var rules: ProcessRules {
         get { process ?? ProcessRules() }
         set { process = newValue == ProcessRules() ? nil : newValue }
+    }
+
+    /// ``ensure``, to be changed in place.
+    package var checks: EnsureRule {
+        get { ensure ?? EnsureRule() }
+        set { ensure = newValue == EnsureRule() ? nil : newValue }
     }
 
     /// Whether both were written alike; when their schedules became active plays no part.
@@ -131,6 +154,9 @@ extension JobSpec {
         try read(&notifyAfter, .notifyAfter)
         try read(&labels, .labels)
         try read(&outputMessage, .outputMessage)
+        try read(&thread, .thread)
+        try read(&ensure, .ensure)
+        try read(&usually, .usually)
     }
 }
 
@@ -177,13 +203,16 @@ package enum JobAction: Hashable, Sendable, Codable {
     case shell(String)
     /// Asks the job's bot.
     case prompt(String)
+    /// Calls a web address.
+    case url(URLAction)
 
-    /// Its name in the API: `command`, `shell` or `prompt`.
+    /// Its name in the API: `command`, `shell`, `prompt` or `url`.
     package var kind: String {
         switch self {
         case .command: "command"
         case .shell: "shell"
         case .prompt: "prompt"
+        case .url: "url"
         }
     }
 }
@@ -221,6 +250,12 @@ package enum JobName {
         }
         let trimmed = String(name.drop { !$0.isLetter && !$0.isNumber }.prefix(63))
         return fault(in: trimmed) == nil ? trimmed : "exec"
+    }
+
+    /// A good name in the place of one that is none; nil where no letter of it is left.
+    package static func near(_ name: String) -> String? {
+        let good = of(program: name)
+        return good == "exec" || good == name ? nil : good
     }
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {

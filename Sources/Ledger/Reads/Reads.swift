@@ -87,8 +87,31 @@ package protocol BotReading: Sendable {
 /// What the keeper of items reads.
 package protocol TalkReading: Sendable {
     func message(id: String) async throws(LedgerError) -> MessageRecord?
-    /// Messages, newest first; of one bot when named; holding `search` (case ignored) when given.
-    func messages(bot: String?, search: String?, limit: Int) async throws(LedgerError) -> [MessageRecord]
+    /// Messages, newest first; of one bot when named; holding `search` (case ignored) when given; said at `since` or
+    /// later.
+    func messages(
+        bot: String?, search: String?, since: Moment?, limit: Int
+    ) async throws(LedgerError) -> [MessageRecord]
+    /// Messages after that row that hold an `@`, oldest first, and the last row there is.
+    func mentions(
+        after number: Int64, limit: Int
+    ) async throws(LedgerError) -> (messages: [NumberedMessage], last: Int64)
+    /// Messages of a thread after that row, newest first.
+    func messages(
+        bot: String, thread: String, after number: Int64, limit: Int
+    ) async throws(LedgerError) -> [NumberedMessage]
+    /// Messages of people in a thread after that row, oldest first.
+    func said(
+        bot: String, thread: String, after number: Int64, limit: Int
+    ) async throws(LedgerError) -> [NumberedMessage]
+    /// How far a conversation is; nil: nobody was given anything of it.
+    func conversation(bot: String, thread: String) async throws(LedgerError) -> ConversationRecord?
+    /// The threads in which a person said something that no run was given.
+    func unaskedThreads() async throws(LedgerError) -> [UnaskedThread]
+    /// The reactions in a thread that its bot has not been shown, oldest first.
+    func newReactions(bot: String, thread: String) async throws(LedgerError) -> [ReactionRecord]
+    /// What the file that came with a message holds.
+    func attachment(of message: String) async throws(LedgerError) -> [UInt8]?
     /// How many messages nobody has read, by bot.
     func unread() async throws(LedgerError) -> [String: Int]
     func item(_ key: ItemKey) async throws(LedgerError) -> ItemRecord?
@@ -96,6 +119,15 @@ package protocol TalkReading: Sendable {
     func items(limit: Int) async throws(LedgerError) -> [ItemRecord]
     /// Items whose timer is set, earliest first.
     func itemsToWake(limit: Int) async throws(LedgerError) -> [ItemRecord]
+}
+
+extension TalkReading {
+    /// Messages of any time, newest first.
+    package func messages(
+        bot: String?, search: String?, limit: Int
+    ) async throws(LedgerError) -> [MessageRecord] {
+        try await messages(bot: bot, search: search, since: nil, limit: limit)
+    }
 }
 
 /// What the pump and the keeper of surfaces read.

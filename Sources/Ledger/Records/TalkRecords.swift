@@ -8,12 +8,108 @@ package struct MessageRecord: Hashable, Sendable {
     package var pinned: Bool
     /// The id of the run that posted it.
     package var run: String?
+    /// The id of the message that it replies to.
+    package var replyTo: String?
+    /// Of a message of a person: the id of the newest run that was to answer it.
+    package var askedRun: String?
+    /// The bot that handed it over to this one, whose thread it is in; nil: a person said it, or its own bot.
+    package var sender: String?
+    /// How many bots have handed it over.
+    package var hops = 0
+    /// The words that people reacted to it with, in their order.
+    package var reactions: [String] = []
+    /// What came with it.
+    package var attachment: AttachmentNote?
 
-    package init(message: Message, read: Bool = false, pinned: Bool = false, run: String? = nil) {
+    package init(
+        message: Message, read: Bool = false, pinned: Bool = false, run: String? = nil, replyTo: String? = nil
+    ) {
         self.message = message
         self.read = read
         self.pinned = pinned
         self.run = run
+        self.replyTo = replyTo
+    }
+}
+
+/// A file that came with a message, without what it holds.
+package struct AttachmentNote: Hashable, Sendable, Codable {
+    /// The file's name, without its folder.
+    package var name: String
+    /// How many bytes it holds.
+    package var bytes: Int
+
+    package init(name: String, bytes: Int) {
+        self.name = name
+        self.bytes = bytes
+    }
+
+    /// The most bytes of one file.
+    package static let limit = 5 * 1024 * 1024
+}
+
+/// How far a conversation is: a thread of a bot that answers.
+///
+/// Rows are those of messages: ``NumberedMessage/number``.
+package struct ConversationRecord: Hashable, Sendable {
+    package var bot: String
+    package var thread: String
+    /// Every message of a person up to this row is answered.
+    package var cursor: Int64
+    /// Up to this row the newest run was given messages.
+    package var given: Int64
+    /// Its session began after this row: the bot is shown nothing from before.
+    package var since: Int64
+
+    package init(bot: String, thread: String, cursor: Int64 = 0, given: Int64 = 0, since: Int64 = 0) {
+        self.bot = bot
+        self.thread = thread
+        self.cursor = cursor
+        self.given = given
+        self.since = since
+    }
+}
+
+/// A message with its row.
+package struct NumberedMessage: Hashable, Sendable {
+    /// Later messages have higher ones.
+    package var number: Int64
+    package var record: MessageRecord
+
+    package init(number: Int64, record: MessageRecord) {
+        self.number = number
+        self.record = record
+    }
+}
+
+/// A reaction that the bot has not been shown.
+package struct ReactionRecord: Hashable, Sendable {
+    /// The id of the message.
+    package var message: String
+    package var word: String
+    package var at: Moment
+
+    package init(message: String, word: String, at: Moment) {
+        self.message = message
+        self.word = word
+        self.at = at
+    }
+}
+
+/// A conversation in which a person said something that no run was given.
+package struct UnaskedThread: Hashable, Sendable {
+    package var bot: String
+    package var thread: String
+    /// The row of the oldest such message.
+    package var first: Int64
+    /// The id of the newest.
+    package var newest: String
+
+    package init(bot: String, thread: String, first: Int64, newest: String) {
+        self.bot = bot
+        self.thread = thread
+        self.first = first
+        self.newest = newest
     }
 }
 

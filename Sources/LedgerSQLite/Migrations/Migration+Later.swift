@@ -16,11 +16,6 @@ extension Migration {
                 cost INTEGER,
                 PRIMARY KEY (bot, month)
             ) STRICT, WITHOUT ROWID;
-            CREATE TABLE bot (
-                name TEXT NOT NULL PRIMARY KEY,
-                revision INTEGER NOT NULL,
-                settings TEXT NOT NULL
-            ) STRICT, WITHOUT ROWID;
             CREATE TABLE bot_state (
                 name TEXT NOT NULL PRIMARY KEY,
                 replied_at INTEGER,
@@ -140,5 +135,52 @@ extension Migration {
             ALTER TABLE surface ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
             ALTER TABLE surface ADD COLUMN refusal TEXT;
             CREATE INDEX surface_refused ON surface (channel) WHERE refused <> 0;
+            """)
+
+    /// Conversations: what of a thread its bot was given, and has answered; what messages reply to, reactions and files.
+    static let conversations = Migration(
+        version: 14,
+        sql: """
+            ALTER TABLE message ADD COLUMN reply_to TEXT;
+            ALTER TABLE message ADD COLUMN asked_run TEXT;
+            ALTER TABLE message ADD COLUMN sender TEXT;
+            ALTER TABLE message ADD COLUMN hops INTEGER NOT NULL DEFAULT 0;
+            CREATE INDEX message_unasked ON message (bot, thread, number)
+                WHERE author = 'user' AND asked_run IS NULL;
+            CREATE TABLE conversation (
+                bot TEXT NOT NULL,
+                thread TEXT NOT NULL,
+                cursor INTEGER NOT NULL,
+                given INTEGER NOT NULL,
+                given_at INTEGER NOT NULL,
+                since INTEGER NOT NULL,
+                PRIMARY KEY (bot, thread)
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE reaction (
+                number INTEGER PRIMARY KEY,
+                message TEXT NOT NULL,
+                word TEXT NOT NULL,
+                at INTEGER NOT NULL,
+                shown INTEGER NOT NULL,
+                UNIQUE (message, word)
+            ) STRICT;
+            CREATE INDEX reaction_new ON reaction (number) WHERE shown = 0;
+            CREATE TABLE attachment (
+                message TEXT PRIMARY KEY,
+                name TEXT NOT NULL,
+                bytes INTEGER NOT NULL,
+                content BLOB NOT NULL
+            ) STRICT;
+            """)
+
+    /// The bots that were made on the command line.
+    static let ownBots = Migration(
+        version: 15,
+        sql: """
+            CREATE TABLE bot (
+                name TEXT NOT NULL PRIMARY KEY,
+                revision INTEGER NOT NULL,
+                settings TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
             """)
 }

@@ -15,8 +15,9 @@ struct TalkRows {
         insert = try Prepared(
             """
             INSERT INTO message (id, bot, thread, author, text, at, urgency, title, appearance, replace_key,
-                run_name, read, pinned, run)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+                run_name, read, pinned, run, reply_to,
+                sender, hops)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
             """, in: database)
         read = try Prepared(
             "UPDATE message SET read = 1 WHERE bot = ? AND thread = ? AND at <= ? AND read = 0", in: database)
@@ -53,6 +54,9 @@ struct TalkRows {
             $0.put(record.read)
             $0.put(record.pinned)
             $0.put(record.run)
+            $0.put(record.replyTo)
+            $0.put(record.sender)
+            $0.put(record.hops)
         }
     }
 
@@ -96,11 +100,16 @@ extension TalkRows {
         return changed > 0
     }
 
-    private static let messageQuery = """
-        SELECT id, bot, thread, author, text, at, urgency, title, appearance, replace_key, run_name, read,
-            pinned, run
-        FROM message
+    /// The columns of a message.
+    static let messageColumns = """
+        id, bot, thread, author, text, at, urgency, title, appearance, replace_key, run_name, read,
+            pinned, run, reply_to, asked_run, sender, hops,
+            (SELECT json_group_array(word) FROM (
+                SELECT word FROM reaction WHERE reaction.message = message.id ORDER BY number)),
+            (SELECT json_object('name', name, 'bytes', bytes) FROM attachment
+                WHERE attachment.message = message.id)
         """
+    private static let messageQuery = "SELECT \(messageColumns) FROM message"
     private static let itemQuery = "SELECT key, revision, state, flush_at, updated_at FROM item"
 
     static func message(id: String, in database: Database) throws(StoreFailure) -> MessageRecord? {
@@ -108,16 +117,18 @@ extension TalkRows {
     }
 
     static func messages(
-        bot: String?, search: String?, limit: Int, in database: Database
+        bot: String?, search: String?, since: Moment?, limit: Int, in database: Database
     ) throws(StoreFailure) -> [MessageRecord] {
         var query = messageQuery + " WHERE true"
         if bot != nil { query += " AND bot = ?2" }
         if search != nil { query += " AND \(TextSearch.name)(text, ?3)" }
+        if since != nil { query += " AND at >= ?4" }
         return try Prepared(query + " ORDER BY number DESC LIMIT ?1", in: database).all(
             {
                 $0.put(limit)
                 $0.put(bot)
-                if let search { $0.put(TextSearch.folded(search)) }
+                $0.put(search.map(TextSearch.folded))
+                $0.put(since)
             }, message)
     }
 
@@ -189,14 +200,23 @@ extension TalkRows {
         text == plain ? Appearance() : try JSONText.decode(text)
     }
 
-    private static func message(from row: inout Columns) throws(StoreFailure) -> MessageRecord {
+    static func message(from row: inout Columns) throws(StoreFailure) -> MessageRecord {
         let message = Message(
             id: row.text(), bot: row.text(), thread: row.text(), author: try row.word(), text: row.text(),
             at: row.moment(), urgency: try row.word(), title: row.optionalText(),
             appearance: try appearance(row.text()), replaceKey: row.optionalText(),
             run: row.optionalText())
-        return MessageRecord(
-            message: message, read: row.bool(), pinned: row.bool(), run: row.optionalText())
+        var record = MessageRecord(
+            message: message, read: row.bool(), pinned: row.bool(), run: row.optionalText(),
+            replyTo: row.optionalText())
+        record.askedRun = row.optionalText()
+        (record.sender, record.hops) = (row.optionalText(), row.int())
+        let reactions = row.text()
+        if reactions != "[]" { record.reactions = try JSONText.decode(reactions) }
+        record.attachment = try row.optionalText().map { text throws(StoreFailure) in
+            try JSONText.decode(text)
+        }
+        return record
     }
 
     private static func item(from row: inout Columns) throws(StoreFailure) -> ItemRecord {

@@ -217,6 +217,7 @@ struct StationRows {
     private let runs: RunRows
     private let bots: BotRows
     private let talk: TalkRows
+    private let conversations: ConversationRows
     private let outbox: OutboxRows
     private let surfaces: SurfaceRows
     private let events: EventRows
@@ -229,6 +230,7 @@ struct StationRows {
         runs = try RunRows(in: database, ordinals: ordinals)
         bots = try BotRows(in: database)
         talk = try TalkRows(in: database)
+        conversations = try ConversationRows(in: database)
         outbox = try OutboxRows(in: database)
         surfaces = try SurfaceRows(in: database)
         events = try EventRows(in: database)
@@ -262,6 +264,13 @@ struct StationRows {
         case .insertMessage(let message): try talk.insert(message)
         case .markRead(let bot, let thread, let moment):
             try talk.markRead(bot: bot, thread: thread, through: moment)
+        case .giveMessages(let bot, let thread, let run, let number, let at):
+            try conversations.give(bot: bot, thread: thread, run: run, through: number, at: at)
+        case .answerMessages(let bot, let thread): try conversations.answer(bot: bot, thread: thread)
+        case .beginSession(let bot): try conversations.beginSession(bot: bot)
+        case .react(let reaction): try conversations.react(reaction)
+        case .insertAttachment(let message, let note, let content):
+            try conversations.attach(note, content, to: message)
         case .putItem(let item, let old): try talk.put(item, replacing: old)
         case .insertOutbox(let entry): try outbox.insert(entry)
         case .moveOutbox(let move): try outbox.move(move)

@@ -77,19 +77,25 @@ enum CommonMistakes {
         "phrase": .key("words"), "start": .key("from"), "day": .key("weekday"),
     ]
 
-    /// What is meant by a word of other programs; nil: nobody knows.
-    static func word(for word: String) -> String? {
-        switch word.lowercased() {
-        case "success", "succeeded", "successful", "ok", "done", "finished", "complete": "completed"
-        case "failure", "fail", "error", "errors", "timeout", "timedout", "crashed": "failed"
-        case "start": "started"
-        case "cancelled": "canceled"
-        case "messages": "message"
-        case "yes", "on", "y", "1": "true"
-        case "no", "off", "n", "0": "false"
-        default: nil
+    // MARK: Notifications
+
+    /// How to write what stands in the place of the map `notify`.
+    static func notify(_ field: Field, outcomes: [String]) -> String {
+        let usual = "write notify: { when: [failed] }"
+        let words = field.node.sequence.map { $0.compactMap(\.scalar?.string) } ?? [field.scalar ?? ""]
+        switch words.first?.lowercased() {
+        case "false", "no", "off", "none", "never", "n", "0", nil: return "write notify: { when: none }"
+        case "true", "yes", "on", "y", "1", "always":
+            return "write notify: { when: [completed, failed] }"
+        default: break
         }
+        let meant = words.map { outcomes.contains($0) ? $0 : JobFault.meant(by: $0, among: outcomes) }
+        guard !meant.contains(nil) else { return usual }
+        return "write notify: { when: [\(meant.compactMap(\.self).joined(separator: ", "))] }"
     }
+
+    /// Keys of a channel that stand for its kind.
+    static let kind: Set = ["type", "form", "service", "driver", "provider"]
 
     // MARK: Texts where a list or map is wanted
 

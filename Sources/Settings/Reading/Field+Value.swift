@@ -17,6 +17,10 @@ extension Field {
             let words = elements.enumerated().compactMap { $0 == 0 ? $1.word() : $1.text() }
             return .array(words.map { .string($0) })
         case .choices(let words) where isList: return choices(of: words)
+        case .list where isList:
+            guard let words = list().map({ $0.compactMap { $0.word() } }) else { return nil }
+            if words.isEmpty { fault("can't be empty") }
+            return .array(words.map { .string($0) })
         case .variables(let orFiles): return variables(orFiles: orFiles)
         case .input: return input()
         default:

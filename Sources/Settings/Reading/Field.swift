@@ -1,4 +1,5 @@
 import Cron
+import Ledger
 import Yams
 
 /// A node of a file with the path that leads to it; every way to read one reports its faults with the place.
@@ -117,10 +118,18 @@ struct Field {
     // MARK: Collections
 
     /// The elements of a list, each with its own place; none when nothing stands there.
-    func list() -> [Field]? {
+    ///
+    /// The hint for a text in its place has those of `known` that its words stand for.
+    func list(of known: [String] = []) -> [Field]? {
         if isEmpty { return [] }
         guard let sequence = node.sequence else {
-            let words = scalar.map { $0.split(separator: ",").map { $0.trimmingPrefix { $0 == " " } } }
+            let words = scalar.map { text in
+                text.split { $0 == "," || !known.isEmpty && $0 == " " }.map { part in
+                    let word = String(part.trimmingPrefix { $0 == " " })
+                    let meant = known.contains(word) ? nil : JobFault.meant(by: word, among: known)
+                    return CommonMistakes.plain(meant ?? word)
+                }
+            }
             fault(
                 "expected a list, found \(kind)",
                 hint: words.map { "write \(name): [\($0.joined(separator: ", "))]" }
@@ -198,8 +207,7 @@ struct Field {
 
     /// The hint for a word that is none of `words`.
     static func meant(_ word: String, of words: [String]) -> String {
-        let same = CommonMistakes.word(for: word).flatMap { words.contains($0) ? $0 : nil }
-        if let near = same ?? NearestName.of(word, among: words) { return "did you mean \"\(near)\"?" }
+        if let near = JobFault.meant(by: word, among: words) { return "did you mean \"\(near)\"?" }
         return known(words)
     }
 

@@ -48,13 +48,18 @@ struct SyntaxMistake {
         return nil
     }
 
+    /// `-hello`: in a list the error is met there, or at the next line.
     private var missingSpaceAfterDash: Problem? {
-        let text = scalars(line)
-        let rest = text[indent(line)...].dropFirst()
-        guard isKeyExpected, text[indent(line)...].first == "-", let next = rest.first, next != " ",
-            next != "-"
-        else { return nil }
-        return report(line, indent(line), 1, Self.noSpace(after: "-"), "write - \(Self.text(rest))")
+        guard isKeyExpected || problem.contains("did not find expected '-'") else { return nil }
+        for number in [line, lineBefore(line)].compactMap(\.self) {
+            let rest = scalars(number)[indent(number)...].dropFirst()
+            guard scalars(number)[indent(number)...].first == "-", let next = rest.first, next != " ",
+                next != "-"
+            else { continue }
+            return report(
+                number, indent(number), 1, Self.noSpace(after: "-"), "write - \(Self.text(rest))")
+        }
+        return nil
     }
 
     /// The message for a mark that needs a space behind it.
@@ -80,9 +85,22 @@ struct SyntaxMistake {
         }
         guard let place else { return nil }
         let value = self.value(from: place)
+        if Self.text(value) == "*", isEvents(place) {
+            return report(
+                line, place, 1, "no \"*\" stands for all events",
+                "name each, such as when: [failed, completed]")
+        }
         return report(
             line, place, value.count, "text that begins with \"\(text[place])\" must be quoted",
             "write \(key(before: place))\(Self.quoted(Self.text(value)))")
+    }
+
+    /// Whether a place is in the list `when` of a route.
+    private func isEvents(_ place: Int) -> Bool {
+        let lead = Self.text(scalars(line)[..<place])
+        let isAlone = lead.allSatisfy { " -[".contains($0) }
+        let above = isAlone ? lineBefore(line).map { source.line($0) } ?? "" : ""
+        return lead.contains("when:") || above.contains("when:")
     }
 
     /// `shell: echo note: done`.

@@ -47,11 +47,20 @@ package struct ConfigurationSchema {
             } else {
                 let inner = fields.rows.filter { $0.key.hasPrefix(key + ".") }
                 let members = inner.map { JSON.Member(String($0.key.dropFirst(key.count + 1)), $0.schema) }
-                properties.append(.init(key, SchemaParts.object(members)))
+                properties.append(.init(key, Self.map(of: members, shorthand: JobFields.shorthands[key])))
             }
         }
         var schema = SchemaParts.object(properties, required: ["schedule"])
         schema["oneOf"] = .array(JobFields.actions.map { .object(["required": .array([.string($0)])]) })
+        return schema
+    }
+
+    /// A map, or the text of the one member that it can't do without.
+    private static func map(of members: [JSON.Member], shorthand: String?) -> JSON {
+        guard let shorthand else { return SchemaParts.object(members) }
+        var schema = SchemaParts.object(members, required: [shorthand])
+        schema["type"] = .array([.string("string"), .string("object")])
+        schema["minLength"] = .int(1)
         return schema
     }
 

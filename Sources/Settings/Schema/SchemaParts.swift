@@ -127,6 +127,9 @@ extension JobForm {
                 "minimum": .int(least),
             ])
         case .words: return SchemaParts.list(of: .object(["type": SchemaParts.scalar]), least: 1)
+        case .list:
+            let words = SchemaParts.list(of: SchemaParts.word(), least: 1)
+            return .object(["anyOf": .array([SchemaParts.word(), words])])
         case .variables(let orFiles):
             let text = JSON.object(["type": .array(SchemaParts.scalar.elements + [.string("null")])])
             let file = SchemaParts.object([.init("file", SchemaParts.text("^/"))], required: ["file"])

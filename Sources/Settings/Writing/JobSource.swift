@@ -32,21 +32,31 @@ package struct JobSource {
                 continue
             }
             let rows = fields.rows.filter { $0.key == key || $0.key.hasPrefix(key + ".") }
-            let members = rows.compactMap { row -> (String, String)? in
+            let members = rows.compactMap { row -> (name: String, text: String)? in
                 guard let value = row.get(spec), value != row.standard else { return nil }
                 let name = row.key == key ? "" : String(row.key.dropFirst(key.count + 1))
-                return (name, written(value, row.form, spec))
+                return (name, written(value, row.form, spec, indent: name.isEmpty ? 6 : 8))
             }
             guard let first = members.first else { continue }
-            let isMap = !first.0.isEmpty
-            let value = isMap ? "{ " + members.map { "\($0): \($1)" }.joined(separator: ", ") + " }" : first.1
+            let isAlone = first.name.isEmpty || members.count == 1 && first.name == JobFields.shorthands[key]
+            let value = isAlone ? first.text : map(members)
             lines.append("    \(key):" + (value.hasPrefix("\n") ? value : " " + value))
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The value of a field; one of several lines begins with a line end, or with the mark of a block.
-    private static func written(_ value: JSON, _ form: JobForm, _ spec: JobSpec) -> String {
+    /// The members of a map, one a line where one of them has several.
+    private static func map(_ members: [(name: String, text: String)]) -> String {
+        guard members.contains(where: { $0.text.contains("\n") }) else {
+            return "{ " + members.map { "\($0.name): \($0.text)" }.joined(separator: ", ") + " }"
+        }
+        return members.map { "\n      \($0.name):" + ($0.text.hasPrefix("\n") ? "" : " ") + $0.text }.joined()
+    }
+
+    /// The value of a field, whose further lines are indented by `indent`; one of several lines begins with a line end, or
+    /// with the mark of a block.
+    private static func written(_ value: JSON, _ form: JobForm, _ spec: JobSpec, indent: Int) -> String {
+        let blank = "\n" + String(repeating: " ", count: indent)
         switch (form, value) {
         case (.input, _):
             switch spec.rules.input {
@@ -62,15 +72,15 @@ package struct JobSource {
             guard words.contains(where: YAMLText.isBlock) else {
                 return "[" + words.map(YAMLText.scalar).joined(separator: ", ") + "]"
             }
-            return words.map { "\n      - " + YAMLText.value($0, indent: 8) }.joined()
+            return words.map { "\(blank)- " + YAMLText.value($0, indent: indent + 2) }.joined()
         case (_, .members(let members)):
             return members.map { member in
                 let key = YAMLText.key(member.name)
                 let file = member.value["file"]?.text.map { "{ file: \(YAMLText.scalar($0)) }" }
-                return "\n      \(key)\(key.hasSuffix("\n") ? "      " : ""): "
-                    + (file ?? YAMLText.value(member.value.text ?? "", indent: 8))
+                return "\(blank)\(key)\(key.hasSuffix("\n") ? blank.dropFirst() : ""): "
+                    + (file ?? YAMLText.value(member.value.text ?? "", indent: indent + 2))
             }.joined()
-        case (_, .string(let text)): return YAMLText.value(text, indent: 6)
+        case (_, .string(let text)): return YAMLText.value(text, indent: indent)
         default: return form.words(value)
         }
     }

@@ -9,7 +9,7 @@ struct BotCommand: ParsableCommand {
         commandName: "bot", abstract: "Lists, makes and tests bots.",
         subcommands: [
             BotListCommand.self, BotShowCommand.self, BotTestCommand.self, BotAddCommand.self,
-            BotEditCommand.self, BotRemoveCommand.self,
+            BotEditCommand.self, BotRemoveCommand.self, BotResetCommand.self,
         ])
 }
 

@@ -129,6 +129,6 @@ struct ReloadCommand: ParsableCommand {
         }
         if difference.routes { screen.print(screen.paint("~ routes", .yellow)) }
         if difference.isEmpty { screen.print("Nothing changed.") }
-        for warning in difference.warnings ?? [] { StandardError.print("belfry: warning: \(warning)") }
+        for warning in difference.warnings ?? [] { StandardError.print(prose: "belfry: warning: \(warning)") }
     }
 }

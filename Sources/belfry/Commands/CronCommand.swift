@@ -78,12 +78,14 @@ struct CronExplainCommand: ParsableCommand {
             let note = line.noteWords.map { "  \($0)" } ?? ""
             StandardOutput.print(line.isSlot ? "  \(time)\(note)" : "  (\(time))\(note)")
         }
-        if lines.isEmpty, !expression.neverFires { StandardOutput.print("note: it does not fire any more") }
+        if lines.isEmpty, !expression.neverFires {
+            StandardOutput.print(prose: "note: it does not fire any more")
+        }
         for warning in warnings {
             let field = warning.field.map { "\($0.title): " } ?? ""
-            StandardOutput.print("note: \(field)\(warning.message)")
+            StandardOutput.print(prose: "note: \(field)\(warning.message)")
         }
-        for note in notes(on: expression) { StandardOutput.print("note: \(note)") }
+        for note in notes(on: expression) { StandardOutput.print(prose: "note: \(note)") }
     }
 
     /// What is easily overlooked in the dates, and what `H` stands for.
@@ -113,7 +115,7 @@ struct CronExplainCommand: ParsableCommand {
         let shown = CronTimes(zone)
         for slot in slots { StandardOutput.print("  \(shown.text(slot))") }
         if !times.isEmpty {
-            StandardOutput.print("note: this preview starts now; a job counts from its creation")
+            StandardOutput.print(prose: "note: this preview starts now; a job counts from its creation")
         }
     }
 }
@@ -221,6 +223,6 @@ struct CronWordsCommand: ParsableCommand {
         }
         let times = CronTimes(read.zone)
         for slot in read.slots(after: now) ?? [] { StandardOutput.print("  \(times.text(slot))") }
-        for note in read.notes + (answer.remarks ?? []) { StandardOutput.print("note: \(note)") }
+        for note in read.notes + (answer.remarks ?? []) { StandardOutput.print(prose: "note: \(note)") }
     }
 }

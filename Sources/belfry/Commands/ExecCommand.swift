@@ -176,7 +176,8 @@ struct ExecRunOptions: ParsableArguments {
     func validate() throws {
         for (flag, name) in [("--name", name), ("--bot", bot)] {
             if let name, let fault = JobName.fault(in: name) {
-                throw ValidationError("\(flag) \"\(name)\": \(fault)")
+                let near = JobName.near(name).map { "; write \($0)" } ?? ""
+                throw ValidationError("\(flag) \"\(name)\": \(fault)\(near)")
             }
         }
     }

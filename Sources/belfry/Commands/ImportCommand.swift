@@ -42,7 +42,7 @@ struct ImportCrontabCommand: ParsableCommand {
         let jobs = maker.jobs(Crontab(text, form: form))
         if !userForm && !systemForm && !options.common.json && !jobs.isEmpty {
             StandardError.print(
-                form == .user
+                prose: form == .user
                     ? "note: read without a user column; if the lines have one, add --system-form"
                     : "note: read with a user column; if the lines have none, add --user-form")
         }

@@ -37,6 +37,7 @@ struct JobAddCommand: ParsableCommand {
               belfry job add poll --after 30s -- ./poll
               belfry job add open --cron "30 8 * * 1-5" --cron "0 10 * * 6" -- ./open
               belfry job add news --cron "0 8 * * *" --bot sage --prompt "Any news?"
+              belfry job add ping --every 5m --url https://example.org/health --expect 200
               belfry job add load --every 1h --env LEVEL=3 --nice 10 --cwd /srv -- ./load
             """)
 
@@ -48,7 +49,7 @@ struct JobAddCommand: ParsableCommand {
     func validate() throws {
         if options.command.isEmpty && JobFields.actions.allSatisfy({ options.fields.values[$0] == nil }) {
             throw ValidationError(
-                "nothing to run: write the command after --, as in: belfry job add \(JobText.quoted(name)) -- CMD; or give --shell TEXT or --prompt TEXT"
+                "nothing to run: write the command after --, as in: belfry job add \(JobText.quoted(name)) -- CMD; or give --shell TEXT, --prompt TEXT or --url ADDRESS"
             )
         }
         if options.when.zone != nil, !options.when.isLocal {
@@ -57,11 +58,16 @@ struct JobAddCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let fault = JobName.fault(in: name) {
+            throw APIError(
+                .badValue, "\(Quoted.of(name)) is not a valid job name: \(fault)",
+                hint: JobName.near(name).map { "Write \($0)." })
+        }
         var draft = try options.draft()
         draft.name = name
         if draft.schedule == nil { draft.schedule = WireSchedule(kind: "manual", text: "") }
         // A command typed here means the folder it was typed in.
-        if draft.fields["cwd"] == nil, draft.fields["prompt"] == nil {
+        if draft.fields["cwd"] == nil, draft.fields["prompt"] == nil, draft.fields["url"] == nil {
             draft.fields["cwd"] = .string(FilePath.current)
         }
         let job = try common.client().ask(Endpoints.addJob(body: draft))

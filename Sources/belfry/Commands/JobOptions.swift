@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Cron
 import Host
 import Ledger
 import Timeline
@@ -130,7 +131,10 @@ struct JobGroupOptions<Name: JobGroupName>: ParsableArguments, CustomReflectable
         case .mask: placeholder = "octal"
         case .duration: placeholder = "duration"
         case .botName: (placeholder, completion) = ("bot", Completions.bots)
-        default: if row.key == "concurrency.key" { placeholder = "key[=max]" }
+        case .list: placeholder = "list"
+        default:
+            if row.key == "concurrency.key" { placeholder = "key[=max]" }
+            if row.key == "url.url" { placeholder = "address" }
         }
         let standard = row.standard.map { "\(row.doc.dropLast()) (default: \(row.form.words($0)))." }
         return Option<JSON?>(
@@ -274,6 +278,7 @@ struct ScheduleFields: ParsableArguments {
 
     /// The schedule the flags say, a list where they say several; nil: none does.
     func schedule() throws(APIError) -> WireSchedule? {
+        for text in cron { try Self.refusePhrase(text) }
         var schedules = cron.map { WireSchedule(kind: "cron", text: $0, zone: zone) }
         schedules += words.map { WireSchedule(kind: "words", text: $0, zone: zone) }
         for at in at {
@@ -291,5 +296,15 @@ struct ScheduleFields: ParsableArguments {
         if let after { schedules.append(WireSchedule(kind: "after", text: after.duration.text)) }
         if startup { schedules.append(WireSchedule(kind: "startup", text: "")) }
         return schedules.count > 1 ? WireSchedule(several: schedules) : schedules.first
+    }
+
+    /// Refuses a phrase in the place of an expression; whether it is a good expression is for the daemon to say.
+    private static func refusePhrase(_ text: String) throws(APIError) {
+        guard (try? CronExpression(text)) == nil,
+            (try? PhraseAnswer(text, now: .now, in: Zones.local, zones: Zones.ofPhrases)) != nil
+        else { return }
+        throw APIError(
+            .badSchedule, "the value \(JobText.quoted(text)) of --cron is a phrase, not an expression",
+            hint: "Write --words \(JobText.quoted(text)).")
     }
 }

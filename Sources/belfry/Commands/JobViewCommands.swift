@@ -51,6 +51,8 @@ struct JobShowCommand: ParsableCommand {
         screen.field("job", job.name)
         screen.field("bot", job.bot)
         screen.field("does", JobText.action(job), asIs: true)
+        screen.field("expects", job.expect?.joined(separator: " "))
+        screen.field("headers", job.headers?.joined(separator: " "), asIs: true)
         screen.field("in", job.cwd)
         screen.field("env", job.env?.joined(separator: " "), asIs: true)
         screen.field("schedule", JobText.schedule(job.schedule))

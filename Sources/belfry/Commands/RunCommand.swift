@@ -121,8 +121,9 @@ struct RunCancelCommand: ParsableCommand {
 
     func run() throws {
         let run = try common.client().ask(Endpoints.cancelRun(target.name))
-        StandardOutput.print(
-            common.json ? try WireCoding.text(run) : "Asked \(run.name ?? "\(target.name)") to end.")
+        if common.json { return try StandardOutput.print(json: run) }
+        let name = run.name ?? "\(target.name)"
+        StandardOutput.print(run.state.isEnded ? "\(name) is \(run.state.words)." : "Canceling \(name).")
     }
 }
 
@@ -171,6 +172,8 @@ struct RunLogsCommand: ParsableCommand {
         let client = try common.client()
         // Once: a newer run must not take the place of the one that is followed.
         let run = try target.name.resolved(by: client)
-        try Output.copy(of: run, attempt: attempt, from: client, follow: follow)
+        let copied = try Output.copy(of: run, attempt: attempt, from: client, follow: follow)
+        // Only for people: a pipe gets the output's bytes and nothing else.
+        if copied == 0, StandardOutput.isTerminal { StandardError.print("belfry: \(run) printed nothing") }
     }
 }

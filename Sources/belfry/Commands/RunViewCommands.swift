@@ -33,17 +33,22 @@ struct RunsCommand: ParsableCommand {
         query.states = try RunState.read(state, parameter: "state")
         query.limit = listing.limit
         if let since {
-            let back = try? Duration(text: since)
-            query.since =
-                try back.map { Moment.now - $0 }
-                ?? Zones.moment(
-                    since, of: "--since",
-                    example: "a time such as 2026-03-29T03:00, or a duration such as 24h")
+            query.since = try SinceArgument.moment(since)
         }
         let runs = try common.client().ask(Endpoints.runs(query: query))
         try common.screen.list(runs, asJSON: common.json) { screen in
             screen.print(RunText.table(runs, screen), empty: "No runs.")
         }
+    }
+}
+
+/// The value of `--since`.
+enum SinceArgument {
+    /// The moment that a time names, or a duration before now.
+    static func moment(_ text: String) throws -> Moment {
+        if let back = try? Duration(text: text) { return .now - back }
+        return try Zones.moment(
+            text, of: "--since", example: "a time such as 2026-03-29T03:00, or a duration such as 24h")
     }
 }
 
@@ -59,7 +64,8 @@ struct RunShowCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let run = try common.client().ask(Endpoints.run(target.name))
+        let client = try common.client()
+        let run = try client.ask(Endpoints.run(target.name))
         if common.json { return try StandardOutput.print(json: run) }
         let screen = common.screen
         screen.field("run", run.name)
@@ -83,6 +89,7 @@ struct RunShowCommand: ParsableCommand {
             let parts = [part, live.phase, live.message].compactMap { $0 }
             screen.field("progress", parts.isEmpty ? nil : parts.joined(separator: "  "))
         }
+        for line in RunText.parts(run) { screen.print("".padded(to: 10) + line) }
         screen.field("cpu", run.cpuMs.map { "\($0) ms" })
         screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
         screen.field("usage", run.usage.map(BotText.usage))
@@ -91,6 +98,11 @@ struct RunShowCommand: ParsableCommand {
             screen.field("note", HiddenTexts.reason)
         }
         for line in RunText.lastLines(run) { screen.print(screen.paint("".padded(to: 10) + line, .dim)) }
+        // The message of a run has its id; most have none.
+        if run.state == .completed, let id = run.id, let message = try? client.ask(Endpoints.message(id)) {
+            screen.field("reply", "belfry messages show \(message.id)", asIs: true)
+            for line in MessageText.lines(of: message, on: screen) { screen.print("".padded(to: 10) + line) }
+        }
         screen.field(
             "left",
             run.survivors.map { left in

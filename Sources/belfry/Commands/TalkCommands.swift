@@ -5,6 +5,7 @@ import Glibc
 import Host
 import Ledger
 import TerminalView
+import Tracking
 
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,12 +71,13 @@ struct MessagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "messages", abstract: "Lists and shows messages.",
         usage: """
-            belfry messages [<bot>] [--search <text>] [--limit <n>]
+            belfry messages [<bot>] [--search <text>] [--since <time>] [--limit <n>] [--export md|json]
             belfry messages show <id>
             """,
         discussion: """
               belfry messages ops --limit 5
-              belfry messages --search tape
+              belfry messages --search tape --since 24h
+              belfry messages sage --export md > sage.md
               belfry messages show 2f1b7a11
             """,
         subcommands: [MessageListCommand.self, MessageShowCommand.self],
@@ -97,14 +99,31 @@ struct MessageListCommand: ParsableCommand {
     var bot: String?
     @Option(help: ArgumentHelp("Only messages that contain this text.", valueName: "text"))
     var search: String?
-    @OptionGroup var listing: ListOptions
+    @Option(
+        help: ArgumentHelp(
+            "Only messages since this time, or within a duration such as 24h.", valueName: "time"))
+    var since: String?
+    @Option(
+        help: ArgumentHelp("Print them whole, oldest first, as Markdown (md) or as json.", valueName: "form"))
+    var export: MessageExport.Form?
+    @Option(help: ArgumentHelp("Show at most this many (default: 20; with --export: all).", valueName: "n"))
+    var limit: Int?
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is a number from 1 up") }
+    }
 
     func run() throws {
         var query = MessagesQuery()
         query.bot = bot
         query.search = search
-        query.limit = listing.limit
+        query.limit = limit ?? (export == nil ? 20 : .max)
+        if let since { query.since = try SinceArgument.moment(since) }
+        if let export {
+            let messages = try common.client().ask(Endpoints.messages(query: query))
+            return try MessageExport(form: export, zone: common.screen.zone).print(messages.reversed())
+        }
         let messages = try common.client().ask(Endpoints.messages(query: query))
         try common.screen.list(messages, asJSON: common.json) { screen in
             var table = TextTable(["WHEN", "BOT", "THREAD", "TEXT", "ID"])
@@ -142,8 +161,23 @@ struct MessageShowCommand: ParsableCommand {
         screen.field("at", screen.time(message.at))
         screen.field("read", message.read ? "yes" : "no")
         screen.field("title", message.title)
+        screen.field("reply to", message.replyTo)
+        screen.field("sent by", message.sender)
+        screen.field("reactions", message.reactions?.joined(separator: " "))
+        for file in message.attachments ?? [] { screen.field("file", "\(file.name) (\(file.bytes) bytes)") }
         screen.print("")
-        for line in PlainText.lines(message.text) { screen.print(line) }
+        for line in MessageText.lines(of: message, on: screen) { screen.print(line) }
+    }
+}
+
+/// What a message says.
+enum MessageText {
+    /// Its lines: of a bot's own as Markdown on a terminal, else as they were written, so that a file gets the source.
+    static func lines(of message: WireMessage, on screen: Screen) -> [String] {
+        guard message.from == "bot", message.bot != "belfry", screen.columns != nil else {
+            return PlainText.lines(message.text)
+        }
+        return Markdown(message.text).lines(for: TerminalPlace(screen.traits))
     }
 }
 

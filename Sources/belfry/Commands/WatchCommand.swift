@@ -31,12 +31,7 @@ struct WatchCommand: ParsableCommand {
         let client = try common.client()
         let watcher = try LiveWatcher(client, common, progress, takesKeys: true)
         guard let run = target else {
-            let isQuiet = common.json || progress == .json || progress == .quiet
-            if !isQuiet, try client.ask(Endpoints.live()).isEmpty {
-                let intro = "No run is active; runs are shown here when they start. Ctrl-C ends."
-                for line in LiveScreen.wrapped(intro) { StandardError.print(line) }
-            }
-            return try watcher.watch()
+            return try watcher.watch(isIdle: try client.ask(Endpoints.live()).isEmpty)
         }
         let known = try client.ask(Endpoints.run(run))
         throw ExitCode(OutcomeCode.of(try watcher.follow(known)))

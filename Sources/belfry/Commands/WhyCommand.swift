@@ -27,7 +27,8 @@ struct WhyCommand: ParsableCommand {
     var id: String
     @Flag(help: "Only what was held back.")
     var not = false
-    @Option(help: ArgumentHelp("At most this many events.", valueName: "n"))
+    @Option(
+        name: [.long, .customShort("n")], help: ArgumentHelp("At most this many events.", valueName: "n"))
     var limit = 100
     @OptionGroup var common: CommonOptions
 

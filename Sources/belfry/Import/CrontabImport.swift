@@ -59,6 +59,7 @@ struct CrontabImport {
         let owner = line.user.flatMap(UserTable.entry) ?? rights.own
         job.directory = environment["HOME"] ?? owner?.home
         job.environment = environment
+        job.written = line.command + (line.input == nil ? "" : " ...")
         guard let text = line.shellText else { return }
         if line.input != nil { job.notes.append("the text after % became a here-document") }
         if shell == "/bin/sh" { job.shell = text } else { job.command = [shell, "-c", text] }

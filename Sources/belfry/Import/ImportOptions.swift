@@ -71,10 +71,7 @@ struct ImportOptions: ParsableArguments {
         } else {
             var table = TextTable(["NAME", "TIMES", "COMMAND"])
             for job in jobs {
-                // A here-document is in braces.
-                let first = job.action.split(separator: "\n").first { $0 != "{" } ?? ""
-                let command = first.utf8.count < job.action.utf8.count ? first + " ..." : first
-                let outcome = job.refusal.map { "not added: \($0)" } ?? String(command)
+                let outcome = job.refusal.map { "not added: \($0)" } ?? job.written ?? job.action
                 table.add([
                     "\(job.name)", "\(PlainText.preview(job.original, limit: 40))",
                     "\(PlainText.preview(outcome))",
@@ -83,7 +80,9 @@ struct ImportOptions: ParsableArguments {
             screen.print(table, empty: "")
             for job in good where !job.differences.isEmpty {
                 screen.print("\n\(job.name) differs from the original:")
-                for line in job.differences { screen.print(line) }
+                for line in job.differences.prefix(Self.mostDifferences) { screen.print(line) }
+                let rest = job.differences.count - Self.mostDifferences
+                if rest > 0 { screen.print("    and \(rest) more; -v shows all") }
             }
             Self.printNotes(of: good, on: screen)
             screen.print("")
@@ -109,9 +108,12 @@ struct ImportOptions: ParsableArguments {
             let list =
                 whose.prefix(Self.mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
             let subject = whose.count == jobs.count ? "" : " (\(list))"
-            screen.print(PlainText.oneLine("note\(subject): \(note)"))
+            StandardOutput.print(prose: PlainText.oneLine("note\(subject): \(note)"))
         }
     }
+
+    /// How many times are shown that differ from the original's.
+    private static let mostDifferences = 3
 
     /// How many jobs a note names.
     private static let mostNames = 5

@@ -29,6 +29,8 @@ struct ImportedJob {
     var zone: ZoneRules
     var command: [String]?
     var shell: String?
+    /// The command as the original has it, without what was put around it; absent where nothing was.
+    var written: String?
     var directory: String?
     var environment: [String: String] = [:]
     var catchUp: String?

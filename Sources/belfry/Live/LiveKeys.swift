@@ -1,4 +1,5 @@
 import Glibc
+import Host
 import Synchronization
 
 /// The keys of the terminal that a live view draws on: not echoed into its rows, and read one by one where they are its.
@@ -13,9 +14,13 @@ final class LiveKeys {
     /// Whether the keys are for this view; else they wait for whoever reads the terminal next.
     private let isReading: Bool
 
+    /// Whether every key is for this view, also those that else send signals.
+    private let isRaw: Bool
+
     /// Takes the terminal over, as ``enter()`` does.
-    init(isReading: Bool) {
+    init(isReading: Bool, isRaw: Bool = false) {
         self.isReading = isReading
+        self.isRaw = isRaw
         descriptor = isReading && isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil
         atexit { restoreTerminal() }
         for signal in Self.fatal {
@@ -39,6 +44,10 @@ final class LiveKeys {
         guard unsafe tcgetattr(STDOUT_FILENO, settings) == 0 else { return }
         var quiet = unsafe settings.pointee
         quiet.c_lflag &= ~tcflag_t(isReading ? ECHO | ICANON : ECHO)
+        if isRaw {
+            quiet.c_lflag &= ~tcflag_t(ISIG | IEXTEN)
+            quiet.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
+        }
         unsafe withUnsafeMutableBytes(of: &quiet.c_cc) { keys in
             unsafe keys[Int(VMIN)] = 1
             unsafe keys[Int(VTIME)] = 0
@@ -46,14 +55,20 @@ final class LiveKeys {
         // Before the change: a signal in between restores what is there.
         isTaken.store(true, ordering: .sequentiallyConsistent)
         unsafe tcsetattr(STDOUT_FILENO, TCSANOW, &quiet)
+        guard isRaw else { return }
+        marksPastes.store(true, ordering: .sequentiallyConsistent)
+        StandardOutput.write(Array("\u{1B}[?2004h".utf8))
     }
 
     /// Gives the terminal its settings back.
     func leave() { restoreTerminal() }
 
     /// Takes the keys that were pressed; true when `q` is among them.
-    func takesLeave() -> Bool {
-        var isLeaving = false
+    func takesLeave() -> Bool { take().contains(UInt8(ascii: "q")) }
+
+    /// Takes the bytes of the keys that were pressed.
+    func take() -> [UInt8] {
+        var pressed: [UInt8] = []
         while let descriptor {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             // In the background a read would stop the process.
@@ -61,18 +76,21 @@ final class LiveKeys {
             var keys = [UInt8](repeating: 0, count: 256)
             let count = unsafe read(descriptor, &keys, keys.count)
             if count > 0 {
-                isLeaving = isLeaving || keys[..<count].contains(UInt8(ascii: "q"))
+                pressed += keys[..<count]
             } else if count == 0 || errno != EINTR {
                 // The terminal hung up.
                 self.descriptor = nil
             }
         }
-        return isLeaving
+        return pressed
     }
 }
 
 /// Whether the terminal has other settings than ``settings``.
 private let isTaken = Atomic<Bool>(false)
+
+/// Whether the terminal was asked to mark what is pasted.
+private let marksPastes = Atomic<Bool>(false)
 
 /// The terminal's settings before a view took it over.
 private nonisolated(unsafe) let settings = {
@@ -82,10 +100,21 @@ private nonisolated(unsafe) let settings = {
     return unsafe settings
 }()
 
+/// What makes the terminal send pastes as keys again: eight bytes.
+private nonisolated(unsafe) let pasteOff: UnsafePointer<CChar> = {
+    // SAFE: written once, never freed.
+    let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: 9)
+    for (index, byte) in "\u{1B}[?2004l\0".utf8.enumerated() { unsafe bytes[index] = CChar(byte) }
+    return unsafe UnsafePointer(bytes)
+}()
+
 /// Runs inside signals, too.
 private func restoreTerminal() {
     guard isTaken.exchange(false, ordering: .sequentiallyConsistent) else { return }
     // Not from the background: that would stop the process, and the terminal has other settings by then.
     guard tcgetpgrp(STDOUT_FILENO) == getpgrp() else { return }
     _ = unsafe tcsetattr(STDOUT_FILENO, TCSANOW, settings)
+    guard marksPastes.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    // A write of a constant: signals may do that.
+    _ = unsafe write(STDOUT_FILENO, pasteOff, 8)
 }

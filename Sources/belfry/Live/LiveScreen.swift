@@ -19,6 +19,8 @@ final class LiveScreen {
     private var painter: TerminalPainter
     private var printer: PlainPrinter
     private var taskbar = TaskbarProgress()
+    /// Whether a line says so when no run is active.
+    private var showsIdle = false
 
     init(_ traits: TerminalTraits) {
         self.traits = traits
@@ -46,6 +48,30 @@ final class LiveScreen {
             }
         case .live: take(LiveState(wire), detail, lastLines)
         }
+    }
+
+    /// Shows that no run is active: where rows are drawn, until one is.
+    func showIdle() {
+        showsIdle = true
+        if traits.progress == .plain || traits.progress == .auto {
+            StandardError.print(prose: Self.idle(endedBy: "Ctrl-C"))
+        }
+    }
+
+    private static func idle(endedBy key: String) -> String {
+        "No run is active; runs are shown here when they start. \(key) ends."
+    }
+
+    /// The rows of the runs that have not ended, or the line that there is none.
+    private func frame(at now: Moment, _ size: TerminalSize) -> Frame {
+        let rows = states.values.sorted { $0.task.id < $1.task.id }.map { LiveRow($0, at: now, zone: zone) }
+        var frame = Frame(rows, size: size, traits: traits)
+        guard rows.isEmpty, showsIdle else { return frame }
+        let lines = LineBreaker.lines(Self.idle(endedBy: "q"), columns: max(1, size.columns - 3))
+        frame.lines = lines.prefix(max(1, size.rows - 1)).map {
+            FinishedLine.evidence($0, traits: traits, columns: size.columns)
+        }
+        return frame
     }
 
     private func take(_ live: LiveState, _ detail: String?, _ lastLines: [String]) {
@@ -78,8 +104,7 @@ final class LiveScreen {
         guard owner < 0 || owner == getpgrp() else { return }
         let now = Moment.now
         let size = Self.size
-        let rows = states.values.sorted { $0.task.id < $1.task.id }.map { LiveRow($0, at: now, zone: zone) }
-        var bytes = painter.paint(Frame(rows, size: size, traits: traits), after: permanent, size: size)
+        var bytes = painter.paint(frame(at: now, size), after: permanent, size: size)
         permanent = []
         if traits.showsTaskbar { bytes += taskbar.update(Array(states.values), at: now) }
         StandardOutput.write(bytes)
@@ -92,9 +117,6 @@ final class LiveScreen {
         permanent = []
         if traits.showsTaskbar { StandardOutput.write(TaskbarProgress.clear) }
     }
-
-    /// `text` in lines no wider than the terminal, broken between words.
-    static func wrapped(_ text: String) -> [String] { LineBreaker.lines(text, columns: size.columns) }
 
     private static var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
 }

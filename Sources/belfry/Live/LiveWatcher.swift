@@ -73,8 +73,11 @@ final class LiveWatcher {
     }
 
     /// Shows every run; ends the process when the user asked for it.
-    func watch() throws {
+    ///
+    /// `isIdle` says that no run is active.
+    func watch(isIdle: Bool) throws {
         defer { close() }
+        if isIdle { screen.showIdle() }
         while true {
             guard case .event(let event) = try next(left: 0), event.name == "live" else { continue }
             try show(event)

@@ -7,13 +7,21 @@ import Tracking
 enum Output {
     /// Copies the output of an attempt to standard output, byte for byte; with `follow` until it has ended.
     ///
+    /// It goes to `write` instead where that is given; `announce` is called before the first byte of a further attempt.
+    ///
     /// Without `attempt` it is the newest one, and with `follow` those after it, too, until the run has ended. A
     /// daemon that is restarted in between is found again, and no byte is lost or doubled. Where the daemon kept
     /// not all of it, standard error says how much is missing.
+    ///
+    /// - Returns: How many bytes were copied.
+    @discardableResult
     static func copy(
         of run: RunName, attempt: Int? = nil, from client: DaemonClient, follow: Bool,
+        write: ([UInt8]) -> Void = { StandardOutput.write($0) },
+        announce: (Int) -> Void = { StandardError.print("belfry: attempt \($0)") },
         interrupted: () throws(APIError) -> Void = {}
-    ) throws(APIError) {
+    ) throws(APIError) -> Int {
+        var copied = 0
         var place = Place(attempt: attempt)
         var reconnection = Reconnection()
         while true {
@@ -22,19 +30,20 @@ enum Output {
                 reconnection.succeeded()
                 place.begin(stream.head)
                 let before = place.offset
-                try drain(stream, &place, interrupted)
+                try drain(stream, &place, write, announce, interrupted)
+                copied += place.offset - before
                 // An answer also ends where bytes were not kept; only an empty one says that there are no more.
                 guard place.offset == before else { continue }
-                if !follow || attempt != nil { return }
+                if !follow || attempt != nil { return copied }
                 let known: WireRun = try client.ask(Endpoints.run(run))
                 if let next = known.attempt, let last = place.attempt, next > last {
                     place = Place(attempt: last + 1, isNext: true)
                 } else if known.state.isEnded {
-                    return
+                    return copied
                 }
             } catch {
                 // The next attempt was counted, and will never start.
-                if place.isNext, error.code == .noSuchAttempt { return }
+                if place.isNext, error.code == .noSuchAttempt { return copied }
                 guard follow, error.code.row.exitCode == 3 else { throw error }
                 try reconnection.wait()
             }
@@ -72,16 +81,17 @@ enum Output {
     }
 
     private static func drain(
-        _ stream: AnswerStream, _ place: inout Place, _ interrupted: () throws(APIError) -> Void
+        _ stream: AnswerStream, _ place: inout Place, _ write: ([UInt8]) -> Void,
+        _ announce: (Int) -> Void, _ interrupted: () throws(APIError) -> Void
     ) throws(APIError) {
         while true {
             switch try stream.next(timeout: .seconds(1)) {
             case .bytes(let bytes):
                 if place.isNext, !place.isAnnounced, let attempt = place.attempt {
-                    StandardError.print("belfry: attempt \(attempt)")
+                    announce(attempt)
                     place.isAnnounced = true
                 }
-                StandardOutput.write(bytes)
+                write(bytes)
                 place.offset += bytes.count
             case .ended: return
             case .nothing: break

@@ -2,26 +2,34 @@ import API
 import APIClient
 import Host
 import TerminalView
+import Timeline
 import Tracking
 
 /// Jobs in words.
 enum JobText {
-    /// `30 2 * * * Europe/Berlin`, `manual`.
-    static func schedule(_ schedule: WireSchedule) -> String {
+    /// `30 2 * * * Europe/Berlin`, `manual`; without the zone where that is `local`.
+    static func schedule(_ schedule: WireSchedule, local: String? = nil) -> String {
+        let zone = schedule.zone == local ? nil : schedule.zone
+        return describe(schedule, in: zone, local)
+    }
+
+    private static func describe(_ schedule: WireSchedule, in zone: String?, _ local: String?) -> String {
         switch schedule.kind {
         case "manual": "manual"
         case "startup": "startup"
-        case "calendar": "every " + [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
-        case "cron": [schedule.text, schedule.zone].compactMap { $0 }.joined(separator: " ")
-        case "several": (schedule.members ?? []).map(Self.schedule).joined(separator: "; ")
+        case "calendar": "every " + [schedule.text, zone].compactMap { $0 }.joined(separator: " ")
+        case "cron": [schedule.text, zone].compactMap { $0 }.joined(separator: " ")
+        case "several":
+            (schedule.members ?? []).map { Self.schedule($0, local: local) }.joined(separator: "; ")
         default: "\(schedule.kind) \(schedule.text)"
         }
     }
 
-    /// The command as a shell would take it, the shell text, or the prompt.
+    /// The command as a shell would take it, the shell text, the prompt, or the request.
     static func action(_ job: WireJob) -> String {
         if let shell = job.shell { return shell }
         if let prompt = job.prompt { return "asks \(job.bot): \(prompt)" }
+        if let url = job.url { return "\(job.method ?? "GET") \(url)" }
         return (job.command ?? []).map(quoted).joined(separator: " ")
     }
 
@@ -38,9 +46,9 @@ enum JobText {
             : next ?? other ?? "no schedule; start it with: belfry run \(job.name)"
         screen.print("\(verb) \(job.name) (revision \(job.revision)): \(when).")
         for note in [job.schedule.note, job.schedule.clockChanges].compactMap(\.self) {
-            screen.print("note: \(note)")
+            StandardOutput.print(prose: "note: \(note)")
         }
-        for warning in job.warnings ?? [] { StandardError.print("belfry: warning: \(warning)") }
+        for warning in job.warnings ?? [] { StandardError.print(prose: "belfry: warning: \(warning)") }
     }
 
     /// Prints every job.
@@ -58,7 +66,8 @@ enum JobText {
             let next: TextTable.Cell =
                 job.paused.isPaused ? .init("paused", .yellow) : "\(screen.time(job.nextAt, of: job))"
             let last = job.lastRun.map { TextTable.Cell(RunText.state($0), StateMark($0.state).color) }
-            table.add(["\(job.name)", "\(schedule(job.schedule))", next, last ?? "-", "\(job.bot)"])
+            let schedule = schedule(job.schedule, local: screen.zone.name)
+            table.add(["\(job.name)", "\(schedule)", next, last ?? "-", "\(job.bot)"])
         }
         return table
     }

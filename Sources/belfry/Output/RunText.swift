@@ -48,6 +48,18 @@ enum RunText {
         }
     }
 
+    /// The parts of a run's work, a line each, indented as a tree.
+    static func parts(_ run: WireRun) -> [String] {
+        guard let tasks = run.live.map({ LiveState($0).tasks ?? [] }) else { return [] }
+        return TaskTree.of(tasks).flatMap { $0.flattened() }.map { depth, tree in
+            let name = String(repeating: "  ", count: depth) + PlainText.oneLine(tree.name)
+            let percent = tree.task?.progress.map { "\(Int($0 * 100))%" }
+            let state = tree.task.flatMap { $0.state == .working ? nil : $0.state.rawValue }
+            let parts = [percent, state, tree.task?.message.map(PlainText.oneLine)].compactMap(\.self)
+            return parts.isEmpty ? name : "\(name)  \(parts.joined(separator: "  "))"
+        }
+    }
+
     /// The last lines that a run printed which ended otherwise than it should.
     static func lastLines(_ run: WireRun) -> [String] {
         guard run.state.isFailure, let tail = run.outputTail else { return [] }
@@ -56,9 +68,9 @@ enum RunText {
 
     /// Whether the last attempt ended before it began.
     private static func speaksForItself(_ reason: RunReason?) -> Bool {
-        if reason?.isOfBot == true { return true }
+        if reason?.isOfBot == true || reason?.isOfCall == true { return true }
         return switch reason {
-        case .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
+        case .ensure, .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
         default: false
         }
     }

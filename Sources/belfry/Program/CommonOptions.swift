@@ -54,7 +54,7 @@ struct CommonOptions: ParsableArguments {
 
 /// What most commands that list things take.
 struct ListOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
+    @Option(name: [.long, .customShort("n")], help: ArgumentHelp("Show at most this many.", valueName: "n"))
     var limit = 20
 
     func validate() throws {

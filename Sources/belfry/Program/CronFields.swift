@@ -142,7 +142,7 @@ struct CronSearchFields: ParsableArguments {
             let side = question == .next ? "after" : "before"
             StandardError.print("belfry: it does not fire \(side) \(start.iso8601(in: zone))")
         }
-        for warning in warnings { StandardError.print("note: \(warning.message)") }
+        for warning in warnings { StandardError.print(prose: "note: \(warning.message)") }
     }
 }
 

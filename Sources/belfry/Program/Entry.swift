@@ -65,7 +65,7 @@ enum Entry {
         if asJSON, let text = try? WireCoding.text(error) {
             StandardError.print(text)
         } else {
-            StandardError.print("belfry: \(error.sentence)")
+            StandardError.print(prose: "belfry: \(error.sentence)")
         }
         exit(code ?? error.code.row.exitCode)
     }

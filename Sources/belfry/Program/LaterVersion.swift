@@ -5,13 +5,11 @@ import API
 /// Words of the contract that belong to a later version; they are refused, and help does not name them.
 enum LaterVersion {
     private static let commands: Set<String> = [
-        "widget", "import openclaw", "confirm", "ask", "send", "chat", "pin", "silence",
+        "widget", "import openclaw", "confirm", "pin", "silence",
     ]
 
     private static let flags: [String: Set<String>] = [
-        "job add": ["--url"],
-        "job edit": ["--url"],
-        "notify": ["--action", "--wait"],
+        "notify": ["--action", "--wait"]
     ]
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.

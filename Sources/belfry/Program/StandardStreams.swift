@@ -11,6 +11,9 @@ extension StandardOutput {
     /// Writes the JSON of `value`, one line.
     static func print(json value: some Encodable) throws(APIError) { print(try WireCoding.text(value)) }
 
+    /// Writes sentences and a line end; on a terminal no line breaks inside a word.
+    static func print(prose text: String) { print(Prose.fitted(text, to: STDOUT_FILENO)) }
+
     /// As ``Host/StandardOutput/send(_:)``; a reader that closed its end of a pipe ends the process quietly.
     static func write(_ bytes: [UInt8]) {
         do throws(HostError) {
@@ -31,6 +34,23 @@ extension TerminalSize {
             return
         }
         self.init(columns: 80, rows: 24)
+    }
+}
+
+extension StandardError {
+    /// Writes sentences and a line end; on a terminal no line breaks inside a word.
+    static func print(prose text: String) { print(Prose.fitted(text, to: STDERR_FILENO)) }
+}
+
+/// Sentences for people.
+private enum Prose {
+    /// `text` in lines that fit where it is written; as it is where no terminal shows it, or it has lines already.
+    ///
+    /// Lines of a drawing have marks under them, which would move.
+    static func fitted(_ text: String, to descriptor: Int32) -> String {
+        guard isatty(descriptor) == 1, !text.contains("\n") else { return text }
+        return ColumnFit.wrap(text, hang: 2, columns: TerminalSize(of: descriptor).columns)
+            .joined(separator: "\n")
     }
 }
 

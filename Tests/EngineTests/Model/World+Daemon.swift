@@ -204,6 +204,8 @@ extension World {
             let endsLeft = hand.record.attempt > 1 && spec.endsLeftovers(afterWaiting: waited)
             send(.start(attempt: hand.record.attempt, endsLeft: endsLeft))
             if hand.record.endAsked != nil { send(.cancel(attempt: hand.record.attempt)) }
+        // The model's job wants nothing to be so at its end.
+        case .check: break
         case .wait, .end: daemon?.hand = nil
         }
     }

@@ -4,6 +4,7 @@ import Host
 import Ledger
 import LedgerSQLite
 import Performing
+import Synchronization
 import TestSupport
 import Testing
 import Timeline
@@ -54,6 +55,29 @@ import Tracking
             try await scene.keeper.cancel(queued.id)
             let ended = try await scene.end(of: queued)
             #expect(ended.state == .canceled && ended.reason == .canceled)
+        }
+    }
+
+    @Test func `is performed by whoever is chosen when its turn comes`() async throws {
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        let (first, second) = (StreamPerformer(clock: clock), StreamPerformer(clock: clock))
+        let other = PerformerKind("other")
+        let chosen = Mutex(PerformerKind.stream)
+        try await RunScene.run(
+            in: try WardenHome(), clock: clock, launches: false, performers: [.stream: first, other: second],
+            choosing: { _ in chosen.withLock(\.self) }
+        ) { scene in
+            let begun = try await scene.run(scene.queue(spec("wait"))) { $0.state == .running }
+            let waiting = try await scene.queue(spec("wait"))
+            // Once a later one has ended, this one is in the queue.
+            _ = try await scene.end(of: scene.queue(JobSpec.manual("later", "")))
+            chosen.withLock { $0 = other }
+            first.proceed()
+            _ = try await scene.end(of: begun)
+            try await scene.run(waiting) { $0.state == .running }
+            #expect(second.held == 1)
+            second.proceed()
+            #expect(try await scene.end(of: waiting).state == .completed)
         }
     }
 

@@ -93,3 +93,35 @@ import Tracking
         }
     }
 }
+
+@Suite struct `what a bot that is a program says` {
+    private let outlook = Outlook(spec: JobSpec.manual("report", "true"), hidden: HiddenTexts(["hunter2"]))
+
+    private func post(_ change: (inout ExitRecord) -> Void) -> Message? {
+        let run = RunRecord(
+            id: "r", job: "report", bot: "ops", kind: .scheduled, cause: "slot:1", state: .running,
+            queuedAt: at("10:00:00"), revision: 1)
+        var record = ExitRecord(
+            key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:01"),
+            endedAt: at("10:00:05"))
+        change(&record)
+        return OutputPost(run, record, outlook)?.record.message
+    }
+
+    @Test func `is its reply, with the title and the priority it asks for, and without a secret`() {
+        let message = post {
+            ($0.reply, $0.replyTitle, $0.replyPriority) = ("it is hunter2", "on hunter2", "critical")
+        }
+        #expect(message?.text == "it is ***" && message?.title == "on ***" && message?.urgency == .critical)
+        let plain = post { ($0.reply, $0.replyPriority) = ("done", "louder") }
+        #expect(plain?.title == nil && plain?.urgency == .normal)
+    }
+
+    @Test func `holds no secret where it explains a failure`() {
+        let fault = AttemptFault(.exitCode, "ops: x ended with exit code 1: no account hunter2")
+        #expect(fault.shown(outlook) == "ops: x ended with exit code 1: no account ***")
+        var blind = outlook
+        blind.hidden = nil
+        #expect(!fault.shown(blind).contains("hunter2"))
+    }
+}

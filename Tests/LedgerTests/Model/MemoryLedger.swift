@@ -206,8 +206,44 @@ extension MemoryLedger {
         try await read { $0.message(id: id) }
     }
 
-    func messages(bot: String?, search: String?, limit: Int) async throws(LedgerError) -> [MessageRecord] {
-        try await read { $0.messages(bot: bot, search: search, limit: limit) }
+    func messages(
+        bot: String?, search: String?, since: Moment?, limit: Int
+    ) async throws(LedgerError) -> [MessageRecord] {
+        try await read { $0.messages(bot: bot, search: search, since: since, limit: limit) }
+    }
+
+    func mentions(
+        after number: Int64, limit: Int
+    ) async throws(LedgerError) -> (messages: [NumberedMessage], last: Int64) {
+        try await read { $0.mentions(after: number, limit: limit) }
+    }
+
+    func messages(
+        bot: String, thread: String, after number: Int64, limit: Int
+    ) async throws(LedgerError) -> [NumberedMessage] {
+        try await read { $0.messages(bot: bot, thread: thread, after: number, limit: limit) }
+    }
+
+    func said(
+        bot: String, thread: String, after number: Int64, limit: Int
+    ) async throws(LedgerError) -> [NumberedMessage] {
+        try await read { $0.said(bot: bot, thread: thread, after: number, limit: limit) }
+    }
+
+    func conversation(bot: String, thread: String) async throws(LedgerError) -> ConversationRecord? {
+        try await read { $0.conversation(bot: bot, thread: thread) }
+    }
+
+    func unaskedThreads() async throws(LedgerError) -> [UnaskedThread] {
+        try await read { $0.unaskedThreads() }
+    }
+
+    func newReactions(bot: String, thread: String) async throws(LedgerError) -> [ReactionRecord] {
+        try await read { $0.newReactions(bot: bot, thread: thread) }
+    }
+
+    func attachment(of message: String) async throws(LedgerError) -> [UInt8]? {
+        try await read { $0.attachment(of: message) }
     }
 
     func unread() async throws(LedgerError) -> [String: Int] {

@@ -119,13 +119,60 @@ extension ModelLedger: RunReading, HistoryReading {
 extension ModelLedger: TalkReading {
     func message(id: String) -> MessageRecord? { messages.first { $0.message.id == id } }
 
-    func messages(bot: String?, search: String?, limit: Int) -> [MessageRecord] {
+    func mentions(after number: Int64, limit: Int) -> (messages: [NumberedMessage], last: Int64) {
+        let found = messages.enumerated().map {
+            NumberedMessage(number: Int64($0.offset + 1), record: $0.element)
+        }
+        .filter { $0.number > number && $0.record.message.text.contains("@") }
+        return (Array(found.prefix(limit)), Int64(messages.count))
+    }
+
+    func messages(bot: String?, search: String?, since: Moment?, limit: Int) -> [MessageRecord] {
         let found = messages.reversed().filter { record in
-            (bot == nil || record.message.bot == bot)
+            (bot == nil || record.message.bot == bot) && since.map { record.message.at >= $0 } ?? true
                 && (search.map { record.message.text.lowercased().contains($0.lowercased()) } ?? true)
         }
         return Array(found.prefix(limit))
     }
+
+    func messages(bot: String, thread: String, after number: Int64, limit: Int) -> [NumberedMessage] {
+        Array(lines(bot, thread, after: number).reversed().prefix(limit))
+    }
+
+    func said(bot: String, thread: String, after number: Int64, limit: Int) -> [NumberedMessage] {
+        let said = lines(bot, thread, after: number).filter { $0.record.message.author == .user }
+        return Array(said.prefix(limit))
+    }
+
+    private func lines(_ bot: String, _ thread: String, after number: Int64) -> [NumberedMessage] {
+        messages.enumerated().map { NumberedMessage(number: Int64($0.offset + 1), record: $0.element) }
+            .filter { $0.number > number && $0.record.message.itemKey == .thread(bot: bot, thread: thread) }
+    }
+
+    func conversation(bot: String, thread: String) -> ConversationRecord? {
+        talk.conversations[.thread(bot: bot, thread: thread)]?.record
+    }
+
+    func unaskedThreads() -> [UnaskedThread] {
+        let open = messages.enumerated().filter {
+            $0.element.message.author == .user && $0.element.askedRun == nil
+        }
+        let threads = Dictionary(grouping: open) { $0.element.message.itemKey }.values
+        return threads.compactMap { said in
+            guard let first = said.first, let last = said.last?.element.message else { return nil }
+            return UnaskedThread(
+                bot: last.bot, thread: last.thread, first: Int64(first.offset + 1), newest: last.id)
+        }.sorted { ($0.bot, $0.thread) < ($1.bot, $1.thread) }
+    }
+
+    func newReactions(bot: String, thread: String) -> [ReactionRecord] {
+        talk.reactions.filter { reaction in
+            !reaction.isShown
+                && message(id: reaction.record.message)?.message.itemKey == .thread(bot: bot, thread: thread)
+        }.map(\.record)
+    }
+
+    func attachment(of message: String) -> [UInt8]? { talk.files[message] }
 
     func unread() -> [String: Int] {
         messages.filter { !$0.read }.reduce(into: [:]) { $0[$1.message.bot, default: 0] += 1 }

@@ -24,6 +24,7 @@ struct ModelLedger: Sendable {
     var states: [String: BotRecord] = [:]
     var bots: [String: BotEntry] = [:]
     var messages: [MessageRecord] = []
+    var talk = ModelTalk()
     var items: [ItemKey: ItemRecord] = [:]
     var outbox: [OutboxRecord] = []
     var surfaces: [ModelSurface] = []
@@ -106,6 +107,8 @@ struct ModelLedger: Sendable {
                     messages[index].read = true
                 }
             }
+        case .giveMessages, .answerMessages, .beginSession, .react, .insertAttachment:
+            talk.apply(change, messages: &messages)
         case .putItem(let item, let old):
             try require(items[item.key]?.revision == old)
             items[item.key] = item

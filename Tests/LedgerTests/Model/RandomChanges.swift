@@ -31,6 +31,7 @@ struct RandomChanges {
         case 12: return flip() ? putAttempt(model) : word(model)
         case 13: return saveLive(model)
         case 14, 16: return .insertMessage(message())
+        case 15 where flip(): return talk()
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return putItem(model)
         case 26: return putBot(model)
@@ -212,9 +213,28 @@ struct RandomChanges {
         var record = MessageRecord.sample(
             id, bot: pick(["ops", "web"]), thread: pick(["main", "b"]), text: text)
         record.message.at = moment()
+        if flip() { record.message.author = .user }
         record.run = maybe { "r\($0.made)" }
         record.pinned = flip()
         return record
+    }
+
+    private mutating func talk() -> Change {
+        let (bot, thread) = (pick(["ops", "web"]), pick(["main", "b"]))
+        let id = "m\(Int.random(in: 0..<60, using: &numbers))"
+        switch Int.random(in: 0..<5, using: &numbers) {
+        case 0, 1:
+            return .giveMessages(
+                bot: bot, thread: thread, run: "r\(made)", through: Int64.random(in: 0..<60, using: &numbers),
+                at: moment())
+        case 2: return .answerMessages(bot: bot, thread: thread)
+        case 3:
+            return flip()
+                ? .beginSession(bot: bot)
+                : .insertAttachment(
+                    message: id, AttachmentNote(name: "a", bytes: 1), [UInt8(made & 255)])
+        default: return .react(ReactionRecord(message: id, word: pick(["ok", "no"]), at: moment()))
+        }
     }
 
     private mutating func putItem(_ model: ModelLedger) -> Change {

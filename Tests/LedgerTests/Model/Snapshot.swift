@@ -51,6 +51,17 @@ extension Snapshot {
         answers["runs, named"] = try await ledger.runs(ids: ids.reversed() + ["none"])
         answers["last runs"] = Set(try await ledger.lastRuns(of: Set(runs.map(\.job))))
         answers["messages"] = try await ledger.messages(bot: nil, search: nil, limit: depth)
+        for bot in ["ops", "web"] {
+            for thread in ["main", "b"] {
+                answers["conversation of \(bot)/\(thread)"] = try await ledger.conversation(
+                    bot: bot, thread: thread)
+                answers["reactions in \(bot)/\(thread)"] = try await ledger.newReactions(
+                    bot: bot, thread: thread)
+                answers["said in \(bot)/\(thread)"] = try await ledger.said(
+                    bot: bot, thread: thread, after: 3, limit: depth)
+            }
+        }
+        answers["unasked threads"] = try await ledger.unaskedThreads()
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
         answers["bots"] = try await ledger.bots()
         answers["bot entries"] = try await ledger.botEntries()

@@ -87,7 +87,8 @@ extension Fact {
         let channel = Channel("hook", reason: .serverError, item: "job:backup", error: "answered 503")
         return [
             .runStarted(run), .runProgress(run), .runBlocked(Blocked(run, kind: .permission)),
-            .runCompleted(end), .runFailed(end), .runRecovered(Recovery(run, outage: .seconds(60))),
+            .runCompleted(end), .runFailed(end),
+            .runRecovered(Recovery(run, outage: .seconds(60), failures: 3)),
             .runCanceled(end), .runLost(end), .runSkipped(end), .slotsSkipped(slots), .runMissed(slots),
             .runLate(run), .runSlow(run), .runStuck(run), .runFlapping(run),
             .messagePosted(Post("m1", bot: "ops", run: "0199")),

@@ -1,0 +1,203 @@
+import Host
+import Performing
+import Prompting
+import Synchronization
+import Timeline
+import Tracking
+
+/// The reply of one attempt that a program performs, read while it prints.
+///
+/// What it prints is read from its log, never from the copies that come with events: of those some are left out. So a
+/// daemon that takes the attempt over reads the same reply, from the beginning.
+final class ProgramReply: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        /// How the program ended.
+        var exit: ExitRecord?
+        /// The same with what became of the reply.
+        var record: ExitRecord?
+    }
+
+    let note: ReplyNote
+    private let state = Mutex(State())
+    private let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    init(_ note: ReplyNote) {
+        self.note = note
+    }
+
+    /// How it ended, once all of it was read.
+    var record: ExitRecord? { state.withLock { $0.record } }
+
+    /// Begins to read, unless it has begun; `report` is called with what happens, its end at last.
+    func begin(
+        _ key: RunKey, clock: any WallClock, secret: BotKey?,
+        _ report: @escaping @Sendable (PerformerEvent) -> Void
+    ) {
+        state.withLock { state in
+            guard state.task == nil else { return }
+            state.task = Task { [self] in
+                var reading = ReplyReading(key, note, clock: clock, secret: secret, report)
+                for await _ in wakes {
+                    // Before the log is read: at the end all of it must have been.
+                    let exit = self.state.withLock { $0.exit }
+                    reading.readOn()
+                    guard let exit else { continue }
+                    let record = reading.end(exit)
+                    self.state.withLock { $0.record = record }
+                    return report(.ended(record))
+                }
+            }
+        }
+        waker.yield()
+    }
+
+    /// The program printed more.
+    func printed() { waker.yield() }
+
+    /// The program ended.
+    func ended(_ exit: ExitRecord) {
+        state.withLock { $0.exit = $0.exit ?? exit }
+        waker.yield()
+    }
+
+    /// Nobody wants it any more.
+    func stop() {
+        waker.finish()
+        state.withLock { $0.task }?.cancel()
+    }
+}
+
+/// How far a program's output has been read as a reply; writes the reply's text to the output of its attempt.
+struct ReplyReading {
+    /// How many bytes of standard output are kept, and read, from the beginning.
+    static let limit = 64 << 20
+
+    private let key: RunKey
+    private let note: ReplyNote
+    private let clock: any WallClock
+    private let secret: BotKey?
+    private let report: (PerformerEvent) -> Void
+    private var decoder: ProgramDecoder
+    private var file: OutputFile?
+    private var progress = ReplyProgress()
+    private var failure: ReplyFailure?
+    private var finish: Finish?
+    private var offset = 0
+    private var reportedAt: Duration?
+
+    init(
+        _ key: RunKey, _ note: ReplyNote, clock: any WallClock, secret: BotKey?,
+        _ report: @escaping (PerformerEvent) -> Void
+    ) {
+        self.key = key
+        self.note = note
+        self.clock = clock
+        self.secret = secret
+        self.report = report
+        decoder = ProgramDecoder(note.dialect)
+        do throws(HostError) {
+            let output = note.output
+            file = try OutputFile(
+                path: output.path, headBytes: output.headBytes, tailBytes: output.tailBytes)
+        } catch {
+            failure = ReplyFailure(.server, detail: "the reply can't be kept: \(error)")
+        }
+        report(.progress(key, ReplyProgress.waiting))
+    }
+
+    /// Reads what was printed since.
+    mutating func readOn() {
+        do throws(HostError) {
+            while failure == nil {
+                let slice = try note.printed.read(from: offset, limit: 1 << 18)
+                guard !slice.bytes.isEmpty else { return }
+                guard slice.offset == offset else {
+                    return fail(
+                        ReplyFailure(.replyTooLong(limit: Self.limit), hasOutput: !progress.text.isEmpty))
+                }
+                offset = slice.end
+                var events: [ReplyEvent] = []
+                decoder.receive(slice.bytes[...]) { events.append($0) }
+                for event in events { apply(event) }
+            }
+        } catch {
+            fail(ReplyFailure(.malformed, detail: "its output can't be read: \(error)"))
+        }
+    }
+
+    /// The program ended so: the attempt's record, with the reply or with what failed.
+    mutating func end(_ exit: ExitRecord) -> ExitRecord {
+        var events: [ReplyEvent] = []
+        let code = exit.exitCode
+        decoder.end(code.map(ProgramEnd.code) ?? .signal) { events.append($0) }
+        for event in events { apply(event) }
+        // A program that replied and then failed did not do what it should.
+        if failure == nil, code != 0 {
+            failure = ReplyFailure(.program(exit: code), hasOutput: !progress.text.isEmpty)
+        }
+        var record = exit
+        if exit.cause == .exited, var failure {
+            explain(&failure, by: exit)
+            record.fault = AttemptFault(failure, at: note.place)
+        } else if exit.cause == .exited {
+            record.reply = progress.text
+            (record.replyTitle, record.replyPriority) = (finish?.title, finish?.priority)
+        }
+        record.usage = progress.usage.map { BotUsage($0, price: nil) }
+        if record.reply == nil {
+            if !progress.text.isEmpty { record.partialReply = progress.text }
+            keepLastWords(of: exit)
+        }
+        record.outputBytes = file?.count ?? 0
+        record.outputTail =
+            record.reply == nil
+            ? lastWords(of: exit) : Array(progress.text.utf8.suffix(ExitRecord.tailLimit))
+        return record
+    }
+
+    private mutating func apply(_ event: ReplyEvent) {
+        if case .text(let piece) = event { file?.append(Array(piece.utf8)[...]) }
+        if case .failed(let reason) = event { fail(reason) }
+        if case .finished(let end) = event { finish = end }
+        let isNewPhase = progress.note(event)
+        let now = clock.sinceBoot
+        guard isNewPhase || reportedAt.map({ now - $0 >= ReplyProgress.interval }) ?? true else { return }
+        reportedAt = now
+        if let progress = progress.report { report(.progress(key, progress)) }
+    }
+
+    private mutating func fail(_ reason: ReplyFailure) {
+        if failure == nil { failure = reason }
+    }
+
+    /// What the program itself wrote about its failure, where nothing else says why.
+    private func explain(_ failure: inout ReplyFailure, by exit: ExitRecord) {
+        switch failure.kind {
+        case .program, .truncated:
+            if failure.detail.isEmpty {
+                let output = note.dialect == .text ? LastLines(exit.outputTail) : LastLines([])
+                failure.detail = FailureLine.find(in: output, errors: LastLines(exit.errorTail)) ?? ""
+            }
+        default: break
+        }
+        if let secret { failure.detail = secret.redact(failure.detail) }
+    }
+
+    /// What explains best why there is no reply: the program's errors, else what it printed.
+    private func lastWords(of exit: ExitRecord) -> [UInt8] {
+        exit.errorTail.isEmpty ? exit.outputTail : exit.errorTail
+    }
+
+    /// Without a reply the attempt's output ends with them.
+    private mutating func keepLastWords(of exit: ExitRecord) {
+        if case .malformed? = failure?.kind { append(exit.outputTail) }
+        append(exit.errorTail)
+    }
+
+    private mutating func append(_ words: [UInt8]) {
+        guard !words.isEmpty else { return }
+        if let last = progress.text.utf8.last, last != 0x0A { file?.append([0x0A]) }
+        file?.append(words[...])
+    }
+}

@@ -1,0 +1,89 @@
+import Host
+import Performing
+import Prompting
+import Tracking
+
+/// What must be known of an attempt to read its program's output as a bot's reply: kept in a file while the attempt is
+/// under way, because the program outlives the daemon.
+struct ReplyNote: Hashable {
+    /// The bot's name.
+    var bot: String
+    /// What people call the program.
+    var program: String
+    /// How it prints its reply.
+    var dialect: ProgramDialect
+    /// Where the reply's text goes while it comes.
+    var output: ProcessOrder.Output
+
+    /// The log of what the program itself prints on standard output.
+    var printed: OutputLog { OutputLog(path: output.path + ReplyFiles.printed) }
+    /// Who failed, where something does.
+    var place: ReplyFailure.Place { .init(bot: bot, provider: program, isProgram: true) }
+
+    /// The content of its file.
+    var bytes: [UInt8] {
+        JSON.object([
+            "bot": .string(bot), "program": .string(program), "dialect": .string(dialect.rawValue),
+            "path": .string(output.path), "head": .int(output.headBytes), "tail": .int(output.tailBytes),
+        ]).bytes
+    }
+}
+
+extension ReplyNote {
+    /// Reads ``bytes`` back; nil when they are of another version.
+    init?(_ bytes: [UInt8]) {
+        guard let json = JSON(parsing: bytes[...]), let bot = json["bot"]?.text,
+            let program = json["program"]?.text,
+            let dialect = json["dialect"]?.text.flatMap(ProgramDialect.init), let path = json["path"]?.text,
+            let head = json["head"]?.int, let tail = json["tail"]?.int
+        else { return nil }
+        self.init(
+            bot: bot, program: program, dialect: dialect,
+            output: ProcessOrder.Output(path: path, headBytes: head, tailBytes: tail))
+    }
+}
+
+/// The files beside the output of an attempt that a program performed.
+package enum ReplyFiles {
+    /// What the program printed on standard output.
+    static let printed = ".raw"
+    /// What it printed on standard error.
+    static let errors = ".err"
+
+    /// Removes them; missing ones are ignored.
+    package static func remove(besides output: String) {
+        for ending in [printed, errors] { OutputLog(path: output + ending).remove() }
+    }
+}
+
+/// The notes of the attempts under way, one file each, named after the attempt.
+struct ReplyNotes {
+    /// The folder; it is made with the first note.
+    let folder: String
+
+    /// All of them; those that can't be read are left out.
+    func all() -> [RunKey: ReplyNote] {
+        var notes: [RunKey: ReplyNote] = [:]
+        for name in (try? Folder.names(in: folder)) ?? [] {
+            guard let key = RunKey(description: name), let bytes = try? SmallFile.read(path(key)) else {
+                continue
+            }
+            notes[key] = ReplyNote(bytes)
+        }
+        return notes
+    }
+
+    /// Keeps a note, also when the daemon is killed.
+    func keep(_ note: ReplyNote, of key: RunKey) throws(HostError) {
+        try PrivateFolder.make(folder, within: SmallFile.parent(of: folder))
+        try SmallFile.replace(path(key), with: note.bytes)
+    }
+
+    /// Removes the attempt's note, if there is one.
+    func remove(_ key: RunKey) {
+        guard let file = try? FileIdentity(at: path(key)) else { return }
+        file.remove(path(key))
+    }
+
+    private func path(_ key: RunKey) -> String { "\(folder)/\(key)" }
+}

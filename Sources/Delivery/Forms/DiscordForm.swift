@@ -1,0 +1,86 @@
+import Timeline
+import Tracking
+
+/// A webhook of a Discord channel.
+///
+/// - Source: Discord's documentation, "Execute Webhook", "Embed limits", "Error messages".
+package struct DiscordForm: HTTPForm {
+    package static let kind = ChannelKind("discord", isLevel: false)
+    package static let fields =
+        PostAddress.fields(
+            "Discord", host: "https://discord.com", example: "https://discord.com/api/webhooks/1/XXXX")
+        + HTTPReach.fields
+    package static let laterFields = ["thread", "username"]
+
+    package let reach: HTTPReach
+
+    package init(_ values: FormValues) throws(FormError) {
+        reach = try PostAddress.reach(values, usual: "https://discord.com")
+    }
+
+    package func render(_ bulletin: Bulletin) -> [UInt8] {
+        let notice = bulletin.notice
+        let body = FormText.fit(notice.body, to: Self.longestText, as: .markdown)
+        let embed = JSON.object([
+            "title": .string(FormText.fit(notice.title, to: Self.longestTitle, as: .markdown)),
+            "description": body.isEmpty ? nil : .string(body),
+            "color": .int(bulletin.colour),
+            "timestamp": .string(bulletin.at.iso8601),
+        ])
+        // Nobody is called by a text that a bot wrote.
+        return JSON.object([
+            "embeds": .array([embed]),
+            "allowed_mentions": .object(["parse": .array([])]),
+            "flags": notice.ring ? nil : .int(Self.silent),
+        ]).bytes
+    }
+
+    package func fault(in secrets: FormSecrets) -> String? { PostAddress.fault(in: secrets, on: reach) }
+
+    /// Waits until the message is stored, so that a refusal is one.
+    package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {
+        let address = PostAddress.text(secrets)
+        let url = address + (address.contains("?") ? "&" : "?") + "wait=true"
+        return HTTPRequest(url: url, headers: [.json], body: parcel.body)
+    }
+
+    package func judge(_ answer: HTTPAnswer) -> DeliveryError? {
+        let json = answer.json
+        let code = json?["code"]?.int
+        let flaw = json?["errors"].flatMap { Self.flaw(in: $0) }
+        let said = [json?["message"]?.text, code.map { "code \($0)" }, flaw].compactMap(\.self)
+            .joined(separator: ", ")
+        let hint = code.flatMap { Self.hints[$0] }
+        return answer.asking(toWait: json?["retry_after"]?.double)
+            .failure(by: .http, detail: HTTPAnswer.said(said, hint: hint))
+    }
+
+    /// The first fault of a body behind its place, as `embeds.0.title: Must be 256 or fewer in length.`.
+    private static func flaw(in errors: JSON, at path: [String] = []) -> String? {
+        guard path.count < 8, case .members(let members) = errors else { return nil }
+        for member in members {
+            if member.name == "_errors" {
+                let text = member.value.elements.first?["message"]?.text ?? ""
+                return "\(path.joined(separator: ".")): \(text)"
+            }
+            if let flaw = flaw(in: member.value, at: path + [member.name]) { return flaw }
+        }
+        return nil
+    }
+
+    /// Characters of an embed's title.
+    private static let longestTitle = 256
+    /// Characters of an embed's description.
+    private static let longestText = 4096
+    /// SUPPRESS_NOTIFICATIONS.
+    private static let silent = 1 << 12
+
+    private static let hints = [
+        10015: "the webhook was deleted: make a new one in the settings of the channel",
+        10003: "the webhook's channel no longer exists",
+        50027: "the address is not complete: copy it again from the settings of the channel",
+        50035: "Discord does not accept what Belfry made: please report it",
+        220001: "a forum needs a thread: add ?thread_id=ID to the address in the file",
+        30046: "too many edits of old messages",
+    ]
+}

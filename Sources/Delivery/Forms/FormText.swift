@@ -1,0 +1,101 @@
+import Tracking
+
+/// Text of bots and jobs on its way to a service: data, in the service's dialect and within its limits.
+enum FormText {
+    /// What a service counts where it limits a text.
+    enum Unit {
+        case bytes, utf16, scalars
+
+        func length(of text: String) -> Int {
+            switch self {
+            case .bytes: text.utf8.count
+            case .utf16: text.utf16.count
+            case .scalars: text.unicodeScalars.count
+            }
+        }
+    }
+
+    /// How a service is kept from reading text as markup.
+    enum Dialect {
+        /// It reads none.
+        case plain
+        /// A backslash before what would format; addresses of web pages stay as they are, as far as that is safe.
+        case markdown
+        /// The three characters of Slack's mrkdwn that make links and mentions.
+        case entities
+    }
+
+    /// What a person would read of `text`, at most `limit` units long once it is written in `dialect`.
+    ///
+    /// A longer text is cut between two characters and ends in `…`, which counts. No character is broken, however many
+    /// scalars it has: one that does not fit is left out whole.
+    static func fit(
+        _ text: String, to limit: Int, in unit: Unit = .utf16, as dialect: Dialect = .plain
+    ) -> String {
+        var writer = DialectWriter(dialect)
+        var (kept, length, whole) = ("", 0, 0)
+        let room = limit - unit.length(of: "…")
+        let clean = text.spoken
+        var rest = clean[...]
+        while let character = rest.first {
+            let piece = writer.write(character, before: rest)
+            length += unit.length(of: piece)
+            if length > limit {
+                let end = kept.utf8.index(kept.startIndex, offsetBy: whole)
+                return limit > 0 ? kept[..<end] + "…" : ""
+            }
+            kept += piece
+            if length <= room { whole = kept.utf8.count }
+            rest.removeFirst()
+        }
+        return kept
+    }
+
+    /// `text` as HTML shows it unchanged between two tags, its line breaks too.
+    static func html(_ text: String, lineBreak: String = "\n") -> String {
+        var html = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": html += "&amp;"
+            case "<": html += "&lt;"
+            case ">": html += "&gt;"
+            case "\n": html += lineBreak
+            default: html.unicodeScalars.append(scalar)
+            }
+        }
+        return html
+    }
+}
+
+/// Writes one character after the other so that a service shows it unchanged.
+private struct DialectWriter {
+    let dialect: FormText.Dialect
+    private var isInAddress = false
+    private var isAtWordStart = true
+    private var isAtLineStart = true
+
+    init(_ dialect: FormText.Dialect) { self.dialect = dialect }
+
+    /// The character as it is written; `rest` begins with it.
+    mutating func write(_ character: Character, before rest: Substring) -> String {
+        switch dialect {
+        case .plain: return String(character)
+        case .entities: return FormText.html(String(character))
+        case .markdown: return markdown(character, rest)
+        }
+    }
+
+    private mutating func markdown(_ character: Character, _ rest: Substring) -> String {
+        if character.isWhitespace {
+            (isInAddress, isAtWordStart) = (false, true)
+            if character.isNewline { isAtLineStart = true }
+            return String(character)
+        }
+        if isAtWordStart { isInAddress = rest.hasPrefix("https://") || rest.hasPrefix("http://") }
+        let isFirst = isAtLineStart
+        (isAtWordStart, isAtLineStart) = (false, false)
+        if isInAddress, "_#~-".contains(character) { return String(character) }
+        let formats = "\\*_~`|<>[]#".contains(character) || (isFirst && "-+=:".contains(character))
+        return formats ? "\\\(character)" : String(character)
+    }
+}

@@ -1,0 +1,102 @@
+import Grouping
+import Tracking
+
+/// A room of a Matrix server, unencrypted.
+///
+/// The same attempt twice is one message: the entry's id is the transaction.
+///
+/// - Source: Matrix client-server API 1.11, `PUT .../send/m.room.message/{txnId}`, `m.room.message`.
+package struct MatrixForm: HTTPForm {
+    package static let kind = ChannelKind("matrix", isLevel: false)
+    package static let fields =
+        [
+            FormField("url", .address, "the server", example: "https://matrix.example.org"),
+            FormField(
+                AccessToken.key, .secrets, "the access token of the user who writes",
+                example: "{ file: /path }"),
+            FormField(roomKey, .word, "the id of the room", example: "\"!abc:example.org\""),
+        ] + HTTPReach.fields
+    package static let laterFields = ["thread", "user", "password"]
+    private static let roomKey = "room"
+
+    package let reach: HTTPReach
+    private let room: String
+
+    package init(_ values: FormValues) throws(FormError) {
+        reach = try HTTPReach(to: try values.address("url"), values)
+        try values.secrets(AccessToken.key)
+        room = try values.word(Self.roomKey)
+        guard room.hasPrefix("!"), room.utf8.count <= 255 else {
+            throw .unfit(
+                Self.roomKey,
+                "a room's id begins with !; it stands in the settings of the room, under Advanced. "
+                    + "The name with # can change its room")
+        }
+    }
+
+    package var destination: String { "\(reach.url.text) \(room)" }
+
+    package func render(_ bulletin: Bulletin) -> [UInt8] {
+        let notice = bulletin.notice
+        let title = FormText.fit(notice.title, to: 250)
+        let body = FormText.fit(notice.body, to: Self.longestText, in: .bytes)
+        let html = FormText.html(body, lineBreak: "<br>")
+        return JSON.object([
+            // A notice is shown, and calls nobody.
+            "msgtype": .string(notice.ring ? "m.text" : "m.notice"),
+            "body": .string(body.isEmpty ? title : "\(title)\n\(body)"),
+            "format": .string("org.matrix.custom.html"),
+            "formatted_body": .string(
+                "<strong>\(FormText.html(title))</strong>" + (body.isEmpty ? "" : "<br>\(html)")),
+            // An empty list: nobody's name in the text calls that person.
+            "m.mentions": .object([:]),
+        ]).bytes
+    }
+
+    package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {
+        let (room, id) = (PercentText.segment(room), PercentText.segment(parcel.id))
+        return HTTPRequest(
+            method: "PUT",
+            url: reach.url.appending("/_matrix/client/v3/rooms/\(room)/send/m.room.message/\(id)"),
+            headers: [.json] + AccessToken.bearer(secrets), body: parcel.body)
+    }
+
+    package func judge(_ answer: HTTPAnswer) -> DeliveryError? {
+        let json = answer.json
+        let code = json?["errcode"]?.text
+        let said = [code, json?["error"]?.text].compactMap(\.self).joined(separator: ": ")
+        return answer.asking(toWait: json?["retry_after_ms"]?.double.map { $0 / 1000 })
+            .failure(by: .http, detail: HTTPAnswer.said(said, hint: code.flatMap { Self.hints[$0] }))
+    }
+
+    /// Bytes of the text; an event has at most 65,536 of them, and this text stands in it twice, once escaped.
+    private static let longestText = 8192
+
+    private static let hints = [
+        "M_FORBIDDEN":
+            "invite the user to the room and accept the invitation, and let them send messages there",
+        "M_UNKNOWN_TOKEN": "the token was logged out: make a new one",
+        "M_MISSING_TOKEN": "set token:",
+        "M_NOT_FOUND": "no such room on this server",
+        "M_UNRECOGNIZED":
+            "url: wants the address of the server's API, as its .well-known/matrix/client names it",
+        "M_USER_DEACTIVATED": "the account was deactivated",
+    ]
+}
+
+/// Text in an address.
+enum PercentText {
+    /// One part of a path.
+    static func segment(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            let scalar = Unicode.Scalar(byte)
+            if scalar.isASCII,
+                scalar.properties.isAlphabetic || "-._~0123456789".unicodeScalars.contains(scalar)
+            {
+                result.unicodeScalars.append(scalar)
+            } else {
+                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

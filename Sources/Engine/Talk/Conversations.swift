@@ -1,0 +1,141 @@
+import Delivery
+import Grouping
+import Ledger
+import Performing
+import Prompting
+import Timeline
+import Tracking
+
+/// How conversations are held with a bot: what of its configuration matters for that.
+package struct TalkManner: Hashable, Sendable {
+    /// The zone that times are shown in, by its name.
+    package var zone: String
+    /// Whether the bot is shown what was said before.
+    package var keepsSession: Bool
+
+    /// A manner; the bot is shown what was said before unless that is not wanted.
+    package init(zone: String = "UTC", keepsSession: Bool = true) {
+        self.zone = zone
+        self.keepsSession = keepsSession
+    }
+}
+
+extension EngineConfiguration {
+    /// The bots that answer, by name.
+    package var speakers: Set<String> { Set(bots.values.filter { $0.contact != nil }.map(\.name)) }
+
+    /// How conversations are held with the bot.
+    package func talkManner(of bot: String) -> TalkManner {
+        TalkManner(zone: zone, keepsSession: bots[bot]?.contact?.backend?.keepsSession ?? true)
+    }
+}
+
+/// What a bot is asked when a conversation's turn has come.
+struct ReplyPrompt: Hashable, Sendable {
+    /// What was said that is not answered.
+    var text: String
+    /// What was said before.
+    var earlier: [EarlierTurn]
+    /// The last row of what is not answered.
+    var through: Int64
+    /// When it was read.
+    var at: Moment
+}
+
+/// Reads conversations from the ledger.
+struct Conversations {
+    /// The most messages of one prompt; the rest comes with the next.
+    static let messagesPerPrompt = 10
+    /// So many messages are looked at for what was said before.
+    private static let history = 2 * Conversation.turnLimit
+    /// The most bytes of a file that a bot is shown.
+    private static let fileLimit = 64 * 1024
+    /// The most characters of a message that another one replies to.
+    private static let quoteLimit = 300
+    /// What a bot calls the person it speaks with.
+    static let person = "user"
+
+    let ledger: any Ledger
+    let zones: ZoneLookup
+    let manner: @Sendable (_ bot: String) -> TalkManner
+
+    /// What the bot is asked now; nil: nothing waits for an answer.
+    func prompt(
+        bot: String, thread: String, at now: Moment
+    ) async throws(LedgerError) -> ReplyPrompt? {
+        let place = try await ledger.conversation(bot: bot, thread: thread)
+        let (cursor, since) = (place?.cursor ?? 0, place?.since ?? 0)
+        let asked = try await ledger.said(
+            bot: bot, thread: thread, after: cursor, limit: Self.messagesPerPrompt)
+        guard let last = asked.last else { return nil }
+        let manner = manner(bot)
+        var before: [NumberedMessage] = []
+        if manner.keepsSession {
+            before = try await ledger.messages(bot: bot, thread: thread, after: since, limit: Self.history)
+                .reversed().filter { $0.record.message.author == .bot || $0.number <= cursor }
+        }
+        let conversation = Conversation(zone: zones(manner.zone) ?? .utc)
+        var turns = conversation.turns(
+            before: try await lines(before), asked: try await lines(asked),
+            reactions: try await reactions(bot, thread))
+        let text = turns.removeLast().text
+        return ReplyPrompt(
+            text: text, earlier: turns.map { EarlierTurn(isOfBot: $0.speaker == .assistant, text: $0.text) },
+            through: last.number, at: now)
+    }
+
+    private func lines(_ messages: [NumberedMessage]) async throws(LedgerError) -> [ThreadLine] {
+        var lines: [ThreadLine] = []
+        for message in messages {
+            let record = message.record
+            let isOfBot = record.message.author == .bot
+            var line = ThreadLine(
+                isOfBot ? nil : record.sender ?? Self.person, at: record.message.at, record.message.text,
+                run: isOfBot ? record.run : record.askedRun)
+            if let id = record.replyTo { line.quote = try await quote(id) }
+            if let note = record.attachment { line.file = try await file(note, of: record.message.id) }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    private func quote(_ id: String) async throws(LedgerError) -> ThreadLine.Quote {
+        guard let message = try await ledger.message(id: id)?.message else { return .init(id: id) }
+        return .init(
+            id: id, sender: message.author == .user ? Self.person : message.bot,
+            text: Preview.cut(message.text, to: Self.quoteLimit))
+    }
+
+    /// A text is shown as far as ``fileLimit``, anything else only named.
+    private func file(_ note: AttachmentNote, of message: String) async throws(LedgerError) -> ThreadLine.File
+    {
+        var file = ThreadLine.File(name: note.name, bytes: note.bytes)
+        guard let content = try await ledger.attachment(of: message) else { return file }
+        var start = content.prefix(Self.fileLimit)
+        // A character that the limit cuts in two is left out.
+        while start.count < content.count, let last = start.last, last & 0xC0 == 0x80 { start.removeLast() }
+        if start.count < content.count, let last = start.last, last >= 0xC0 { start.removeLast() }
+        guard !start.contains(0), let text = String(validating: start, as: UTF8.self) else { return file }
+        file.text = start.count < content.count ? text + "\n… cut here" : text
+        return file
+    }
+
+    private func reactions(_ bot: String, _ thread: String) async throws(LedgerError) -> [String] {
+        var lines: [String] = []
+        for reaction in try await ledger.newReactions(bot: bot, thread: thread) {
+            let text = try await ledger.message(id: reaction.message)?.message.text ?? ""
+            lines.append(
+                PromptXML.reaction(
+                    CleanText.line(reaction.word, limit: 40),
+                    to: PromptXML.escaped(Preview.cut(text, to: Self.quoteLimit))))
+        }
+        return lines
+    }
+}
+
+extension Prompting.Turn {
+    /// Its text.
+    fileprivate var text: String {
+        parts.map { part in if case .text(let text) = part { text } else { "" } }.joined()
+    }
+}

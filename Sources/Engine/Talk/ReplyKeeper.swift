@@ -1,0 +1,137 @@
+import Cron
+package import Ledger
+package import Logging
+import Performing
+import Synchronization
+package import Timeline
+import Tracking
+
+/// Hands over what mentions another bot, and makes a run for each conversation in which a person said something that no run was given.
+///
+/// The rows say what is due: after a crash nothing is lost, and by the run's cause nothing is asked twice.
+package actor ReplyKeeper: Keeper {
+    let ledger: any Ledger
+    var loop: KeeperLoop
+    private let slots: SlotKeeper
+    private let census: RunCensus
+    private let heldUp = HeldUp()
+    private var handOff: HandOff
+
+    /// A keeper that has its runs made by `slots`, and finds those that have not ended in `census`; `speakers` are the
+    /// bots that answer, to whom others may hand over.
+    package init(
+        ledger: any Ledger, clock: any WallClock, slots: SlotKeeper, census: RunCensus,
+        makeID: @escaping @Sendable () -> String, speakers: @escaping @Sendable () -> Set<String>,
+        logger: Logger
+    ) {
+        self.ledger = ledger
+        handOff = HandOff(ledger: ledger, makeID: makeID, speakers: speakers)
+        self.slots = slots
+        self.census = census
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "replies can't be asked for")
+    }
+
+    /// Serves until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
+    package func run() async throws { try await follow() }
+
+    func wakers() -> [Waker] {
+        let (bell, heldUp) = (loop.bell, heldUp)
+        // Runs end all the time; only the end of one that a conversation waits for matters.
+        let ends = ledger.observeCommits { if $0.contains(.runs), heldUp.isSet { bell.ring() } }
+        return [commitsThatTouch(.talk), .observing(ends)]
+    }
+
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        var handOff = handOff
+        try await handOff.advance(at: loop.clock.now)
+        self.handOff = handOff
+        // Before the look: a run that ends during it rings.
+        heldUp.set(true)
+        var isHeldUp = false
+        for thread in try await ledger.unaskedThreads() {
+            if try await isUnderWay(thread) {
+                isHeldUp = true
+            } else {
+                try await ask(thread)
+            }
+        }
+        heldUp.set(isHeldUp)
+        return .whenRung
+    }
+
+    /// Whether a run of the conversation has not ended: it takes up what was said, or the next one does.
+    private func isUnderWay(_ thread: UnaskedThread) async throws(LedgerError) -> Bool {
+        let open = census.runs(of: ReplyRun.job(of: thread.bot))
+        guard !open.isEmpty else { return false }
+        return try await ledger.runs(ids: open)
+            .contains { !$0.state.isEnded && $0.spec?.thread == thread.thread }
+    }
+
+    private func ask(_ thread: UnaskedThread) async throws(LedgerError) {
+        let spec = JobSpec(replyIn: thread.thread, of: thread.bot)
+        // Neither alone: of many messages the first run answers only the oldest.
+        let cause = RunCause.reply(thread.newest, from: thread.first)
+        do throws(EngineError) {
+            _ = try await slots.request(
+                RequestedRun(job: spec.name, kind: .reply, cause: cause, spec: spec))
+        } catch {
+            if case .ledger(let failure) = error { throw failure }
+            loop.logger.debug("no reply is asked for", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Whether a conversation waits for the end of a run.
+    private final class HeldUp: Sendable {
+        private let flag = Atomic(false)
+
+        var isSet: Bool { flag.load(ordering: .acquiring) }
+
+        func set(_ value: Bool) { flag.store(value, ordering: .releasing) }
+    }
+}
+
+/// The runs that answer people.
+package enum ReplyRun {
+    /// The first attempt counts: five more follow after 5, 10, 20, 40 and 80 s.
+    static let attempts = 6
+    /// Before the second attempt; doubled for each one after it.
+    static let backoff = Duration.seconds(5)
+    /// A provider that can't be reached is tried again no later than this.
+    static let longestWait = Duration.seconds(300)
+    /// A message that could not be given to its bot for so long expires.
+    package static let patience = Duration.seconds(24 * 3600)
+
+    /// Whether the run's bot could not be reached, which it may be later.
+    static func isAway(_ run: RunRecord, _ fault: AttemptFault?) -> Bool {
+        run.kind == .reply && fault?.reason == .botUnavailable && fault?.mayPass == true
+    }
+
+    /// Whether that is so for too long.
+    static func hasExpired(_ run: RunRecord, _ fault: AttemptFault?, at now: Moment) -> Bool {
+        isAway(run, fault) && now >= run.queuedAt + patience
+    }
+
+    /// The name that the runs of a bot's conversations have.
+    package static func job(of bot: String) -> String { bot.prefix(57) + ".reply" }
+}
+
+extension RunCause {
+    /// What a person said, up to a message and from a row.
+    static func reply(_ message: String, from row: Int64) -> String { "reply:\(message):\(row)" }
+}
+
+extension JobSpec {
+    /// What a run does that answers what was said in a thread of a bot.
+    init(replyIn thread: String, of bot: String) {
+        self.init(
+            name: ReplyRun.job(of: bot), bot: bot, action: .prompt(""),
+            schedule: ScheduleSpec(kind: .manual, text: "", zone: "UTC"))
+        self.thread = thread
+        overlap = .queueAll
+        attempts = ReplyRun.attempts
+        backoff = ReplyRun.backoff
+        retriesLost = true
+    }
+}

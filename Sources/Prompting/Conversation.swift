@@ -1,0 +1,201 @@
+package import Timeline
+
+/// One thing said in a thread, as a conversation is made of it.
+package struct ThreadLine: Hashable, Sendable {
+    /// A message that another one replies to.
+    package struct Quote: Hashable, Sendable {
+        /// The message's id.
+        package var id: String
+        /// Who said it; nil: not known any more.
+        package var sender: String?
+        /// What was said; nil: not known any more.
+        package var text: String?
+
+        /// A quote of which only the id is known, unless more is given.
+        package init(id: String, sender: String? = nil, text: String? = nil) {
+            self.id = id
+            self.sender = sender
+            self.text = text
+        }
+    }
+
+    /// A file that came with it.
+    package struct File: Hashable, Sendable {
+        /// The file's name.
+        package var name: String
+        /// How many bytes it holds.
+        package var bytes: Int
+        /// What it says; nil: it is no text.
+        package var text: String?
+
+        /// A file; no text unless given.
+        package init(name: String, bytes: Int, text: String? = nil) {
+            self.name = name
+            self.bytes = bytes
+            self.text = text
+        }
+    }
+
+    /// Who said it: a person's name; nil for the bot.
+    package var sender: String?
+    /// When.
+    package var at: Moment
+    /// What was said.
+    package var text: String
+    /// What it replies to.
+    package var quote: Quote?
+    /// What came with it.
+    package var file: File?
+    /// Of a person's message the run that was to answer it, of the bot's the run that said it.
+    package var run: String?
+
+    /// A line of a person with this name, or of the bot with none.
+    package init(
+        _ sender: String?, at: Moment, _ text: String, quote: Quote? = nil, file: File? = nil,
+        run: String? = nil
+    ) {
+        self.sender = sender
+        self.at = at
+        self.text = text
+        self.quote = quote
+        self.file = file
+        self.run = run
+    }
+}
+
+/// A thread as the turns of a prompt.
+///
+/// What people said between two replies is one turn, in the same bytes each time, so that a provider's cache knows it.
+package struct Conversation: Sendable {
+    /// The most turns before the one that is asked.
+    package static let turnLimit = 60
+    /// The most bytes of all turns before the one that is asked.
+    package static let byteLimit = 128 * 1024
+
+    /// The zone that times are shown in.
+    package var zone: ZoneRules
+
+    /// Conversations whose times are shown in `zone`.
+    package init(zone: ZoneRules) {
+        self.zone = zone
+    }
+
+    /// The turns of what was said `before`, oldest first, and as the last one what is `asked` now.
+    ///
+    /// The oldest turns are left out where there are more than ``turnLimit``, or more than ``byteLimit`` bytes; the
+    /// `reactions` stand at the end of the last turn, a line each.
+    package func turns(before: [ThreadLine], asked: [ThreadLine], reactions: [String] = []) -> [Turn] {
+        var turns: [(speaker: Turn.Speaker, text: String)] = []
+        func add(_ speaker: Turn.Speaker, _ text: String) {
+            if turns.last?.speaker == speaker {
+                turns[turns.count - 1].text += "\n\n" + text
+            } else {
+                turns.append((speaker, text))
+            }
+        }
+        var open: [ThreadLine] = []
+        for line in before {
+            guard line.sender == nil else {
+                open.append(line)
+                continue
+            }
+            // What was said while the bot was writing belongs to its next reply.
+            let answered = open.filter { $0.run == line.run || line.run == nil }
+            open.removeAll { $0.run == line.run || line.run == nil }
+            if !answered.isEmpty {
+                add(.user, PromptXML.text(of: answered, zone: zone))
+            } else if turns.last?.speaker != .assistant {
+                add(.user, "[MESSAGE OF THE BOT]")
+            }
+            add(.assistant, line.text)
+        }
+        if !open.isEmpty { add(.user, PromptXML.text(of: open, zone: zone)) }
+        bound(&turns)
+        let now = PromptXML.text(of: asked, zone: zone)
+        add(.user, ([now] + reactions).joined(separator: "\n"))
+        return turns.map { Turn($0.speaker, $0.text) }
+    }
+
+    /// Leaves out the oldest turns; the first one left is a person's.
+    private func bound(_ turns: inout [(speaker: Turn.Speaker, text: String)]) {
+        var bytes = turns.reduce(0) { $0 + $1.text.utf8.count }
+        var first = 0
+        while first < turns.count {
+            let isWithin = turns.count - first <= Self.turnLimit && bytes <= Self.byteLimit
+            if isWithin, turns[first].speaker == .user { break }
+            bytes -= turns[first].text.utf8.count
+            first += 1
+        }
+        turns.removeFirst(first)
+    }
+}
+
+/// What people said, as XML for a model.
+///
+/// - Source: nanoclaw 1.2.46 and later, router.ts; see agents.md 1.7.
+package enum PromptXML {
+    /// The lines in their order, with a header that names the zone of their times; no line feed at the end.
+    package static func text(of lines: [ThreadLine], zone: ZoneRules) -> String {
+        let rows = lines.map { row($0, zone) }.joined(separator: "\n")
+        return "<context timezone=\"\(escaped(zone.name))\" />\n<messages>\n\(rows)\n</messages>"
+    }
+
+    /// A reaction of a person, as a line.
+    package static func reaction(_ word: String, to text: String) -> String {
+        "[USER_REACTION: \(word)] to: \(text)"
+    }
+
+    /// The text with `&`, `<`, `>` and `"` as entities.
+    package static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
+    }
+
+    private static func row(_ line: ThreadLine, _ zone: ZoneRules) -> String {
+        var row = "<message sender=\"\(escaped(line.sender ?? ""))\" time=\"\(time(line.at, zone))\""
+        if let quote = line.quote { row += " reply_to=\"\(escaped(quote.id))\"" }
+        row += ">"
+        if let quote = line.quote, let sender = quote.sender, let text = quote.text {
+            row += "\n  <quoted_message from=\"\(escaped(sender))\">\(escaped(text))</quoted_message>"
+        }
+        row += escaped(line.text)
+        if let file = line.file {
+            row += "\n  <attachment name=\"\(escaped(file.name))\" bytes=\"\(file.bytes)\""
+            row += file.text.map { ">\(escaped($0))</attachment>" } ?? " />"
+        }
+        return row + "</message>"
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// A time as `Jan 1, 2024, 1:30 PM`.
+    static func time(_ moment: Moment, _ zone: ZoneRules) -> String {
+        let time = CivilTime(moment, in: zone)
+        let (hour, minute) = (time.hour % 12 == 0 ? 12 : time.hour % 12, time.minute)
+        let day = "\(months[time.date.month - 1]) \(time.date.day), \(time.date.year)"
+        return "\(day), \(hour):\(minute < 10 ? "0" : "")\(minute) \(time.hour < 12 ? "AM" : "PM")"
+    }
+}
+
+/// What of a reply is for people.
+package enum SpokenReply {
+    /// The reply without its `<internal>` parts, and without white space around it; empty: there is nothing to say.
+    ///
+    /// A part that is not closed goes to the end of the reply.
+    package static func visible(_ reply: String) -> String {
+        var (rest, visible) = (reply[...], "")
+        while let start = rest.firstRange(of: "<internal>") {
+            visible += rest[..<start.lowerBound]
+            guard let end = rest[start.upperBound...].firstRange(of: "</internal>") else {
+                rest = ""
+                break
+            }
+            rest = rest[end.upperBound...]
+        }
+        visible += rest
+        let inner = visible.drop { $0.isWhitespace }
+        return String(inner.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,117 @@
+/// How a bot that is a program is asked: what is run, how it prints its reply, and what it may reach.
+package struct BotProgram: Hashable, Sendable {
+    /// How it prints its reply.
+    package var dialect: ProgramDialect
+    /// The program and its first arguments; ``promptWord`` among them stands for the prompt.
+    package var command: [String]
+    /// The model, as the program calls it; nil: the program's own choice.
+    package var model: String?
+    /// Who the bot is and how it behaves; nil for nothing.
+    package var system: String?
+    /// The variables that it gets from Belfry's own environment beside ``ProgramDialect/inherited``.
+    package var inherited: [String]
+    /// What it may reach; nil: whatever its user may.
+    package var sandbox: Sandbox?
+
+    /// The argument that is replaced by the prompt; without one the prompt is on standard input.
+    package static let promptWord = "{prompt}"
+
+    /// A program without a model, a system text and a sandbox, unless they are set.
+    package init(_ dialect: ProgramDialect, command: [String], inherited: [String] = []) {
+        self.dialect = dialect
+        self.command = command
+        self.inherited = inherited
+    }
+
+    /// What people call it: the name of its file.
+    package var name: String {
+        let path = command.first ?? ""
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// What replies, as the bot's listing names it.
+    package var kind: String { dialect == .text ? "command" : dialect.rawValue }
+
+    /// One run of the program.
+    package struct Call: Hashable, Sendable {
+        /// The program and its arguments.
+        package var words: [String]
+        /// What it reads on standard input; nil: nothing.
+        package var input: String?
+
+        /// A run of these words.
+        package init(words: [String], input: String?) {
+            self.words = words
+            self.input = input
+        }
+    }
+
+    /// What is run to ask it `prompt`, in `folder` (nil: `home`), which its user starts in.
+    package func call(_ prompt: String, home: String?, folder: String? = nil) -> Call {
+        var words = command
+        if let model { words += ["--model", model] }
+        var text = prompt
+        if let system {
+            if dialect == .claude {
+                words += ["--append-system-prompt", system]
+            } else {
+                text = system + "\n\n" + prompt
+            }
+        }
+        let isArgument = words.contains(Self.promptWord)
+        if isArgument { words = words.map { $0 == Self.promptWord ? text : $0 } }
+        if let sandbox { words = sandbox.words(of: words, home: home, folder: folder) }
+        return Call(words: words, input: isArgument ? nil : text)
+    }
+
+    /// The names of the variables that it gets from Belfry's own environment; see `ProcessOrder.inherited`.
+    package var variables: [String] { ProgramDialect.everyProgram + dialect.inherited + inherited }
+}
+
+// What Belfry knows of the programs.
+extension ProgramDialect {
+    /// The command where none is configured; nil: one must be.
+    ///
+    /// Each reads its prompt on standard input.
+    ///
+    /// - Source: Claude Code, "Headless mode"; Codex CLI, "Non-interactive mode"; Gemini CLI, "Headless mode".
+    package var standardCommand: [String]? {
+        switch self {
+        case .claude:
+            ["claude", "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"]
+        case .codex: ["codex", "exec", "--json", "--skip-git-repo-check"]
+        case .gemini: ["gemini", "--output-format", "stream-json"]
+        case .text: nil
+        }
+    }
+
+    /// The variable in which it expects its provider's key; nil: Belfry knows none.
+    package var keyVariable: String? {
+        switch self {
+        case .claude: "ANTHROPIC_API_KEY"
+        case .codex: "CODEX_API_KEY"
+        case .gemini: "GEMINI_API_KEY"
+        case .text: nil
+        }
+    }
+
+    /// The settings of its own that it gets from Belfry's own environment.
+    package var inherited: [String] {
+        switch self {
+        case .claude: ["ANTHROPIC_*", "CLAUDE_*"]
+        case .codex: ["CODEX_*", "OPENAI_*"]
+        case .gemini: ["GEMINI_*", "GOOGLE_*"]
+        case .text: []
+        }
+    }
+
+    /// What every program gets: who and where it is, and how it reaches the network.
+    ///
+    /// All else may be a secret of another program.
+    static let everyProgram = [
+        "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "TERM",
+        "XDG_*",
+        "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy",
+        "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+    ]
+}

@@ -1,0 +1,74 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+struct ChatCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chat", abstract: "Talks with a bot, line by line.",
+        discussion: """
+            Replies are shown while they come. Ctrl-C cancels the reply, and with an empty line it leaves; so do \
+            /quit and Ctrl-D. The arrows up and down recall earlier lines. Where there is no terminal it reads \
+            lines and prints each reply.
+
+              belfry chat sage
+              belfry chat sage --thread news
+              printf '%s\\n' "What is new?" "And then?" | belfry chat sage
+            """)
+
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var bot: String
+    @Option(help: ArgumentHelp("The bot's thread that it belongs to (default: main).", valueName: "thread"))
+    var thread: String?
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let client = try common.client()
+        let known = try client.ask(Endpoints.bot(bot))
+        if isatty(STDIN_FILENO) == 1, StandardOutput.isTerminal, !common.json {
+            try ChatSession(client, known, thread: thread ?? "main", common.screen).run()
+        } else {
+            try readLines(client)
+        }
+    }
+
+    /// Says each line, and prints its reply before the next.
+    private func readLines(_ client: DaemonClient) throws {
+        var input = LineInput(limit: 256 * 1024)
+        var hasFailed = false
+        while let block = try input.nextBlock() {
+            for line in block.split(separator: UInt8(ascii: "\n")) {
+                let text = String(decoding: line, as: UTF8.self)
+                guard !text.allSatisfy(\.isWhitespace) else { continue }
+                var request = SayRequest(text: text)
+                request.id = UniqueID.v7(at: .now)
+                request.thread = thread
+                let message = try client.ask(Endpoints.say(bot, body: request))
+                let reply = try ReplyFollower(client, message, isShown: !common.json).follow()
+                if common.json { try StandardOutput.print(json: reply) }
+                if let run = reply.run, run.state != .completed {
+                    hasFailed = true
+                    if !common.json { StandardError.print("belfry: " + ChatText.failure(run, of: bot)) }
+                }
+            }
+        }
+        if hasFailed { throw ExitCode(1) }
+    }
+}
+
+/// What a chat shows besides what was said.
+enum ChatText {
+    static let help = [
+        "/help   this list", "/quit   leaves, as Ctrl-D does", "/reset  begins a new session",
+        "/last   shows the last messages", "Ctrl-C  cancels the reply; with an empty line it leaves",
+    ]
+
+    static func failure(_ run: WireRun, of bot: String) -> String {
+        let why = RunText.why(run) ?? RunText.detail(run) ?? run.state.rawValue
+        return run.state == .canceled ? "cancelled" : "\(bot) did not reply: \(why)"
+    }
+}

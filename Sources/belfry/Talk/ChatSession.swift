@@ -1,0 +1,230 @@
+import API
+import APIClient
+import ArgumentParser
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+/// A chat on a terminal: keys, the daemon's events and the reply that comes, each as it arrives.
+final class ChatSession {
+    /// Where the reply to the last line is.
+    private enum Waiting {
+        /// Nobody waits for one.
+        case nothing
+        /// No run was given the message yet.
+        case run(WireMessage)
+        /// The run's output is read.
+        case output(WireMessage, RunName, ReplyOutput)
+    }
+
+    private let client: DaemonClient
+    private let bot: WireBot
+    private let thread: String
+    private let screen: ChatScreen
+    private let times: Screen
+    private let keys: LiveKeys
+    private let signals: TerminalSignals
+    private let feed: EventFeed
+    private var reader = KeyReader()
+    private var editor = LineEditor()
+    private var waiting = Waiting.nothing
+    /// Lines that were entered while the bot replied.
+    private var entered: [String] = []
+    private var ids: Set<String> = []
+    private var isLeaving = false
+
+    init(_ client: DaemonClient, _ bot: WireBot, thread: String, _ screen: Screen) throws {
+        (self.client, self.bot, self.thread) = (client, bot, thread)
+        times = screen
+        self.screen = ChatScreen(screen.traits)
+        feed = try EventFeed(of: client, query: EventsQuery())
+        signals = TerminalSignals(ownsTerminal: true)
+        keys = LiveKeys(isReading: true, isRaw: true)
+    }
+
+    /// Serves until the person leaves; ends the process with 128+n on a signal.
+    func run() throws {
+        defer {
+            screen.close()
+            keys.leave()
+        }
+        let model = bot.model.map { " (\(PlainText.oneLine($0)))" } ?? ""
+        screen.add("\(bot.name)\(model) · /help for help, /quit to leave", .dim)
+        try showLast(6)
+        while !isLeaving {
+            screen.draw(editor)
+            try wait()
+            try handleSignals()
+            for key in reader.receive(keys.take()) { try apply(editor.receive(key)) }
+            if keys.descriptor == nil { return }
+            try advance()
+        }
+    }
+
+    // MARK: What arrives
+
+    /// Waits until something is there, and takes what the daemon sent.
+    private func wait() throws(APIError) {
+        if case .output(_, _, let output) = waiting {
+            try output.receive(or: keys.descriptor)
+            return
+        }
+        let isAsking = if case .run = waiting { true } else { false }
+        if case .event(let event) = try feed.next(
+            timeout: isAsking ? .milliseconds(300) : .seconds(10), or: keys.descriptor)
+        {
+            try show(event)
+        }
+    }
+
+    /// Shows what was said in the thread by somebody else.
+    private func show(_ event: ServerSentEvent) throws(APIError) {
+        guard event.name == "message.posted", case .nothing = waiting else { return }
+        let known = try WireCoding.decode(WireEvent.self, from: event.data.utf8)
+        guard known.bot == bot.name, let id = known.subject, !ids.contains(id) else { return }
+        let message = try client.ask(Endpoints.message(id))
+        if message.thread == thread { show(message) }
+    }
+
+    private func show(_ message: WireMessage) {
+        ids.insert(message.id)
+        if message.from == "user" { return screen.add(said: message.text) }
+        for line in PlainText.lines(message.text) { screen.add(line) }
+        screen.add("")
+    }
+
+    private func showLast(_ count: Int) throws(APIError) {
+        var query = MessagesQuery()
+        query.bot = bot.name
+        query.limit = 50
+        let messages = try client.ask(Endpoints.messages(query: query)).filter { $0.thread == thread }
+        for message in messages.prefix(count).reversed() { show(message) }
+    }
+
+    private func handleSignals() throws {
+        if signals.takeContinuation() { keys.enter() }
+        if let signal = signals.next() {
+            if signal == SIGINT { return try apply(editor.receive(.interrupt)) }
+            screen.close()
+            keys.leave()
+            throw ExitCode(128 + signal)
+        }
+    }
+
+    // MARK: What is typed
+
+    private func apply(_ outcome: LineEditor.Outcome) throws(APIError) {
+        switch outcome {
+        case .edited: break
+        case .redraw: screen.clear()
+        case .suspended:
+            screen.close()
+            keys.leave()
+            kill(getpid(), SIGSTOP)
+            keys.enter()
+        case .ended: isLeaving = true
+        case .interrupted(let wasEmpty):
+            if case .nothing = waiting {
+                isLeaving = wasEmpty
+            } else {
+                try cancel()
+            }
+        case .entered(let line): try enter(line)
+        }
+    }
+
+    private func enter(_ line: String) throws(APIError) {
+        let word = line.trimmed
+        switch word {
+        case "": return
+        case "/quit", "/exit": isLeaving = true
+        case "/help": for line in ChatText.help { screen.add(line, .dim) }
+        case "/last": try showLast(20)
+        case "/reset":
+            try client.ask(Endpoints.resetBot(bot.name))
+            screen.add("a new session begins", .dim)
+        default:
+            guard !word.hasPrefix("/") || word.contains(" ") || word.dropFirst().contains("/") else {
+                return screen.add("there is no \(word); see /help", .yellow)
+            }
+            entered.append(line)
+        }
+    }
+
+    /// Cancels the reply, and what was entered behind it.
+    private func cancel() throws(APIError) {
+        entered = []
+        let target: RunTarget
+        switch waiting {
+        case .nothing: return
+        case .run(let message):
+            guard let name = try client.ask(Endpoints.reply(message.id)).run?.name.flatMap({ RunName($0) })
+            else {
+                waiting = .nothing
+                screen.phase = nil
+                return screen.add("the reply is still to come; it is shown when it is there", .dim)
+            }
+            target = .run(name)
+        case .output(_, let name, _): target = .run(name)
+        }
+        do throws(APIError) {
+            _ = try client.ask(Endpoints.cancelRun(target))
+        } catch {
+            // It ended in between.
+            guard error.code == .runEnded else { throw error }
+        }
+    }
+
+    // MARK: The reply
+
+    private func advance() throws(APIError) {
+        switch waiting {
+        case .nothing:
+            guard !entered.isEmpty else { return }
+            try say(entered.removeFirst())
+        case .run(let message):
+            let reply = try client.ask(Endpoints.reply(message.id))
+            guard let name = reply.run?.name.flatMap({ RunName($0) }) else { return }
+            waiting = .output(message, name, ReplyOutput(of: name, client))
+        case .output(let message, let name, let output):
+            screen.stream(output.take())
+            screen.phase = output.hasText ? nil : output.phase ?? screen.phase
+            guard output.hasEnded else { return }
+            try finish(message, name)
+        }
+    }
+
+    private func say(_ text: String) throws(APIError) {
+        screen.add(said: text)
+        var request = SayRequest(text: text)
+        request.id = UniqueID.v7(at: .now)
+        request.thread = thread
+        do throws(APIError) {
+            let message = try client.ask(Endpoints.say(bot.name, body: request))
+            ids.insert(message.id)
+            waiting = .run(message)
+            screen.phase = "sent"
+        } catch {
+            screen.add(error.message, .red)
+        }
+    }
+
+    private func finish(_ message: WireMessage, _ name: RunName) throws(APIError) {
+        screen.endStream()
+        screen.phase = nil
+        waiting = .nothing
+        let reply = try client.ask(Endpoints.reply(message.id))
+        if let id = reply.message?.id { ids.insert(id) }
+        guard let run = reply.run, run.state != .completed else { return }
+        screen.add(ChatText.failure(run, of: bot.name), run.state == .canceled ? .dim : .red)
+    }
+}
+
+extension String {
+    /// Without the white space around it.
+    fileprivate var trimmed: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

@@ -1,0 +1,127 @@
+import API
+import APIClient
+import Glibc
+import Host
+import TerminalView
+import Timeline
+import Tracking
+
+/// Waits for the reply to a message, and shows it while it comes.
+struct ReplyFollower {
+    let client: DaemonClient
+    let message: WireMessage
+    /// Whether the reply is printed.
+    let isShown: Bool
+    /// When to give up; nil: never.
+    var deadline: ContinuousClock.Instant?
+    /// Called while nothing comes; what it throws ends the wait.
+    var interrupted: () throws(APIError) -> Void = {}
+    /// How long one question to the daemon may wait; whoever looks at keys meanwhile asks for less.
+    var patience = Duration.seconds(10)
+
+    /// Follows the reply to a message that was said.
+    init(_ client: DaemonClient, _ message: WireMessage, isShown: Bool) {
+        self.client = client
+        self.message = message
+        self.isShown = isShown
+    }
+
+    /// Returns once the run that answers the message has ended.
+    ///
+    /// - Throws: ``APIError`` with ``ErrorCode/timedOut`` at the deadline.
+    func follow() throws(APIError) -> WireReply {
+        let phase = PhaseLine(isShown: isShown)
+        let first = try waitForRun(phase)
+        guard let run = first.run, let name = run.name.flatMap({ RunName($0) }) else { return first }
+        if isShown { try print(name, phase) } else { try waitForEnd(of: name) }
+        phase.clear()
+        return try client.ask(Endpoints.reply(message.id))
+    }
+
+    /// Waits until a run was given the message.
+    private func waitForRun(_ phase: PhaseLine) throws(APIError) -> WireReply {
+        var reconnection = Reconnection()
+        while true {
+            try check()
+            var query = ReplyQuery()
+            let left = deadline.map { max(.zero, $0 - ContinuousClock().now) }
+            query.wait = Int(min(left ?? patience, patience).milliseconds)
+            do throws(APIError) {
+                let reply = try client.ask(Endpoints.reply(message.id, query: query))
+                reconnection.succeeded()
+                if reply.run != nil { return reply }
+                phase.show("queued")
+            } catch {
+                guard error.code.row.exitCode == 3 else { throw error }
+                try reconnection.wait()
+            }
+        }
+    }
+
+    /// Prints what the run's bot says, and further attempts on lines of their own.
+    private func print(_ run: RunName, _ phase: PhaseLine) throws(APIError) {
+        var stream = SpokenStream()
+        var last: Character?
+        func show(_ text: String) {
+            guard !text.isEmpty else { return }
+            phase.clear()
+            last = text.last
+            StandardOutput.write(Array(text.utf8))
+        }
+        try Output.copy(
+            of: run, from: client, follow: true, write: { show(stream.receive($0)) },
+            announce: { _ in
+                show(stream.finish() + (last == "\n" ? "" : "\n"))
+                stream = SpokenStream()
+                StandardError.print("belfry: the reply was cut; \(message.bot) begins again")
+            }
+        ) { () throws(APIError) in
+            try check()
+            if last == nil { showPhase(of: run, phase) }
+        }
+        show(stream.finish())
+        if let last, last != "\n" { show("\n") }
+    }
+
+    private func showPhase(of run: RunName, _ phase: PhaseLine) {
+        guard phase.isLive, let known: WireRun = try? client.ask(Endpoints.run(run)) else { return }
+        let words = known.state == .running ? known.live?.phase : known.reason.map { "\($0.words)" }
+        phase.show(words ?? known.state.rawValue)
+    }
+
+    private func waitForEnd(of run: RunName) throws(APIError) {
+        try Output.copy(
+            of: run, from: client, follow: true, write: { _ in }, announce: { _ in }, interrupted: check)
+    }
+
+    private func check() throws(APIError) {
+        try interrupted()
+        guard let deadline, ContinuousClock().now >= deadline else { return }
+        throw APIError(
+            .timedOut, "\(message.bot) has not replied in time",
+            hint: "The reply is still to come: belfry messages \(message.bot)")
+    }
+}
+
+/// One dim line that says what a bot is doing, where a person watches; it leaves nothing behind.
+final class PhaseLine {
+    /// Whether it is drawn at all.
+    let isLive: Bool
+    private var isDrawn = false
+
+    init(isShown: Bool) {
+        isLive = isShown && isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    }
+
+    func show(_ words: String) {
+        guard isLive else { return }
+        StandardError.write("\r\u{1B}[2m\(PlainText.preview(words, limit: 60)) …\u{1B}[0m\u{1B}[K")
+        isDrawn = true
+    }
+
+    func clear() {
+        guard isDrawn else { return }
+        isDrawn = false
+        StandardError.write("\r\u{1B}[K")
+    }
+}

@@ -1,0 +1,93 @@
+import API
+import APIClient
+import Glibc
+import Host
+import TerminalView
+import Tracking
+
+/// The output of a run that answers, read piece by piece by somebody who has other things to do.
+final class ReplyOutput {
+    private let client: DaemonClient
+    private let run: RunName
+    private var stream: AnswerStream?
+    private var spoken = SpokenStream()
+    private var waiting = ""
+    private var offset = 0
+    private var attempt: Int64?
+    private var failures = 0
+    /// Whether anything was said.
+    private(set) var hasText = false
+    /// What the bot is doing; nil: not known.
+    private(set) var phase: String?
+    /// Whether the run has ended, and all of its output is read.
+    private(set) var hasEnded = false
+
+    init(of run: RunName, _ client: DaemonClient) {
+        (self.run, self.client) = (run, client)
+    }
+
+    /// What is to be shown since the last time.
+    func take() -> String {
+        defer { waiting = "" }
+        return waiting
+    }
+
+    /// Waits for more, and no longer than until `other` can be read.
+    func receive(or other: Int32?) throws(APIError) {
+        do throws(APIError) {
+            let stream = try open()
+            switch try stream.next(timeout: .milliseconds(500), or: other) {
+            case .bytes(let bytes):
+                offset += bytes.count
+                add(spoken.receive(bytes))
+            case .nothing: if !hasText { try look() }
+            case .ended: try end()
+            }
+            failures = 0
+        } catch {
+            // A daemon that is restarted is back within seconds.
+            guard error.code.row.exitCode == 3, failures < 60 else { throw error }
+            failures += 1
+            stream = nil
+            usleep(500_000)
+        }
+    }
+
+    private func add(_ text: String) {
+        guard !text.isEmpty else { return }
+        hasText = true
+        waiting += text
+    }
+
+    private func open() throws(APIError) -> AnswerStream {
+        if let stream { return stream }
+        var query = LogsQuery()
+        query.offset = offset
+        query.attempt = attempt
+        query.follow = true
+        let opened = try client.open(Endpoints.logs(run, query: query))
+        attempt = opened.head[OutputStream.attemptField].flatMap { Int64($0) } ?? attempt
+        stream = opened
+        return opened
+    }
+
+    /// The answer has ended: the run has, or there is another attempt, or there was a gap.
+    private func end() throws(APIError) {
+        stream = nil
+        let known: WireRun = try client.ask(Endpoints.run(run))
+        if let next = known.attempt, let last = attempt, Int64(next) > last {
+            add(spoken.finish() + (hasText ? "\n[the reply was cut; it begins again]\n" : ""))
+            (attempt, offset, spoken) = (Int64(next), 0, SpokenStream())
+            try look(known)
+        } else if known.state.isEnded {
+            add(spoken.finish())
+            hasEnded = true
+        }
+    }
+
+    private func look(_ known: WireRun? = nil) throws(APIError) {
+        let now: WireRun
+        if let known { now = known } else { now = try client.ask(Endpoints.run(run)) }
+        phase = now.state == .running ? now.live?.phase : now.reason?.words ?? now.state.rawValue
+    }
+}

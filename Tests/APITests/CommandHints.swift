@@ -1,0 +1,45 @@
+import API
+import TestSupport
+import Testing
+
+@Suite struct `a mistake on the command line` {
+    @Test(arguments: [
+        (
+            "job add 'My Job' -- true",
+            "\"My Job\" is not a valid job name: a name begins with a-z or 0-9. Write my-job."
+        ),
+        (
+            "job add new --cron 'every day at 9' -- true",
+            "the value 'every day at 9' of --cron is a phrase, not an expression. Write --words 'every day at 9'."
+        ),
+        (
+            "job add new --notify success -- true",
+            "\"success\" is not known here; did you mean \"completed\"?"
+        ),
+        ("job add new --overlap skp -- true", "\"skp\" is not known here; did you mean \"skip\"?"),
+        ("exec --name 'My Job' -- true", "a name begins with a-z or 0-9; write my-job"),
+    ]) func `is shown with what to write instead`(words: String, text: String) async throws {
+        let answer = try await CommandRun().belfry("\(words)")
+        #expect(answer.status != 0 && answer.errors.contains(text), "\(answer.errors)")
+    }
+
+    @Test func `names the job that begins with what was typed`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "check.sh", "--", "true")
+            for words in [["job", "export", "check"], ["job", "show", "check"]] {
+                let answer = try await house.belfry(words)
+                #expect(answer.errors == "belfry: no job \"check\". Did you mean \"check.sh\"?\n")
+            }
+        }
+    }
+
+    @Test func `is no short -n where a list has --limit`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "quick", "--", "true")
+            for _ in 1...2 { _ = try await house.belfry("run", "quick", "--follow") }
+            let runs = try await house.belfry("runs", "-n", "1", "--json")
+            #expect(try WireCoding.decode([WireRun].self, from: runs.output.utf8).map(\.name) == ["quick#2"])
+            #expect(try await house.belfry("job", "history", "quick", "-n", "1").status == 0)
+        }
+    }
+}

@@ -1,0 +1,308 @@
+import Bots
+import Delivery
+import Glibc
+import Host
+import Performing
+import Prompting
+import Synchronization
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+import WardenProtocol
+
+/// A bot that is a shell script, and a real warden that runs it.
+final class ProgramScene {
+    let folder: TemporaryFolder
+    private(set) var performer: ProgramPerformer
+    private var client: WardenClient
+    private let contact: Mutex<BotInUse>
+    private let run = UniqueID.v4()
+    private var pid: Int32 = 0
+    private var seen: [PerformerEvent] = []
+
+    var key: RunKey { RunKey(run: run, attempt: 1) }
+    /// Where the reply is kept.
+    var output: String { folder.file("output/reply.log") }
+
+    init(_ contact: BotInUse) async throws {
+        folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("state"))
+        self.contact = Mutex(contact)
+        client = try WardenClient(directory: folder.file("w"))
+        performer = Self.performer(over: client, in: folder, contact)
+        try await connect()
+    }
+
+    /// A bot that is the text of a script.
+    convenience init(
+        _ dialect: ProgramDialect, _ script: String,
+        _ change: (inout BotProgram, TemporaryFolder) -> Void = { _, _ in }
+    ) async throws {
+        var program = BotProgram(dialect, command: ["/bin/sh", "-c", script, "bot"])
+        let folder = try TemporaryFolder()
+        change(&program, folder)
+        var contact = BotInUse(nil)
+        contact.program = program
+        try await self.init(contact)
+    }
+
+    deinit {
+        client.close()
+        if pid > 0 { kill(pid, SIGKILL) }
+    }
+
+    private static func performer(
+        over client: WardenClient, in folder: TemporaryFolder, _ contact: BotInUse
+    ) -> ProgramPerformer {
+        ProgramPerformer(
+            over: client, folder: folder.file("state/replies"), clock: SteadyClock(), home: folder.path,
+            find: { $0 == "sage" ? contact : nil })
+    }
+
+    private func connect() async throws {
+        let launch = WardenLaunch(
+            executable: try BuiltProgram.path("belfry-warden"), state: folder.file("state"), tiedTo: getpid())
+        pid = try await client.connect(launching: launch).pid
+        try await until { $0 == .caughtUp }
+    }
+
+    /// Another daemon, after this one was killed.
+    func restart() async throws {
+        client.close()
+        client = try WardenClient(directory: folder.file("w"))
+        performer = Self.performer(over: client, in: folder, contact.withLock(\.self))
+        seen = []
+        try await connect()
+    }
+
+    /// Orders a reply to `prompt`.
+    func start(_ prompt: String = "Hi", timeout: Duration? = nil, environment: [String: String] = [:]) {
+        var order = PromptOrder(
+            key: key, bot: "sage", text: prompt, timeout: timeout, output: .init(path: output))
+        order.program = ProcessOrder(
+            key: key, work: .command([]), environment: environment, folder: folder.path, grace: .seconds(1),
+            output: order.output)
+        performer.start(.prompt(order))
+    }
+
+    /// Waits for an event; returns all that came since the daemon began.
+    @discardableResult func until(_ isLast: (PerformerEvent) -> Bool) async throws -> [PerformerEvent] {
+        while !seen.contains(where: isLast) {
+            guard await performer.waitForEvents() else { throw CancellationError() }
+            seen += performer.takeEvents()
+        }
+        return seen
+    }
+
+    /// Waits for the end of the attempt.
+    func end() async throws -> ExitRecord {
+        try await until { if case .ended = $0 { true } else { false } }
+        for case .ended(let record) in seen { return record }
+        throw CancellationError()
+    }
+
+    /// The phases of the attempt so far.
+    var phases: [String] {
+        seen.compactMap { if case .progress(_, let report) = $0 { report.phase } else { nil } }
+    }
+
+    /// The output of the attempt, as people read it.
+    func log() throws -> String {
+        String(decoding: try OutputLog(path: output).read(from: 0).bytes, as: UTF8.self)
+    }
+
+    /// Runs the bot and waits for its end.
+    func reply(to prompt: String = "Hi") async throws -> ExitRecord {
+        start(prompt)
+        return try await end()
+    }
+}
+
+/// The machine's clock without its sleeps.
+struct SteadyClock: WallClock {
+    var now: Moment { (try? SystemClock())?.now ?? Moment(seconds: 0) }
+    var sinceBoot: Duration { .sinceBoot }
+    func sleep(until moment: Moment) async throws {}
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `a bot that is a program of this machine` {
+    private static let claude = """
+        echo '{"type":"system","subtype":"init","session_id":"s"}'
+        echo 'a warning' >&2
+        echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}'
+        printf '{"type":"assistant","message":{"content":[{"type":"text","text":"You said %s."}]}}\\n' "$(cat)"
+        echo '{"type":"result","subtype":"success","is_error":false,"usage":{"output_tokens":7},"result":"x"}'
+        """
+
+    @Test func `reads the prompt and replies with what it prints`() async throws {
+        let scene = try await ProgramScene(.claude, Self.claude)
+        let record = try await scene.reply(to: "hello")
+        #expect(record.reply == "You said hello." && record.exitCode == 0 && record.fault == nil)
+        #expect(try scene.log() == "You said hello.")
+        #expect(
+            record.outputBytes == 15
+                && String(decoding: record.outputTail, as: UTF8.self) == "You said hello.")
+        #expect(scene.phases.last == "writing")
+    }
+
+    @Test func `leaves what it printed beside its reply, until the run is removed`() async throws {
+        let scene = try await ProgramScene(.claude, Self.claude)
+        _ = try await scene.reply()
+        let files = [".raw", ".err"].map { scene.output + $0 }
+        #expect(files.map { PathContent(at: $0) } == [.file, .file])
+        ReplyFiles.remove(besides: scene.output)
+        #expect(files.map { PathContent(at: $0) } == [.nothing, .nothing])
+        #expect(PathContent(at: scene.output) == .file)
+    }
+
+    @Test func `may take the prompt as an argument`() async throws {
+        var contact = BotInUse(nil)
+        contact.program = BotProgram(.text, command: ["printf", "%s|%s", "--", BotProgram.promptWord])
+        let scene = try await ProgramScene(contact)
+        #expect(try await scene.reply(to: "a b; $HOME").reply == "--|a b; $HOME")
+    }
+
+    @Test func `is read again from its beginning by the next daemon, and says nothing twice`() async throws {
+        let scene = try await ProgramScene(
+            .text, "echo one; echo two; until [ -e go ]; do sleep 0.01; done; echo three")
+        scene.start()
+        try await scene.until {
+            if case .progress(_, let report) = $0 { report.phase == "writing" } else { false }
+        }
+        try await scene.restart()
+        #expect(scene.performer.holds(scene.key))
+        try await scene.until {
+            if case .progress(_, let report) = $0 { report.phase == "writing" } else { false }
+        }
+        try SmallFile.replace(scene.folder.file("go"), with: [])
+        let record = try await scene.end()
+        #expect(record.reply == "one\ntwo\nthree")
+        #expect(try scene.log() == "one\ntwo\nthree")
+    }
+
+    @Test func `that ended while no daemon was there still has its reply, until that is in the ledger`()
+        async throws
+    {
+        let scene = try await ProgramScene(
+            .text, "until [ -e go ]; do sleep 0.01; done; echo done; touch over")
+        scene.start()
+        try await scene.until { if case .started = $0 { true } else { false } }
+        try SmallFile.replace(scene.folder.file("go"), with: [])
+        #expect(try await Shell.run("until [ -e over ]; do sleep 0.01; done", in: scene.folder.path) == 0)
+        for _ in 0..<2 {
+            try await scene.restart()
+            #expect(try await scene.end().reply == "done")
+        }
+        scene.performer.acknowledge(scene.key)
+        #expect(!scene.performer.holds(scene.key))
+        try await scene.restart()
+        #expect(!scene.performer.holds(scene.key))
+        #expect(try Folder.names(in: scene.folder.file("state/replies")).isEmpty)
+    }
+
+    @Test func `gets the variables that concern it, and no others`() async throws {
+        unsafe setenv("OTHER_TOKEN", "secret", 1)
+        unsafe setenv("ANTHROPIC_BASE_URL", "http://x", 1)
+        unsafe setenv("ASKED_FOR", "yes", 1)
+        defer { for name in ["OTHER_TOKEN", "ANTHROPIC_BASE_URL", "ASKED_FOR"] { unsafe unsetenv(name) } }
+        var contact = BotInUse(nil, secrets: FormSecrets([BotInUse.key: ["sk-1"]]))
+        contact.program = BotProgram(
+            .claude, command: ["/bin/sh", "-c", "env >&2; exit 3"], inherited: ["ASKED_*"])
+        let scene = try await ProgramScene(contact)
+        scene.start(environment: ["BELFRY_RUN": "news#1"])
+        let record = try await scene.end()
+        let lines = Set(
+            String(decoding: record.errorTail, as: UTF8.self).split(separator: "\n").map(String.init))
+        #expect(
+            lines.isSuperset(of: [
+                "ANTHROPIC_BASE_URL=http://x", "ASKED_FOR=yes", "ANTHROPIC_API_KEY=sk-1", "BELFRY_RUN=news#1",
+            ]))
+        #expect(!lines.contains { $0.hasPrefix("OTHER_TOKEN") })
+        #expect(record.fault?.text.contains("sk-1") == false)
+    }
+
+    /// A script, the reason, the sentence, and what its output ends with.
+    private static let failures: [(ProgramDialect, String, RunReason, String, String)] = [
+        (
+            .claude, "echo Hello; echo world", .malformed,
+            "sage: sh sent an answer that cannot be read: a line is not JSON: Hello; "
+                + "check the command and the output of bots.sage.backend", "Hello\nworld\n"
+        ),
+        (
+            .text, "echo working; echo one >&2; echo 'no such account' >&2; exit 4", .exitCode,
+            "sage: sh ended with exit code 4: no such account", "working\none\nno such account\n"
+        ),
+        (.text, "echo 'out of luck'; exit 5", .exitCode, "sage: sh ended with exit code 5: out of luck", ""),
+        (.text, "kill -9 $$", .signal, "sage: sh was ended by a signal", ""),
+        (
+            .claude,
+            #"echo '{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"}'; exit 1"#,
+            .auth, "sage: sh refused the key; log in with sh, or set bots.sage.key", ""
+        ),
+        (
+            .claude, #"echo '{"type":"system"}'; echo 'lost the network' >&2"#, .truncated,
+            "sage: sh ended the reply in the middle: lost the network", "lost the network\n"
+        ),
+        (
+            .claude,
+            #"echo '{"type":"result","subtype":"success","is_error":false,"result":"ok"}'; echo bad >&2; exit 1"#,
+            .exitCode, "sage: sh ended with exit code 1: bad", "ok\nbad\n"
+        ),
+    ]
+
+    @Test(arguments: failures.indices) func `fails with what the program itself says`(index: Int) async throws
+    {
+        let (dialect, script, reason, sentence, end) = Self.failures[index]
+        let scene = try await ProgramScene(dialect, script)
+        let record = try await scene.reply()
+        #expect(record.fault?.reason == reason && record.reply == nil)
+        #expect(record.fault?.text == sentence)
+        // A stream that was cut before it said anything may be asked for again.
+        #expect(record.fault?.mayPass == (reason == .truncated))
+        let log = try scene.log()
+        #expect(log.hasSuffix(end), "\(log)")
+    }
+
+    @Test func `that exits with 75 may be tried again`() async throws {
+        let scene = try await ProgramScene(.text, "echo 'not now' >&2; exit 75")
+        #expect(try await scene.reply().fault?.mayPass == true)
+    }
+
+    @Test func `that does not exist is refused with its name`() async throws {
+        var contact = BotInUse(nil)
+        contact.program = BotProgram(.claude, command: ["no-such-claude", "-p"])
+        let scene = try await ProgramScene(contact)
+        scene.start()
+        try await scene.until { if case .refused = $0 { true } else { false } }
+        let events = try await scene.until { _ in true }
+        guard case .refused(_, let refusal, let text)? = events.last else { return }
+        #expect(
+            refusal == .notFound
+                && text == "sage: no program \"no-such-claude\"; install it, or set bots.sage.command")
+        #expect(!scene.performer.holds(scene.key))
+    }
+
+    @Test func `that is no program when its turn comes fails with that`() async throws {
+        let scene = try await ProgramScene(BotInUse(nil))
+        let record = try await scene.reply()
+        #expect(record.fault?.reason == .botUnavailable && record.fault?.mayPass == true)
+        scene.performer.acknowledge(scene.key)
+    }
+
+    @Test func `ends at its timeout, and when it is canceled, with what it wrote kept`() async throws {
+        let slow = try await ProgramScene(.text, "echo begun; echo more; sleep 1000")
+        slow.start(timeout: .milliseconds(300))
+        let late = try await slow.end()
+        #expect(late.cause == .timeout && late.reply == nil)
+        #expect(try slow.log().hasPrefix("begun"))
+        let scene = try await ProgramScene(.text, "echo begun; echo more; sleep 1000")
+        scene.start()
+        try await scene.until {
+            if case .progress(_, let report) = $0 { report.phase == "writing" } else { false }
+        }
+        scene.performer.cancel(scene.key, reason: "requested")
+        let record = try await scene.end()
+        #expect(record.cause == .canceled && record.reply == nil && record.fault == nil)
+    }
+}

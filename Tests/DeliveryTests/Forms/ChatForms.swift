@@ -1,0 +1,180 @@
+import Delivery
+import Grouping
+import Testing
+import Tracking
+
+@Suite struct `a notice at a service` {
+    @Test func `is a message of ntfy that replaces the one before of its run`() throws {
+        let form = try Sample.ntfy()
+        let request = form.sent(Sample.failure(), ["token": "tk_1"])
+        #expect(request.url == "https://ntfy.sh/" && request.method == "POST")
+        #expect(request["Authorization"] == "Bearer tk_1")
+        let json = try #require(request.json)
+        #expect(json["topic"]?.text == "alerts" && json["title"]?.text == "backup failed")
+        #expect(json["message"]?.text == "no tape in the drive\nexit code 3 after 12 s")
+        #expect(json["priority"]?.int == 5 && json["tags"]?[0]?.text == "rotating_light")
+        let sequence = try #require(json["sequence_id"]?.text)
+        #expect(sequence.utf8.count <= 64 && form.json(Sample.start)?["sequence_id"]?.text == sequence)
+        #expect(form.json(Sample.messages(["a"]))?["sequence_id"]?.text != sequence)
+        let quiet = Sample.messages(["a"], reason: .tooSoon)
+        #expect(form.json(Sample.messages(["a"]))?["priority"]?.int == 3)
+        #expect(form.json(quiet)?["priority"]?.int == 2)
+        #expect(form.json(Sample.texts(title: "only this", body: ""))?["message"]?.text == "only this")
+    }
+
+    @Test func `is plain text under a bar of Slack`() throws {
+        let request = try Sample.slack().sent(
+            Sample.failure(), ["webhook": "https://hooks.slack.com/services/T/B/x"])
+        #expect(request.url == "https://hooks.slack.com/services/T/B/x")
+        #expect(
+            request.text == """
+                {"attachments":[{"color":"#d32f2f",\
+                "fallback":"backup failed: no tape in the drive · exit code 3 after 12 s","blocks":[\
+                {"type":"header","text":{"type":"plain_text","text":"backup failed","emoji":false}},\
+                {"type":"section","text":{"type":"plain_text","text":"no tape in the drive\\nexit code 3 after 12 s",\
+                "emoji":false}}]}]}
+                """)
+    }
+
+    @Test func `is an attachment of Mattermost`() throws {
+        let attachment = try Sample.mattermost().json(Sample.recovery)?["attachments"]?[0]
+        #expect(attachment?["color"]?.text == "#388e3c")
+        #expect(attachment?["title"]?.text == "backup recovered")
+        #expect(attachment?["text"]?.text == "after 3 failures (2 h)")
+        #expect(attachment?["blocks"] == nil)
+    }
+
+    @Test func `is an embed of Discord, which calls nobody`() throws {
+        let form = try Sample.discord()
+        let address = "https://discord.com/api/webhooks/1/x"
+        #expect(form.sent(Sample.failure(), ["webhook": address]).url == "\(address)?wait=true")
+        #expect(
+            form.sent(Sample.failure(), ["webhook": "\(address)?thread_id=9"]).url
+                == "\(address)?thread_id=9&wait=true")
+        let json = form.json(Sample.failure())
+        #expect(json?["embeds"]?[0]?["title"]?.text == "backup failed")
+        #expect(json?["embeds"]?[0]?["color"]?.int == 0xD32F2F)
+        #expect(json?["flags"] == nil)
+        #expect(form.json(Sample.messages(["a"], reason: .tooSoon))?["flags"]?.int == 4096)
+    }
+
+    @Test func `is a message of Gotify with a priority`() throws {
+        let request = try Sample.gotify().sent(Sample.failure(), ["token": "A1"])
+        #expect(request.url == "https://e.org/gotify/message" && request["X-Gotify-Key"] == "A1")
+        #expect(request.json?["title"]?.text == "backup failed" && request.json?["priority"]?.int == 8)
+        #expect(request.json?["extras"]?["client::display"]?["contentType"]?.text == "text/plain")
+    }
+
+    @Test func `is a message of Telegram in a topic of a group`() throws {
+        let request = try Sample.telegram().sent(Sample.failure(), ["token": "1:abc"])
+        #expect(request.url == "https://api.telegram.org/bot1:abc/sendMessage")
+        #expect(request.json?["chat_id"]?.int == -100 && request.json?["message_thread_id"]?.int == 7)
+        #expect(
+            request.json?["text"]?.text
+                == "<b>backup failed</b>\nno tape in the drive\nexit code 3 after 12 s")
+        #expect(request.json?["disable_notification"] == .bool(false))
+        #expect(!request.text.contains("abc"))
+        let channel = try Sample.form(TelegramForm.self, ["chat": "@news", "token": "/x"])
+        #expect(channel.json(Sample.failure())?["chat_id"]?.text == "@news")
+    }
+
+    @Test func `is an event of Matrix under the entry's id`() throws {
+        let request = try Sample.matrix().sent(Sample.failure(), ["token": "syt"])
+        #expect(request.method == "PUT" && request["Authorization"] == "Bearer syt")
+        #expect(
+            request.url
+                == "https://e.org/_matrix/client/v3/rooms/%21a%2Fb%3Ae.org/send/m.room.message/01900000-aaaa")
+        #expect(request.json?["msgtype"]?.text == "m.text")
+        #expect(request.json?["body"]?.text == "backup failed\nno tape in the drive\nexit code 3 after 12 s")
+        let quiet = try Sample.matrix().json(Sample.messages(["a"], reason: .tooSoon))
+        #expect(quiet?["msgtype"]?.text == "m.notice")
+    }
+
+    @Test func `is a card of Teams`() throws {
+        let address = "https://prod.logic.azure.com/workflows/1?sig=x"
+        let request = try Sample.teams().sent(Sample.failure(), ["webhook": address])
+        #expect(request.url == address)
+        let card = request.json?["attachments"]?[0]?["content"]
+        let lines = card?["body"]?.elements.compactMap { $0["inlines"]?[0]?["text"]?.text }
+        #expect(lines == ["backup failed", "no tape in the drive", "exit code 3 after 12 s"])
+        #expect(card?["body"]?[0]?["inlines"]?[0]?["color"]?.text == "Attention")
+    }
+}
+
+@Suite struct `the settings of a service` {
+    private func fault<Form: HTTPForm>(
+        _ form: Form.Type, _ settings: KeyValuePairs<String, String>
+    ) -> String {
+        do {
+            _ = try Sample.form(form, settings)
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func `are refused with what to write instead`() {
+        #expect(fault(NtfyForm.self, ["url": "https://ntfy.sh/"]).contains("must end in one topic"))
+        #expect(fault(NtfyForm.self, ["url": "https://ntfy.sh/a/b"]).contains("must end in one topic"))
+        #expect(fault(TelegramForm.self, ["token": "/x", "chat": "bob"]).contains("a chat is a number"))
+        #expect(fault(TelegramForm.self, ["token": "/x", "chat": "1", "topic": "a"]).contains("a number"))
+        #expect(
+            fault(MatrixForm.self, ["url": "https://e.org", "token": "/x", "room": "#a:e.org"])
+                .contains("a room's id begins with !"))
+        #expect(
+            fault(CloudEventsForm.self, ["url": "https://e.org", "mode": "batch"]).contains(
+                "binary, structured"))
+        #expect(
+            fault(AlertmanagerForm.self, ["url": "https://e.org", "resolveAfter": "1"]).contains("a minute"))
+    }
+
+    @Test func `have no address in them that is a secret`() {
+        let shown = fault(
+            SlackForm.self, ["url": "https://hooks.slack.com/services/T/B/secret"])
+        #expect(shown.contains("whoever knows this address can post there") && !shown.contains("secret}"))
+        #expect(!shown.contains("T/B/secret"))
+    }
+
+    @Test(arguments: [
+        ("https://hooks.slack.com/services/T/B/x", nil),
+        ("https://mm.example.org/hooks/x", "write url: https://mm.example.org"),
+        ("T0/B0/x", "is not an http or https address"),
+    ])
+    func `fit the address that a service gave out`(address: String, fault: String?) throws {
+        let shown = try Sample.slack().fault(in: FormSecrets(["webhook": [address]]))
+        #expect((shown == nil) == (fault == nil))
+        if let fault { #expect(shown?.contains(fault) == true && shown?.contains("/x") == false) }
+    }
+
+    @Test func `fit the token of a bot and the key of a check`() throws {
+        #expect(try Sample.telegram().fault(in: FormSecrets(["token": ["12:aB-_"]])) == nil)
+        for token in ["aB", "12:", "12:a/b", "x:y", "12:a b"] {
+            let shown = try #require(try Sample.telegram().fault(in: FormSecrets(["token": [token]])))
+            #expect(!shown.contains(token))
+        }
+        #expect(try Sample.ping().fault(in: FormSecrets(["key": ["https://hc-ping.com/x"]])) != nil)
+    }
+
+    @Test(arguments: [
+        ("https://hooks.slack.com/services/T/B/x", "write kind: slack"),
+        ("https://discord.com/api/webhooks/1/x", "write kind: discord"),
+        ("https://me.webhook.office.com/webhookb2/x", "write kind: teams"),
+        ("https://api.telegram.org/bot1:x/sendMessage", "write kind: telegram"),
+        ("https://ntfy.sh/topic", "write kind: ntfy"),
+    ])
+    func `are not those of a generic webhook`(url: String, hint: String) {
+        let shown = fault(WebhookForm.self, ["url": url])
+        #expect(shown.contains("does not accept the JSON of kind: webhook") && shown.contains(hint))
+        #expect(!shown.contains("/x"))
+    }
+
+    @Test func `hide what a service repeats of them`() {
+        let secrets = FormSecrets([
+            "webhook": ["https://e.org/services/T/secret"], "token": ["tk_123 tk_1234"],
+        ])
+        #expect(
+            secrets.hidden(
+                in: "no /services/T/secret with tk_1234, tk_123 at https://e.org/services/T/secret")
+                == "no /… with …, … at …")
+    }
+}

@@ -1,0 +1,138 @@
+import TestSupport
+import Testing
+
+/// Jobs that are prompts, and bots that are programs: scripts that print what the real ones do.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a job whose bot is a program` {
+    /// Prints as Claude does: a tool, then a reply that waits in the middle for the file `go`.
+    private static let claude = """
+        #!/bin/sh
+        prompt=$(cat)
+        echo '{"type":"system","subtype":"init","session_id":"s-1"}'
+        echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'
+        echo "progress for people" >&2
+        printf '{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"You asked: %s"}}}\\n' "$prompt"
+        until [ -e go ]; do sleep 0.05; done
+        echo '{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":" All is well."}}}'
+        echo '{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.02,"usage":{"input_tokens":9,"output_tokens":7},"result":"x"}'
+
+        """
+
+    private func start(
+        _ backend: String, script: String = claude, hook: HookServer? = nil
+    ) async throws -> Belfry {
+        let belfry = try Belfry(hook: hook)
+        try belfry.write(script, to: "bot.sh")
+        try belfry.configure(
+            """
+            bots:
+              cc: { backend: \(backend) }
+            jobs:
+              news: { schedule: manual, bot: cc, prompt: "What is new?", retry: { attempts: 3, backoff: 1s } }
+            """)
+        try await belfry.start()
+        return belfry
+    }
+
+    private func until(_ isSo: () async throws -> Bool) async throws {
+        while try await !isSo() { try Task.checkCancellation() }
+    }
+
+    @Test func `streams, survives a kill of the daemon, and rings its reply once`() async throws {
+        let hook = try await Belfry.receiver()
+        let belfry = try await start("{ kind: command, command: [sh, bot.sh], output: claude }", hook: hook)
+        try await belfry.run("run", "news")
+        try await until {
+            let live = try await belfry.json("run", "show", "news#1")["live"]
+            return live["phase"].text == "writing" && live["message"].text == "5 words"
+        }
+        try await belfry.restart()
+        try await until {
+            let live = try await belfry.json("run", "show", "news#1")["live"]
+            return live["phase"].text == "writing"
+        }
+        #expect(try await belfry.json("run", "show", "news#1")["state"].text == "running")
+        try belfry.write("", to: "go")
+        try await until { try await belfry.json("run", "show", "news#1")["state"].text == "completed" }
+        let whole = "You asked: What is new? All is well."
+        let messages = try await belfry.json("messages", "cc").list
+        #expect(messages.map { $0["text"].text } == [whole])
+        #expect(messages.first?["thread"].text == "news" && messages.first?["run"].text != nil)
+        let rung = try await hook.webhook { $0.type == "message.group" }
+        #expect(try #require(rung.data)["item"]["last"].list.map { $0["text"].text } == [whole])
+        #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix(whole))
+        #expect(try await belfry.json("run", "show", "news#1")["attempt"].integer == 1)
+        #expect(try await belfry.json("bot", "show", "cc")["kind"].text == "claude")
+    }
+
+    @Test func `keeps what it was started as, though its bot is another one by then`() async throws {
+        let belfry = try await start("{ kind: command, command: [sh, bot.sh], output: claude }")
+        try await belfry.run("run", "news")
+        try await until { try await belfry.run("run", "logs", "news#1").text.hasPrefix("You asked") }
+        try await belfry.kill()
+        try belfry.configure(
+            """
+            bots:
+              cc: { backend: openai, url: "http://127.0.0.1:9/v1", allow: [127.0.0.1/32], model: small }
+            jobs:
+              news: { schedule: manual, bot: cc, prompt: "What is new?", retry: { attempts: 3, backoff: 1s } }
+            """)
+        try await belfry.start()
+        try belfry.write("", to: "go")
+        try await until { try await belfry.json("run", "show", "news#1")["state"].text == "completed" }
+        let messages = try await belfry.json("messages", "cc").list
+        #expect(messages.map { $0["text"].text } == ["You asked: What is new? All is well."])
+    }
+
+    @Test func `fails with what it printed where JSON was promised, and is not tried again`() async throws {
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh], output: codex }", script: "echo 'Usage: codex'; exit 2\n"
+        )
+        let run = try await belfry.run("run", "news", "--follow")
+        #expect(run.code == 1)
+        let row = try await belfry.json("run", "show", "news#1")
+        #expect(row["state"].text == "failed" && row["reason"].text == "malformed")
+        #expect(row["attempt"].integer == 1)
+        let sentence = "cc: sh sent an answer that cannot be read: a line is not JSON: Usage: codex"
+        #expect(try await belfry.run("run", "show", "news#1").text.contains(sentence))
+        #expect(try await belfry.run("run", "logs", "news#1").text.contains("Usage: codex"))
+        #expect(try await belfry.json("messages", "cc").list.isEmpty)
+    }
+
+    @Test func `names the program that is missing`() async throws {
+        let belfry = try await start("{ kind: command, command: [no-such-bot] }")
+        #expect(try await belfry.run("run", "news", "--follow").code != 0)
+        let row = try await belfry.json("run", "show", "news#1")
+        #expect(row["state"].text == "failed" && row["reason"].text == "notFound")
+        #expect(try await belfry.run("run", "show", "news#1").text.contains("cc: no program \"no-such-bot\""))
+        let check = try await belfry.run("belfryd", ["--check", "--config", belfry.configPath])
+        #expect(check.code == 0 && check.errors.contains("there is no program \"no-such-bot\""))
+    }
+
+    @Test func `may say how its reply looks, or that there is nothing to say`() async throws {
+        let hook = try await Belfry.receiver()
+        let script =
+            #"[ -e quiet ] && echo '{"notify":false}' && exit"# + "\n"
+            + #"echo '{"text":"Disk is full","title":"Storage","priority":"critical"}'"# + "\n"
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh] }", script: script, hook: hook)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let rung = try await hook.webhook { $0.type == "message.group" }
+        let item = try #require(rung.data)["item"]
+        #expect(item["last"].list.map { $0["text"].text } == ["Disk is full"])
+        #expect(item["urgency"].text == "critical")
+        try belfry.write("", to: "quiet")
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let messages = try await belfry.json("messages", "cc").list
+        #expect(messages.map { $0["text"].text } == ["Disk is full"])
+        #expect(messages.first?["title"].text == "Storage")
+    }
+
+    @Test func `is canceled with all it started`() async throws {
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh] }", script: "echo on my way; echo still; sleep 1000\n")
+        try await belfry.run("run", "news")
+        try await until { try await belfry.run("run", "logs", "news#1").text.contains("on my way") }
+        try await belfry.run("run", "cancel", "news#1")
+        try await until { try await belfry.json("run", "show", "news#1")["state"].text == "canceled" }
+    }
+}

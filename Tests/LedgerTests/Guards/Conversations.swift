@@ -1,0 +1,102 @@
+import Grouping
+import Ledger
+import Testing
+import Timeline
+
+@Suite struct `a conversation in the ledger` {
+    private func said(_ id: String, bot: String = "sage", thread: String = "main") -> Change {
+        var record = MessageRecord.sample(id, bot: bot, thread: thread)
+        record.message.author = .user
+        return .insertMessage(record)
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `waits with what no run was given, up to its newest message`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([
+                said("m1"), said("m2"), .insertMessage(.sample("m3", bot: "sage")), said("m4", thread: "b"),
+            ])
+            #expect(
+                try await ledger.unaskedThreads() == [
+                    UnaskedThread(bot: "sage", thread: "b", first: 4, newest: "m4"),
+                    UnaskedThread(bot: "sage", thread: "main", first: 1, newest: "m2"),
+                ])
+            let first = try await ledger.said(bot: "sage", thread: "main", after: 0, limit: 9)
+            #expect(first.map(\.record.message.id) == ["m1", "m2"])
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r1", through: first[0].number, at: at(1))
+            ])
+            #expect(try await ledger.unaskedThreads().map(\.newest) == ["m4", "m2"])
+            #expect(try await ledger.message(id: "m1")?.askedRun == "r1")
+            #expect(try await ledger.message(id: "m2")?.askedRun == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps its cursor until what was given is answered`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([said("m1"), said("m2")])
+            let last = try #require(
+                try await ledger.messages(bot: "sage", thread: "main", after: 0, limit: 1).first)
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r1", through: last.number, at: at(1))
+            ])
+            #expect(try await ledger.conversation(bot: "sage", thread: "main")?.cursor == 0)
+            try await ledger.commit([.answerMessages(bot: "sage", thread: "main")])
+            let answered = try #require(try await ledger.conversation(bot: "sage", thread: "main"))
+            #expect(answered.cursor == last.number && answered.since == 0)
+            let rest = try await ledger.said(bot: "sage", thread: "main", after: answered.cursor, limit: 9)
+            #expect(rest.isEmpty)
+            // A later run takes over nothing that is answered.
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r2", through: last.number, at: at(2))
+            ])
+            #expect(try await ledger.message(id: "m1")?.askedRun == "r1")
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `begins a new session in all threads of its bot`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([said("m1"), said("m2", thread: "b"), said("m3", bot: "ops")])
+            try await ledger.commit([.beginSession(bot: "sage")])
+            let main = try #require(try await ledger.conversation(bot: "sage", thread: "main"))
+            #expect(main.since > 0 && main.cursor == 0)
+            #expect(try await ledger.conversation(bot: "sage", thread: "b")?.since ?? 0 > main.since)
+            #expect(try await ledger.conversation(bot: "ops", thread: "main") == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `shows a reaction to its bot once`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let reaction = ReactionRecord(message: "m1", word: "\u{1F44D}", at: at(1))
+            try await ledger.commit([
+                .insertMessage(.sample("m1", bot: "sage")), .react(reaction), .react(reaction),
+                .react(ReactionRecord(message: "none", word: "ok", at: at(1))),
+                .react(ReactionRecord(message: "m1", word: "late", at: at(5))),
+            ])
+            #expect(try await ledger.message(id: "m1")?.reactions == ["\u{1F44D}", "late"])
+            #expect(
+                try await ledger.newReactions(bot: "sage", thread: "main").map(\.word) == [
+                    "\u{1F44D}", "late",
+                ])
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r1", through: 1, at: at(2)),
+                .answerMessages(bot: "sage", thread: "main"),
+            ])
+            #expect(try await ledger.newReactions(bot: "sage", thread: "main").map(\.word) == ["late"])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps a file with its message`(_ backend: LedgerBackend) async throws {
+        try await backend.withNew { ledger in
+            let note = AttachmentNote(name: "a \"b\".txt", bytes: 3)
+            try await ledger.commit([said("m1"), .insertAttachment(message: "m1", note, [1, 0, 255])])
+            #expect(try await ledger.message(id: "m1")?.attachment == note)
+            #expect(try await ledger.attachment(of: "m1") == [1, 0, 255])
+            #expect(try await ledger.attachment(of: "m2") == nil)
+        }
+    }
+}
