@@ -173,7 +173,7 @@ struct RandomChanges {
 
     private mutating func putBot(_ model: ModelLedger) -> Change {
         let name = pick(["ops", "web"])
-        let stored = model.bots[name]?.revision
+        let stored = model.ownBots[name]?.revision
         if let stored, flip() { return .removeBot(name: name, revision: mostly(stored, or: 7)) }
         var bot = BotEntry(name: name, settings: .object(["model": .string("m\(made)")]))
         bot.revision = (stored ?? 0) + 1
