@@ -135,6 +135,7 @@ struct DaemonGround {
             ).problems,
             reopenChannel: { [source] in await source.channels.reopen($0) },
             reopenBot: { [source] in source.keys.reopen($0) }, desk: desk,
+            bots: .inState(paths.state, zones: zones),
             testBot: { [tester = BotTester(curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)")] in
                 await tester.test($0, $1, asks: $2)
             }, machine: .ofThisMachine,

@@ -73,6 +73,11 @@ package struct BotProfile: Hashable, Sendable {
     package var contact: BotInUse?
     /// `FILE:LINE`; nil: nobody described it.
     package var place: String?
+    /// Whether it was made on the command line.
+    package var isOfLedger: Bool { place == Self.commandLine }
+
+    /// The place of bots that were made on the command line.
+    package static let commandLine = "belfry bot add"
 
     package init(
         name: String, policy: ThreadPolicy = ThreadPolicy(), manner: BotManner = BotManner(),

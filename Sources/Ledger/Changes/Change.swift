@@ -52,6 +52,10 @@ package indirect enum Change: Sendable {
 
     /// Adds what an attempt used to the bot's month, and keeps how it ended as the last one of its kind.
     case recordReply(BotReply)
+    /// Inserts a bot, or makes the entry its new revision. Guard: the stored revision is `replacing` (nil: no such bot).
+    case putBot(BotEntry, replacing: Int?)
+    /// Removes a bot; what is known of it stays. Guard: the stored revision is `revision`.
+    case removeBot(name: String, revision: Int)
     /// Replaces what was reported of a bot.
     case noteBot(String, BotNote)
 
@@ -140,7 +144,7 @@ extension Change {
         case .putJob, .removeJob, .pauseJob: .jobs
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
-        case .recordReply, .noteBot: .bots
+        case .recordReply, .noteBot, .putBot, .removeBot: .bots
         case .insertMessage, .markRead, .giveMessages, .answerMessages, .beginSession, .react,
             .insertAttachment, .putItem:
             .talk
@@ -158,8 +162,8 @@ extension Change {
             .insertAttachment:
             true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
-            .noteBot, .markRead, .giveMessages, .answerMessages, .beginSession, .putItem, .insertOutbox,
-            .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
+            .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .beginSession, .putItem,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
             false
@@ -181,6 +185,8 @@ extension Change {
         case .putAttempt(let attempt): "putAttempt \(attempt.run)/\(attempt.n)"
         case .saveLive(let run, _): "saveLive \(run)"
         case .recordReply(let reply): "recordReply \(reply.bot)"
+        case .putBot(let bot, _): "putBot \(bot.name)"
+        case .removeBot(let name, _): "removeBot \(name)"
         case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"

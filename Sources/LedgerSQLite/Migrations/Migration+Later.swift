@@ -1,5 +1,6 @@
 extension Migration {
-    /// What attempts to have a bot reply used, what each bot used in each month, and what is known of it.
+    /// What attempts to have a bot reply used, what each bot used in each month, what is known of it, and the bots that
+    /// were made on the command line.
     static let bots = Migration(
         version: 13,
         sql: """
@@ -170,5 +171,16 @@ extension Migration {
                 bytes INTEGER NOT NULL,
                 content BLOB NOT NULL
             ) STRICT;
+            """)
+
+    /// The bots that were made on the command line.
+    static let ownBots = Migration(
+        version: 15,
+        sql: """
+            CREATE TABLE bot (
+                name TEXT NOT NULL PRIMARY KEY,
+                revision INTEGER NOT NULL,
+                settings TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
             """)
 }

@@ -258,6 +258,8 @@ struct StationRows {
         case .putAttempt(let attempt): try runs.put(attempt)
         case .saveLive(let run, let live): try runs.saveLive(live, of: run)
         case .recordReply(let reply): try bots.record(reply)
+        case .putBot(let bot, let old): try bots.put(bot, replacing: old)
+        case .removeBot(let name, let revision): try bots.remove(name, revision: revision)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): try talk.insert(message)
         case .markRead(let bot, let thread, let moment):
