@@ -69,7 +69,8 @@ struct DaemonGround {
     func makePrograms(over warden: WardenClient) -> ProgramPerformer {
         ProgramPerformer(
             over: warden, folder: paths.state + "/replies", clock: clock, home: Machine.environment["HOME"],
-            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact },
+            admit: { [desk] name async throws(AttemptFault) in _ = try await desk.bot(name) })
     }
 
     /// Who performs what a spec describes: the prompts of a bot that is a program are run as one.
@@ -84,7 +85,9 @@ struct DaemonGround {
 
     /// How conversations are held with a bot, as it is configured at that moment.
     var manner: @Sendable (String) -> TalkManner {
-        { [activeConfiguration] in activeConfiguration.configuration.talkManner(of: $0) }
+        { [activeConfiguration, home = Machine.environment["HOME"]] in
+            activeConfiguration.configuration.talkManner(of: $0, home: home)
+        }
     }
 
     /// The bots that answer, by name.

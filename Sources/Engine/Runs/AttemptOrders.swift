@@ -68,6 +68,7 @@ struct AttemptOrders {
                 key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
                 earlier: reply?.earlier ?? [], text: reply?.text ?? text, timeout: spec.timeout,
                 output: places.output(of: run))
+            order.session = reply?.session
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)
         case .url(let request):

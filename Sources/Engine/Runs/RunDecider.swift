@@ -205,6 +205,9 @@ struct RunDecider {
         if let thread = run.spec?.thread, outcome.state == .completed || post != nil {
             step.talk = [.answerMessages(bot: run.bot, thread: thread)]
         }
+        if let thread = run.spec?.thread, let session = record?.session {
+            step.talk.append(.keepSession(session, bot: run.bot, thread: thread))
+        }
         return step
     }
 

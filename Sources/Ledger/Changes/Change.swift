@@ -69,6 +69,9 @@ package indirect enum Change: Sendable {
     case giveMessages(bot: String, thread: String, run: String, through: Int64, at: Moment)
     /// Notes that the messages, and the reactions, that a run was given last are answered.
     case answerMessages(bot: String, thread: String)
+    /// Keeps what resumes the conversation, which knows all that was said in the thread so far; or forgets it. No such
+    /// conversation, or its session began after the newest run was given messages: ignored.
+    case keepSession(SessionOutcome, bot: String, thread: String)
     /// Begins a new session in every thread of the bot.
     case beginSession(bot: String)
     /// Notes a person's reaction to a message. The same word again, or no such message: ignored.
@@ -145,7 +148,7 @@ extension Change {
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .recordReply, .noteBot, .putBot, .removeBot: .bots
-        case .insertMessage, .markRead, .giveMessages, .answerMessages, .beginSession, .react,
+        case .insertMessage, .markRead, .giveMessages, .answerMessages, .keepSession, .beginSession, .react,
             .insertAttachment, .putItem:
             .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
@@ -162,7 +165,8 @@ extension Change {
             .insertAttachment:
             true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
-            .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .beginSession, .putItem,
+            .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .keepSession,
+            .beginSession, .putItem,
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
@@ -192,6 +196,7 @@ extension Change {
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
         case .giveMessages(let bot, let thread, let run, _, _): "giveMessages \(bot)/\(thread) to \(run)"
         case .answerMessages(let bot, let thread): "answerMessages \(bot)/\(thread)"
+        case .keepSession(_, let bot, let thread): "keepSession \(bot)/\(thread)"
         case .beginSession(let bot): "beginSession \(bot)"
         case .react(let reaction): "react \(reaction.message)"
         case .insertAttachment(let message, _, _): "insertAttachment \(message)"

@@ -1,6 +1,5 @@
 extension Migration {
-    /// What attempts to have a bot reply used, what each bot used in each month, what is known of it, and the bots that
-    /// were made on the command line.
+    /// What attempts to have a bot reply used, what each bot used in each month, and what is known of it.
     static let bots = Migration(
         version: 13,
         sql: """
@@ -173,7 +172,8 @@ extension Migration {
             ) STRICT;
             """)
 
-    /// The bots that were made on the command line.
+    /// The bots that were made on the command line; what resumes conversations where programs keep them, and how much of
+    /// a thread is known there.
     static let ownBots = Migration(
         version: 15,
         sql: """
@@ -182,5 +182,7 @@ extension Migration {
                 revision INTEGER NOT NULL,
                 settings TEXT NOT NULL
             ) STRICT, WITHOUT ROWID;
+            ALTER TABLE conversation ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE conversation ADD COLUMN continuation TEXT;
             """)
 }

@@ -267,6 +267,8 @@ struct StationRows {
         case .giveMessages(let bot, let thread, let run, let number, let at):
             try conversations.give(bot: bot, thread: thread, run: run, through: number, at: at)
         case .answerMessages(let bot, let thread): try conversations.answer(bot: bot, thread: thread)
+        case .keepSession(let session, let bot, let thread):
+            try conversations.keep(session, bot: bot, thread: thread)
         case .beginSession(let bot): try conversations.beginSession(bot: bot)
         case .react(let reaction): try conversations.react(reaction)
         case .insertAttachment(let message, let note, let content):

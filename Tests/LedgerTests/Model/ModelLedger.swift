@@ -107,7 +107,7 @@ struct ModelLedger: Sendable {
                     messages[index].read = true
                 }
             }
-        case .giveMessages, .answerMessages, .beginSession, .react, .insertAttachment:
+        case .giveMessages, .answerMessages, .keepSession, .beginSession, .react, .insertAttachment:
             talk.apply(change, messages: &messages)
         case .putItem(let item, let old):
             try require(items[item.key]?.revision == old)

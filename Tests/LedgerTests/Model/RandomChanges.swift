@@ -222,7 +222,7 @@ struct RandomChanges {
     private mutating func talk() -> Change {
         let (bot, thread) = (pick(["ops", "web"]), pick(["main", "b"]))
         let id = "m\(Int.random(in: 0..<60, using: &numbers))"
-        switch Int.random(in: 0..<5, using: &numbers) {
+        switch Int.random(in: 0..<6, using: &numbers) {
         case 0, 1:
             return .giveMessages(
                 bot: bot, thread: thread, run: "r\(made)", through: Int64.random(in: 0..<60, using: &numbers),
@@ -233,6 +233,9 @@ struct RandomChanges {
                 ? .beginSession(bot: bot)
                 : .insertAttachment(
                     message: id, AttachmentNote(name: "a", bytes: 1), [UInt8(made & 255)])
+        case 4:
+            let session = Continuation(provider: "claude", id: "s\(made)")
+            return .keepSession(flip() ? .kept(session) : .lost, bot: bot, thread: thread)
         default: return .react(ReactionRecord(message: id, word: pick(["ok", "no"]), at: moment()))
         }
     }
