@@ -283,6 +283,7 @@ enum Secrets {
         case .environment(let name):
             guard let value = Machine.environment[name] else { throw Failure("it is not set") }
             text = value
+        case .service(let name): text = try SecretService.read(name)
         }
         guard !text.isEmpty else { throw Failure("it is empty") }
         return text

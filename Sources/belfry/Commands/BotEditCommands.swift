@@ -27,8 +27,17 @@ struct BotOptions: ParsableArguments {
     var keyEnv: String?
     @Option(help: ArgumentHelp("A systemd credential of the daemon with the key.", valueName: "name"))
     var keyCredential: String?
+    @Option(
+        help: ArgumentHelp("A secret of the session's keyring with the key (belfry=name).", valueName: "name")
+    )
+    var keyService: String?
     @Option(help: ArgumentHelp("Who the bot is and how it behaves.", valueName: "text"))
-    var system: String?
+    var systemPrompt: String?
+    @Option(
+        help: ArgumentHelp(
+            "What it knows of its thread: bot (all of it) or run (nothing).", valueName: "word"),
+        completion: .list(["bot", "run"]))
+    var session: String?
     @Option(help: ArgumentHelp("The most tokens of a reply.", valueName: "n"))
     var maxTokens: String?
     @Option(help: ArgumentHelp("What a million tokens cost that it reads, in USD.", valueName: "usd"))
@@ -58,7 +67,7 @@ struct BotOptions: ParsableArguments {
                 "a key on the command line can be seen by others; pipe it in: --key - < FILE, or name --key-file FILE"
             )
         }
-        let places = [key, keyFile, keyEnv, keyCredential].compactMap(\.self)
+        let places = [key, keyFile, keyEnv, keyCredential, keyService].compactMap(\.self)
         if places.count > 1 { throw ValidationError("a key comes from one place") }
     }
 
@@ -71,7 +80,7 @@ struct BotOptions: ParsableArguments {
             ("price.input", priceInput), ("price.output", priceOutput), ("budget.usd", budgetUsd),
             ("budget.tokens", budgetTokens), ("notifications.icon", icon), ("notifications.sound", sound),
             ("notifications.urgency", urgency), ("key.file", keyFile.map(Self.absolute)), ("key.env", keyEnv),
-            ("key.credential", keyCredential),
+            ("key.credential", keyCredential), ("key.service", keyService),
         ]
         for case (let path, let word?) in words {
             draft.settings[path: path] = word == "none" ? .null : .string(word)
