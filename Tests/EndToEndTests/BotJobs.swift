@@ -54,6 +54,35 @@ import Testing
         #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix("Hello there,\nall is well."))
     }
 
+    @Test func `asks only when its wake script finds something, and shows why it did not`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try Belfry(
+            config(server, ", wake: { command: [sh, wake.sh] }"))
+        try belfry.write(
+            "cat news 2>/dev/null; [ ! -e broken ] || { echo no network >&2; exit 4; }", to: "wake.sh")
+        try await belfry.start()
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let skipped = try await belfry.json("run", "show", "news#1")
+        #expect(skipped["state"].text == "skipped" && skipped["reason"].text == "nothingToDo")
+        #expect(try await belfry.json("messages", "sage").list.isEmpty)
+        try belfry.write("two mails\n", to: "news")
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let body = try JSON(try await server.request().body)
+        #expect(
+            body["messages"].list.last?["content"].text
+                == "Script output:\ntwo mails\n\nInstructions:\nWhat is new?")
+        let messages = try await belfry.json("messages", "sage").list
+        #expect(messages.map { $0["text"].text } == ["Hello there,\nall is well."])
+        try belfry.write("", to: "broken")
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let failed = try await belfry.json("run", "show", "news#3")
+        #expect(failed["state"].text == "failed" && failed["reason"].text == "wakeScript")
+        let why = "the wake script sh wake.sh failed with exit code 4: no network"
+        #expect(try await belfry.run("run", "show", "news#3").text.contains(why))
+        #expect(try await belfry.run("job", "show", "news").text.contains("asks if: sh wake.sh"))
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
+    }
+
     @Test func `shows what it used, and what that cost`() async throws {
         let server = try await ProviderServer(.init(Self.counted))
         let hook = try await Belfry.receiver()

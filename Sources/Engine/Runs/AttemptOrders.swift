@@ -245,6 +245,14 @@ package struct RunPlaces: Hashable, Sendable {
         "\(outputFolder)/\(job)/\(run).\(attempt).ensure.log"
     }
 
+    /// Where the output of the script begins that decides whether an attempt asks its bot.
+    package func wakeOutput(of run: String, job: String, attempt: Int) -> String {
+        "\(outputFolder)/\(job)/\(run).\(attempt).wake.log"
+    }
+
+    /// What ends the path of that script's standard error.
+    package static let wakeErrors = ".err"
+
     /// The output of the attempt that the run is at.
     func output(of run: RunRecord) -> ProcessOrder.Output {
         ProcessOrder.Output(path: output(of: run.id, job: run.job, attempt: run.attempt))

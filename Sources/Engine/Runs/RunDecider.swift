@@ -160,6 +160,26 @@ struct RunDecider {
         return RunStep(run: run, move: move, live: live, effects: [.check])
     }
 
+    /// The script before it decided that its bot is asked.
+    func woken(_ run: RunRecord, _ live: LiveState?) -> RunStep {
+        let move = RunMove(run, from: [.starting], to: .starting, reason: run.reason)
+        return RunStep(run: run, move: move, live: live, effects: [.start])
+    }
+
+    /// The script before it found nothing to do, as `text` says.
+    func skipped(_ run: RunRecord, text: String, at now: Moment) -> RunStep {
+        let outcome = RunOutcome(.skipped, .nothingToDo)
+        var move = RunMove(run, from: [.starting], to: outcome.state, reason: outcome.reason)
+        move.endedAt = now
+        let fact = Fact.runSkipped(Fact.End(Fact.Run(run), reason: outcome.reason, message: text))
+        return RunStep(run: run, move: move, events: [NewEvent(fact, at: now)], effects: [.end(outcome)])
+    }
+
+    /// The script before it may be at work: it waits for its turn, and the warden knows of the script then.
+    func waitsAgain(_ run: RunRecord) -> RunStep {
+        RunStep(run: run, move: RunMove(run, from: [.starting], to: .queued), effects: [.wait])
+    }
+
     // MARK: The end of an attempt
 
     private func end(
