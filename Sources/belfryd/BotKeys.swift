@@ -33,17 +33,18 @@ final class BotKeys: Sendable {
 }
 
 extension BotMaking {
-    /// Bots of the ledger in this state folder: read as those of a file, with keys in `bots/NAME.key`.
+    /// Bots of the ledger in this state folder: read as those of a file, with keys in `secrets/bot-NAME.key`.
     static func inState(_ state: String, zones: ZoneCache) -> BotMaking {
-        let folder = state + "/bots"
+        let folder = state + "/secrets"
+        let path: @Sendable (String) -> String = { "\(folder)/bot-\($0).key" }
         return BotMaking(
             read: { entry, key, leavesOut in
                 try profile(of: entry, leavesOut: leavesOut, zones) { source in
-                    if let key, source == .file("\(folder)/\(entry.name).key") { return key }
+                    if let key, source == .file(path(entry.name)) { return key }
                     return try Secrets.read(source)
                 }
             },
-            keyPath: { "\(folder)/\($0).key" },
+            keyPath: path,
             writeKey: { key, path in
                 try PrivateFolder.make(folder, within: state)
                 try SmallFile.replace(path, with: Array((key + "\n").utf8), isDurable: true)

@@ -20,7 +20,7 @@ import Testing
         let belfry = try await Belfry.start()
         let added = try await add(belfry, server, "--price-input 3 --price-output 15 --budget-usd 5")
         #expect(added.code == 0 && added.text == "Added sage. Try it: belfry bot test sage\n", "\(added)")
-        let path = belfry.statePath + "/bots/sage.key"
+        let path = belfry.statePath + "/secrets/bot-sage.key"
         #expect(try await belfry.shell("stat -c %a \(path); cat \(path)").lines == ["600", "sk-secret"])
         #expect(try await belfry.shell("grep -c sk-secret \(belfry.statePath)/ledger.sqlite*").code == 1)
         #expect(try await belfry.run("job", "add", "news", "--bot", "sage", "--prompt", "Hi").code == 0)
@@ -52,10 +52,32 @@ import Testing
         let kept = try await belfry.run("bot", "rm", "sage")
         #expect(kept.code == 5 && kept.errors.contains("jobs belong to bot \"sage\": news"))
         #expect(try await belfry.run("bot", "rm", "sage", "--force").code == 0)
-        #expect(try await belfry.shell("ls \(belfry.statePath)/bots").lines.isEmpty)
+        #expect(try await belfry.shell("ls \(belfry.statePath)/secrets").lines.isEmpty)
         #expect(try await belfry.run("bot", "edit", "sage", "--model", "x").code == 4)
         #expect(try await belfry.run("run", "news", "--follow").code == 1)
         #expect(try await belfry.json("run", "show", "news")["reason"].text == "botUnavailable")
+    }
+
+    @Test func `may have jobs of the files, also after a restart`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try await Belfry.start()
+        func job(of bot: String) -> String {
+            "jobs:\n  news: { schedule: manual, bot: \(bot), prompt: Hi }"
+        }
+        try belfry.configure(job(of: "sage"))
+        let early = try await belfry.run("reload")
+        #expect(early.code == 2 && early.errors.contains("there is no bot \"sage\""))
+        #expect(try await add(belfry, server).code == 0)
+        #expect(try await belfry.run("config", "check", "--config", belfry.configPath).code == 0)
+        #expect(try await belfry.run("reload").code == 0)
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        try await belfry.restart()
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let kept = try await belfry.run("bot", "rm", "sage")
+        #expect(kept.code == 5 && kept.errors.contains("jobs belong to bot \"sage\": news"))
+        try await belfry.stop()
+        try belfry.configure(job(of: "nobody"))
+        await #expect(throws: Belfry.NotUp.self) { try await belfry.start() }
     }
 
     @Test func `is refused where its name is in use, and where its settings are wrong`() async throws {
@@ -75,6 +97,9 @@ import Testing
         let missing = try await belfry.run(
             "bot", "add", "sage", "--backend", "anthropic", "--model", "m", "--key-file", "/none")
         #expect(missing.code == 2 && missing.errors.contains("can't be read from file /none"))
+        let ring = try await belfry.run(
+            "bot", "add", "sage", "--backend", "anthropic", "--model", "m", "--key-service", "sage")
+        #expect(ring.code == 2 && ring.errors.contains("no keyring runs in the session; start one"))
         #expect(try await add(belfry, server).code == 0)
         #expect(try await add(belfry, server).code == 5)
         try belfry.configure("bots:\n  ops: {}\n  sage: {}")

@@ -192,7 +192,10 @@ import Testing
         #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
     }
 
-    @Test func `fails with the provider's reason, without the key, and is not tried again`() async throws {
+    @Test func `fails with the provider's reason, without the key, and is not tried again; other bots go on`()
+        async throws
+    {
+        let good = try await ProviderServer(.init(Self.reply))
         let server = try await ProviderServer(
             .init(
                 #"{"error":{"message":"bad key sk-wrong","type":"invalid_request_error"}}"#, status: 401,
@@ -206,8 +209,12 @@ import Testing
                 backend: { kind: openai, url: "\(server.url("/v1"))", allow: [127.0.0.1/32] }
                 model: small
                 key: { file: \(belfry.folder.file("key")) }
+              well:
+                backend: { kind: openai, url: "\(good.url("/v1"))", allow: [127.0.0.1/32] }
+                model: small
             jobs:
               news: { schedule: manual, bot: sage, prompt: "What is new?", retry: { attempts: 3, backoff: 1s } }
+              other: { schedule: manual, bot: well, prompt: "What is new?" }
             """)
         try await belfry.start()
         let run = try await belfry.run("run", "news", "--follow")
@@ -217,6 +224,9 @@ import Testing
         let shown = try await belfry.run("run", "show", "news#1").text
         #expect(shown.contains("sage: 127.0.0.1 refused the key (401); check bots.sage.key"))
         #expect(!shown.contains("sk-wrong"))
+        #expect(try await belfry.run("run", "other", "--follow").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "blocked")
+        #expect(try await belfry.json("bot", "show", "well")["status"].text == "online")
     }
 
     @Test func `is lost when the daemon dies, and its part of the reply stays`() async throws {

@@ -158,6 +158,9 @@ import Testing
         let row = try await belfry.json("run", "show", "news#1")
         #expect(row["state"].text == "failed" && row["reason"].text == "notFound")
         #expect(try await belfry.run("run", "show", "news#1").text.contains("cc: no program \"no-such-bot\""))
+        let test = try await belfry.run("bot", "test", "cc")
+        #expect(
+            test.code == 1 && test.text.contains("failed  configuration there is no program \"no-such-bot\""))
         let check = try await belfry.run("belfryd", ["--check", "--config", belfry.configPath])
         #expect(check.code == 0 && check.errors.contains("there is no program \"no-such-bot\""))
     }

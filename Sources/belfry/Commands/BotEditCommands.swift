@@ -8,8 +8,9 @@ import Tracking
 /// The flags of `bot add` and `bot edit`: the settings of a bot in the configuration file.
 struct BotOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What answers its prompts: anthropic or openai.", valueName: "kind"),
-        completion: .list(["anthropic", "openai", "command"]))
+        help: ArgumentHelp(
+            "What answers its prompts: anthropic, openai, claude, codex or gemini.", valueName: "kind"),
+        completion: .list(["anthropic", "openai", "claude", "codex", "gemini", "command"]))
     var backend: String?
     @Option(help: ArgumentHelp("The model, as its provider calls it.", valueName: "name"))
     var model: String?
@@ -75,8 +76,8 @@ struct BotOptions: ParsableArguments {
     func draft() throws(APIError) -> BotDraft {
         var draft = BotDraft(settings: .members([]))
         let words = [
-            ("backend", backend), ("model", model), ("url", url), ("system", system),
-            ("maxTokens", maxTokens),
+            ("backend", backend), ("model", model), ("url", url), ("system", systemPrompt),
+            ("session", session), ("maxTokens", maxTokens),
             ("price.input", priceInput), ("price.output", priceOutput), ("budget.usd", budgetUsd),
             ("budget.tokens", budgetTokens), ("notifications.icon", icon), ("notifications.sound", sound),
             ("notifications.urgency", urgency), ("key.file", keyFile.map(Self.absolute)), ("key.env", keyEnv),
