@@ -74,6 +74,9 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.read) { try await read($0.path) }
         table.on(Endpoints.bots) { _ in try await bots() }
         table.on(Endpoints.bot) { try await bot($0.path) }
+        table.on(Endpoints.addBot) { try await addBot($0.body) }
+        table.on(Endpoints.editBot) { try await editBot($0.path, $0.body) }
+        table.on(Endpoints.removeBot) { try await removeBot($0.path, force: $0.query.force) }
         table.on(Endpoints.testBot) { try await testBot($0.path, asks: $0.body.ask ?? false) }
         table.on(Endpoints.say) { try await say($0.path, $0.body) }
         table.on(Endpoints.reply) { try await reply($0.path, $0.query) }

@@ -3,7 +3,6 @@ import Delivery
 import Host
 package import Performing
 package import Prompting
-import Synchronization
 package import Timeline
 import Tracking
 
@@ -11,21 +10,12 @@ import Tracking
 ///
 /// Works inside the daemon: a reply ends with it, and what came of it is kept.
 package final class BotPerformer: Performer {
-    private struct State {
-        var running: [RunKey: (task: Task<Void, Never>, start: Moment)] = [:]
-        var ended: [RunKey: ExitRecord] = [:]
-        var cancelReasons: [RunKey: String] = [:]
-        var events: [PerformerEvent] = []
-    }
-
     package let survivesTheDaemon = false
+    private let attempts = OwnAttempts()
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
     private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
-    private let state = Mutex(State())
-    private let (arrivals, arrived) = AsyncStream.makeStream(
-        of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// A performer that asks the bots that `find` returns by their names, as they are at that moment; it throws where
     /// one must not be asked now.
@@ -42,74 +32,31 @@ package final class BotPerformer: Performer {
     // MARK: Performer
 
     package func connect() async throws -> Int32? {
-        for key in state.withLock({ Array($0.running.keys) + Array($0.ended.keys) }) { ask(key) }
-        report(.caughtUp)
+        attempts.reportAll()
         return nil
     }
 
     package func start(_ order: AttemptOrder) {
         guard case .prompt(let prompt) = order else {
-            return report(.refused(order.key, .badOrder, text: "a bot runs no programs"))
+            return attempts.report(.refused(order.key, .badOrder, text: "a bot runs no programs"))
         }
         let start = clock.now
-        state.withLock { state in
-            guard state.running[order.key] == nil, state.ended[order.key] == nil else { return }
-            state.events.append(.started(order.key, process: nil, at: start))
-            state.running[order.key] = (Task { await perform(prompt, since: start) }, start)
-        }
-        arrived.yield()
+        attempts.begin(order.key, at: start) { [self] in await perform(prompt, since: start) }
     }
 
-    package func cancel(_ key: RunKey, reason: String) {
-        let task = state.withLock { state in
-            if state.running[key] != nil { state.cancelReasons[key] = reason }
-            return state.running[key]?.task
-        }
-        guard let task else { return ask(key) }
-        task.cancel()
-    }
+    package func cancel(_ key: RunKey, reason: String) { attempts.cancel(key, reason: reason) }
 
-    package func ask(_ key: RunKey) {
-        state.withLock { state in
-            let event =
-                state.ended[key].map(PerformerEvent.ended)
-                ?? state.running[key].map { .started(key, process: nil, at: $0.start) } ?? .unknown(key)
-            state.events.append(event)
-        }
-        arrived.yield()
-    }
+    package func ask(_ key: RunKey) { attempts.ask(key) }
 
-    package func acknowledge(_ key: RunKey) { state.withLock { _ = $0.ended.removeValue(forKey: key) } }
+    package func acknowledge(_ key: RunKey) { attempts.acknowledge(key) }
 
-    package func waitForEvents() async -> Bool {
-        for await _ in arrivals { return true }
-        return false
-    }
+    package func waitForEvents() async -> Bool { await attempts.waitForEvents() }
 
-    package func takeEvents() -> [PerformerEvent] {
-        state.withLock { state in
-            defer { state.events = [] }
-            return state.events
-        }
-    }
-
-    private func report(_ event: PerformerEvent) {
-        state.withLock { $0.events.append(event) }
-        arrived.yield()
-    }
-
-    /// Reports how far a reply is, in place of an earlier report that nobody has taken.
-    private func report(_ key: RunKey, _ progress: ProgressReport) {
-        state.withLock { state in
-            if case .progress(key, _)? = state.events.last { state.events.removeLast() }
-            state.events.append(.progress(key, progress))
-        }
-        arrived.yield()
-    }
+    package func takeEvents() -> [PerformerEvent] { attempts.takeEvents() }
 
     // MARK: An attempt
 
-    private func perform(_ order: PromptOrder, since start: Moment) async {
+    private func perform(_ order: PromptOrder, since start: Moment) async -> ExitRecord {
         let watch = clock.sinceBoot
         var record = ExitRecord(key: order.key, cause: .exited, startedAt: start, endedAt: start)
         do {
@@ -121,20 +68,9 @@ package final class BotPerformer: Performer {
         } catch {
             record.fault = fault(of: error, order)
         }
-        let reason = state.withLock { $0.cancelReasons.removeValue(forKey: order.key) }
-        if Task.isCancelled {
-            (record.cause, record.cancelReason) = (.canceled, reason)
-            if let reply = record.reply { record.partialReply = reply }
-            (record.fault, record.reply) = (nil, nil)
-        }
         record.elapsed = clock.sinceBoot - watch
         record.endedAt = clock.now
-        state.withLock { state in
-            state.running[order.key] = nil
-            state.ended[order.key] = record
-            state.events.append(.ended(record))
-        }
-        arrived.yield()
+        return record
     }
 
     /// The order's bot, ready to be called.
@@ -184,7 +120,7 @@ package final class BotPerformer: Performer {
         var failure: ReplyFailure?
         defer { if record.reply == nil, !reply.text.isEmpty { record.partialReply = reply.text } }
         var last = clock.sinceBoot - ReplyProgress.interval
-        report(order.key, ReplyProgress.waiting)
+        attempts.report(.progress(order.key, ReplyProgress.waiting))
         let memory = try memory(of: order.bot, bot.backend)
         try await bot.call.ask(bot.backend.prompt(order.turns, memory: memory)) { event in
             if case .text(let piece) = event {
@@ -196,7 +132,7 @@ package final class BotPerformer: Performer {
             let now = clock.sinceBoot
             guard isNewPhase || now - last >= ReplyProgress.interval else { return }
             last = now
-            if let progress = reply.report { report(order.key, progress) }
+            if let progress = reply.report { attempts.report(.progress(order.key, progress)) }
         }
         if let failure {
             if case .deadline = failure.kind, order.timeout != nil { record.cause = .timeout }

@@ -10,9 +10,14 @@ package struct BotTester: Sendable {
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
+    private let programFault: @Sendable (String) -> String?
 
-    /// A tester whose requests bear `userAgent`.
-    package init(curl: CurlMulti, clock: any WallClock, userAgent: String) {
+    /// A tester whose requests bear `userAgent`; `programFault` says why a program can't be run here, nil where it can.
+    package init(
+        curl: CurlMulti, clock: any WallClock, userAgent: String,
+        programFault: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) {
+        self.programFault = programFault
         self.curl = curl
         self.clock = clock
         self.userAgent = userAgent
@@ -25,6 +30,7 @@ package struct BotTester: Sendable {
     /// Tests the bot; with `asks` it is also asked for a word, which costs what a word costs.
     package func test(_ name: String, _ bot: BotInUse, asks: Bool) async -> BotTrial {
         var trial = BotTrial()
+        if let program = bot.program { test(name, program, &trial) }
         guard let backend = bot.backend else { return trial }
         var endpoint = BotEndpoint(bot: name, backend)
         if let text = bot.secrets[BotInUse.key].first {
@@ -49,6 +55,21 @@ package struct BotTester: Sendable {
             trial.note(.connect, .failed, "the daemon stops")
         }
         return trial
+    }
+
+    /// Whether the program is there; to run it costs what a prompt costs, and is left to one.
+    private func test(_ name: String, _ program: BotProgram, _ trial: inout BotTrial) {
+        var words = program.sandbox == nil ? [] : [Sandbox.program]
+        words += program.command.prefix(1)
+        // Inside of a sandbox there may be more, or less, than here.
+        if let word = words.first, let fault = programFault(word) {
+            trial.note(
+                .configuration, .failed, fault, hint: "install it, or set bots.\(name).command")
+            return
+        }
+        let model = program.model.map { ", model \($0)" } ?? ""
+        trial.note(.configuration, .ok, "\(program.kind), \(words.joined(separator: " "))\(model)")
+        trial.note(.reply, .skipped, "not asked", hint: "ask it: belfry ask \(name) hello")
     }
 
     private func tryReply(

@@ -84,6 +84,8 @@ final class OwnAttempts: Sendable {
             if isCanceled {
                 (record.cause, record.cancelReason) = (.canceled, reason)
                 (record.fault, record.exitCode) = (nil, nil)
+                // What was said is not all, even if nothing was to follow.
+                if let reply = record.reply { (record.partialReply, record.reply) = (reply, nil) }
             }
             state.running[record.key] = nil
             state.ended[record.key] = record

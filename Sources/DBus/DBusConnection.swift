@@ -34,9 +34,7 @@ package actor DBusConnection {
     package static func connect(
         to address: String, callsInFlight: Int = 64, deadline: Duration
     ) async throws(DBusError) -> DBusConnection {
-        guard !address.utf8.contains(0), !address.isEmpty,
-            address.split(separator: ";").allSatisfy({ $0.hasPrefix("unix:") || $0.hasPrefix("tcp:") })
-        else { throw .badAddress(address) }
+        try Name.check(address: address)
         let connection = try DBusConnection()
         do throws(DBusError) {
             try await connection.open(address, callsInFlight: callsInFlight)

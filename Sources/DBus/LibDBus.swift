@@ -62,6 +62,13 @@ extension DBusError: CustomStringConvertible {
 enum Name {
     case busName, path, interface, member, signature, rule
 
+    /// Throws ``DBusError/badAddress(_:)`` unless `address` is one that starts no process.
+    static func check(address: String) throws(DBusError) {
+        guard !address.utf8.contains(0), !address.isEmpty,
+            address.split(separator: ";").allSatisfy({ $0.hasPrefix("unix:") || $0.hasPrefix("tcp:") })
+        else { throw .badAddress(address) }
+    }
+
     /// Throws ``DBusError/invalidArgument(_:)`` unless `text` has the form `form`.
     static func check(_ text: String, as form: Name) throws(DBusError) {
         guard !text.utf8.contains(0) else { throw .invalidArgument("a NUL in a \(form)") }

@@ -12,7 +12,11 @@ package enum SmallFile {
 
     /// As ``read(_:limit:)``, decoded as UTF-8 with repairs, without the white space around it.
     package static func text(_ path: String, limit: Int = 1 << 16) throws(HostError) -> String {
-        let bytes = try read(path, limit: limit)
+        text(of: try read(path, limit: limit))
+    }
+
+    /// The bytes decoded in that way.
+    package static func text(of bytes: [UInt8]) -> String {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) || $0 == 0 }
         let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
         let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start

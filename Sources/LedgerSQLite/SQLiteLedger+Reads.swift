@@ -175,6 +175,10 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try BotRows.bots(in: database) }
     }
 
+    package func botEntries() async throws(LedgerError) -> [BotEntry] {
+        try await read { database throws(StoreFailure) in try BotRows.entries(in: database) }
+    }
+
     package func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }

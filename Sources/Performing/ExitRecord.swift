@@ -63,6 +63,8 @@ package struct ExitRecord: Hashable, Sendable {
     package var usage: BotUsage?
     /// How long after the start the first word of the reply came; nil: no bot was asked, or none came.
     package var firstWord: Duration?
+    /// What became of the session of the bot's provider; nil: it keeps none, or nothing is known of it.
+    package var session: SessionOutcome?
     /// What the bot had said before its reply failed for good or was cut; nil: nothing.
     package var partialReply: String?
 

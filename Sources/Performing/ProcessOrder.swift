@@ -1,3 +1,5 @@
+package import Tracking
+
 /// What a performer is to do for one attempt, with all it needs.
 package enum AttemptOrder: Hashable, Sendable {
     /// A process is to run.
@@ -31,6 +33,8 @@ package struct PromptOrder: Hashable, Sendable {
     package var timeout: Duration?
     /// Where the reply goes while it comes.
     package var output: ProcessOrder.Output
+    /// The session of the bot's provider in which all of what was said before was said, but for ``earlier``; nil: none.
+    package var session: Continuation?
     /// How the program of a bot that is one is started.
     ///
     /// With the job's environment, folder and limits; what it runs and reads is still to be set. Nil: nobody said.

@@ -132,6 +132,12 @@ package struct BotInUse: Hashable, Sendable {
     /// Why it can't be asked though it is configured; nil: it can.
     package var fault: String?
 
+    /// What it may cost; nil: there is no limit.
+    package var budget: Budget? { backend?.budget ?? program?.budget }
+
+    /// Whether it knows what was said before.
+    package var keepsSession: Bool { backend?.keepsSession ?? program?.keepsSession ?? true }
+
     /// The name of the key among the secrets.
     package static let key = "key"
 

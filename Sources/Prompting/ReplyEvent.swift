@@ -1,3 +1,5 @@
+package import Tracking
+
 /// What happens while a provider replies to one prompt, in order.
 ///
 /// A stream is at most one ``started(_:)`` first, then anything, then exactly one ``finished(_:)`` or ``failed(_:)``.
@@ -27,20 +29,6 @@ package enum ReplyEvent: Hashable, Sendable {
         case .finished, .failed: true
         case .started, .activity, .thinking, .text, .calling, .toolCall, .usage: false
         }
-    }
-}
-
-/// What resumes a conversation that the provider keeps: opaque, and of use to that provider alone.
-package struct Continuation: Hashable, Sendable {
-    /// The provider, so that no id of one ever reaches another.
-    package var provider: String
-    /// Its session, thread or conversation.
-    package var id: String
-
-    /// The conversation `id` of a provider.
-    package init(provider: String, id: String) {
-        self.provider = provider
-        self.id = id
     }
 }
 

@@ -75,12 +75,7 @@ extension ConfigurationReader {
         }
         let reach = reach(dialect, parts, key)
         let price = parts["price"].flatMap { read(price: $0) }
-        let budget = parts["budget"].flatMap { read(budget: $0) }
-        if let field = parts["budget"], budget?.usd != nil, parts["price"] == nil {
-            field.fault(
-                "a budget in USD needs a price",
-                hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
-        }
+        let budget = parts["budget"].flatMap { read(budget: $0, hasPrice: parts["price"] != nil) }
         let system = parts["system"]?.text()
         let memory = parts["memory"]?.value(.path)?.text
         let session = parts["session"]?.choice(of: ["bot", "run"])
@@ -121,7 +116,7 @@ extension ConfigurationReader {
         }
     }
 
-    private func read(price field: Field) -> TokenPrice? {
+    func read(price field: Field) -> TokenPrice? {
         guard let fields = field.record(keys: ["input", "output"]) else { return nil }
         guard let input = fields["input"], let output = fields["output"] else {
             field.fault("a price has two parts", hint: "write price: { input: 3, output: 15 }")
@@ -131,7 +126,8 @@ extension ConfigurationReader {
         return TokenPrice(input: input, output: output)
     }
 
-    private func read(budget field: Field) -> Budget? {
+    /// A budget; one in USD can be counted only where there is a price.
+    func read(budget field: Field, hasPrice: Bool) -> Budget? {
         guard let fields = field.record(keys: ["usd", "tokens", "per"]) else { return nil }
         _ = fields["per"]?.choice(of: ["month"])
         guard fields["usd"] != nil || fields["tokens"] != nil else {
@@ -147,6 +143,11 @@ extension ConfigurationReader {
                 usd.fault("a budget is above 0", hint: "remove the bot's backend to stop it")
             }
             budget.usd = amount
+            if !hasPrice {
+                field.fault(
+                    "a budget in USD needs a price",
+                    hint: "write price: { input: 3, output: 15 }, in USD a million tokens")
+            }
         }
         if let tokens = fields["tokens"] {
             guard let count = tokens.value(BotFields.tokenBudget)?.int else { return nil }

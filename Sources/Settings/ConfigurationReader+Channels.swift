@@ -197,10 +197,11 @@ extension ConfigurationReader {
             field.faults.hide(text, shownAs: String(repeating: "*", count: text.count))
             field.fault(
                 "do not write a secret in this file",
-                hint: "write \(key): { file: /path }, { credential: NAME } or { env: NAME }")
+                hint:
+                    "write \(key): { file: /path }, { credential: NAME }, { env: NAME } or { service: NAME }")
             return nil
         }
-        guard let fields = field.record(keys: ["file", "credential", "env"]) else { return nil }
+        guard let fields = field.record(keys: ["file", "credential", "env", "service"]) else { return nil }
         guard fields.count == 1, let (kind, value) = fields.first, let text = value.word() else {
             if fields.count != 1 {
                 field.fault("a secret comes from one place", hint: "write { file: /path }")
@@ -210,6 +211,7 @@ extension ConfigurationReader {
         switch kind {
         case "file": return .file(text)
         case "credential": return .credential(text)
+        case "service": return .service(text)
         default: return .environment(text)
         }
     }

@@ -58,7 +58,7 @@ extension ConfigurationReader {
 
     private func readBot(_ field: Field, _ bots: Set<String>) -> String? {
         guard let bot = field.word() else { return nil }
-        if !bots.contains(bot) {
+        if !bots.contains(bot), !isOtherBot(bot) {
             let near = NearestName.of(bot, among: bots)
             field.fault(
                 "there is no bot \"\(bot)\"",

@@ -29,6 +29,11 @@ extension ConfigurationReader {
         program.system = parts["system"]?.text()
         program.inherited = parts["inherit"]?.list()?.compactMap { $0.word() } ?? []
         program.sandbox = parts["sandbox"].flatMap { read(sandbox: $0) }
+        program.keepsSession = parts["session"]?.choice(of: ["bot", "run"]) != "run"
+        program.price = parts["price"].flatMap { read(price: $0) }
+        program.budget = parts["budget"].flatMap {
+            read(budget: $0, hasPrice: parts["price"] != nil || dialect == .claude)
+        }
         if let field = parts["key"] { read(field, of: BotInUse.key, into: &secrets) }
         var fault = secrets.fault
         if let field = parts["sandbox"], programFault(Sandbox.program) != nil {
@@ -48,7 +53,7 @@ extension ConfigurationReader {
         _ field: Field, _ name: String, _ kind: String, _ dialect: ProgramDialect, isGeneric: Bool
     ) {
         switch name {
-        case "command", "inherit", "sandbox", "system": break
+        case "command", "inherit", "sandbox", "system", "session": break
         case "output" where isGeneric: break
         case "model" where dialect == .text:
             field.fault(
@@ -57,7 +62,11 @@ extension ConfigurationReader {
             field.fault(
                 "Belfry does not know how this program is given a key",
                 hint: "write inherit: [NAME], for a variable of Belfry's own environment")
-        case "model", "key": break
+        case "price" where dialect == .claude:
+            field.fault("Claude reports itself what it costs", hint: "remove price")
+        case "price" where dialect == .text, "budget" where dialect == .text:
+            field.fault("this program does not report what it uses", hint: "remove \(name)")
+        case "model", "key", "price", "budget": break
         default: field.fault("kind: \(kind) has no such key")
         }
     }

@@ -15,6 +15,8 @@ public struct LiveState: Hashable, Sendable, Codable {
     public internal(set) var belief: OutputScanner.Belief?
     /// When its work ended well, while it is being checked; absent before and after.
     package var workEnd: WorkEnd?
+    /// The script that decided that its bot is asked; absent before that, and where there is none.
+    package var wake: Wake?
     /// Where the run is in its life.
     public var state: RunState
     /// Why it is there, where there is more to say than the state does.
@@ -91,6 +93,17 @@ public struct LiveState: Hashable, Sendable, Codable {
 }
 
 extension LiveState {
+    /// A script that decided that the bot of its run is asked, kept for this attempt's order and for later attempts.
+    package struct Wake: Hashable, Sendable, Codable {
+        /// The attempt that it ran before.
+        package var attempt: Int
+
+        /// The script before this attempt.
+        package init(attempt: Int) {
+            self.attempt = attempt
+        }
+    }
+
     /// The end of a run's work, kept for a daemon that continues its check.
     package struct WorkEnd: Hashable, Sendable, Codable {
         /// When it ended.

@@ -129,6 +129,7 @@ public struct LiveTracker: Sendable {
         live.seq = past.seq
         live.reason = past.reason
         live.usual = past.usual
+        live.wake = past.wake
         return changed(.stateChange, at: now)
     }
 
@@ -159,6 +160,12 @@ public struct LiveTracker: Sendable {
     package mutating func note(workEnd: LiveState.WorkEnd?, at now: Moment) -> LiveChange {
         live.workEnd = workEnd
         if workEnd != nil { (live.phase, live.finish) = ("checking", nil) }
+        return changed(.tick, at: now)
+    }
+
+    /// Notes that a script decided that the run's bot is asked.
+    package mutating func note(wake: LiveState.Wake, at now: Moment) -> LiveChange {
+        live.wake = wake
         return changed(.tick, at: now)
     }
 

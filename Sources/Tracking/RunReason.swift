@@ -27,6 +27,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case outputPattern
     /// It ended well, and what its job wants to be so is not.
     case ensure
+    /// The script that decides whether its bot is asked failed.
+    case wakeScript
     /// The process was ended by the kernel because memory ran out.
     case outOfMemory
 
@@ -125,6 +127,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case blackout
     /// A newer slot took the only place in the queue.
     case superseded
+    /// The script that decides whether its bot is asked found nothing to do.
+    case nothingToDo
 
     // Passed by: missed.
 
@@ -173,6 +177,7 @@ extension RunReason {
         case .signal: "ended by a signal"
         case .outputPattern: "its output reports a failure"
         case .ensure: "its check failed"
+        case .wakeScript: "its wake script failed"
         case .outOfMemory: "out of memory"
         case .notFound: "command not found"
         case .notExecutable: "command not executable"
@@ -213,6 +218,7 @@ extension RunReason {
         case .paused: "the job was paused"
         case .blackout: "the slot is in a blackout"
         case .superseded: "superseded by a newer slot"
+        case .nothingToDo: "there was nothing to do"
         case .catchUpNone: "the job does not catch up"
         case .catchUpWindow: "too old to catch up"
         case .catchUpBurst: "too many slots to catch up"

@@ -12,7 +12,8 @@ public enum RunState: String, Hashable, Sendable, Codable, CaseIterable {
 
     /// Handed to the warden, not yet known to have started.
     /// Becomes `.running`; `.queued` again when it turns out never to have started, or for the next
-    /// attempt; or ends as any of `.completed`, `.failed`, `.canceled`, `.timedOut`, `.lost`.
+    /// attempt; or ends as any of `.completed`, `.failed`, `.canceled`, `.timedOut`, `.lost`, or as `.skipped` where
+    /// there turned out to be nothing to do.
     case starting
 
     /// The job's process (or request) is at work.
@@ -94,7 +95,7 @@ extension RunState {
         switch self {
         case .scheduled: [.queued, .skipped, .canceled].contains(next)
         case .queued: [.starting, .skipped, .canceled].contains(next)
-        case .starting: next == .running || next == .queued || Self.outcomes.contains(next)
+        case .starting: [.running, .queued, .skipped].contains(next) || Self.outcomes.contains(next)
         case .running, .stalled:
             next != self && (Self.atWork.contains(next) || Self.outcomes.contains(next))
         case .blocked, .paused:

@@ -1,7 +1,13 @@
 import Delivery
+import Engine
+import Glibc
+import Host
+import Ledger
 import Prompting
 import Settings
 import Synchronization
+import Timeline
+import Tracking
 
 /// The bots whose keys could not be read, to be tried again.
 final class BotKeys: Sendable {
@@ -23,5 +29,49 @@ final class BotKeys: Sendable {
         contact.fault = nil
         waiting.withLock { $0[name] = nil }
         return contact
+    }
+}
+
+extension BotMaking {
+    /// Bots of the ledger in this state folder: read as those of a file, with keys in `secrets/bot-NAME.key`.
+    static func inState(_ state: String, zones: ZoneCache) -> BotMaking {
+        let folder = state + "/secrets"
+        let path: @Sendable (String) -> String = { "\(folder)/bot-\($0).key" }
+        return BotMaking(
+            read: { entry, key, leavesOut in
+                try profile(of: entry, leavesOut: leavesOut, zones) { source in
+                    if let key, source == .file(path(entry.name)) { return key }
+                    return try Secrets.read(source)
+                }
+            },
+            keyPath: path,
+            writeKey: { key, path in
+                try PrivateFolder.make(folder, within: state)
+                try SmallFile.replace(path, with: Array((key + "\n").utf8), isDurable: true)
+            },
+            removeKey: { _ = unsafe unlink($0) })
+    }
+
+    private static func profile(
+        of entry: BotEntry, leavesOut: Bool, _ zones: ZoneCache,
+        readSecret: @escaping (SecretSource) throws -> String
+    ) throws -> BotProfile {
+        var reader = ConfigurationReader(
+            hostZone: zones.hostName, zone: { zones.rules(of: $0) }, readSecret: readSecret)
+        reader.leavesOut = leavesOut
+        let text = JSON.object(["bots": .members([.init(entry.name, entry.settings)])])
+        do throws(SettingsError) {
+            let source = SourceText(name: entry.name, text: String(decoding: text.bytes, as: UTF8.self))
+            guard let bot = try reader.read(source).bots.first else { throw SettingsError(problems: []) }
+            var profile = BotProfile(bot)
+            profile.place = BotProfile.commandLine
+            return profile
+        } catch {
+            // The line of a text that nobody wrote helps nobody.
+            let sentences = error.problems.map {
+                [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ")
+            }
+            throw Failure(sentences.isEmpty ? "it describes no bot" : sentences.joined(separator: "\n"))
+        }
     }
 }

@@ -133,15 +133,7 @@ extension EngineConfiguration {
     init(
         _ configuration: Configuration, path: String?, channels: Channels.Made, edition: String
     ) {
-        let bots = configuration.bots.map { bot in
-            (
-                bot.name,
-                BotProfile(
-                    name: bot.name, policy: bot.policy,
-                    manner: BotManner(soundName: bot.soundName, icon: bot.icon), urgency: bot.urgency,
-                    contact: bot.contact, place: bot.place)
-            )
-        }
+        let bots = configuration.bots.map { ($0.name, BotProfile($0)) }
         self.init(
             path: path, zone: configuration.zone, bots: Dictionary(uniqueKeysWithValues: bots),
             jobs: configuration.jobs.map { ($0.spec, $0.place) }, routing: configuration.routing,
@@ -151,6 +143,16 @@ extension EngineConfiguration {
             + configuration.bots.compactMap { bot in
                 bot.contact?.fault.map { LeftOut(.bot(bot.name), place: bot.place, reason: $0) }
             }
+    }
+}
+
+extension BotProfile {
+    /// The bot as it was read.
+    init(_ bot: Configuration.Bot) {
+        self.init(
+            name: bot.name, policy: bot.policy,
+            manner: BotManner(soundName: bot.soundName, icon: bot.icon), urgency: bot.urgency,
+            contact: bot.contact, place: bot.place)
     }
 }
 

@@ -61,6 +61,7 @@ struct ConfigurationFiles: Sendable {
             do {
                 let configuration = try read { reader in
                     reader.takenNames = running.names
+                    reader.isOtherBot = running.bots.contains
                     reader.refusesTaken = running.reads(path)
                     let zones = ZoneCache()
                     reader.doubts = { spec in
@@ -230,10 +231,13 @@ extension WireFault {
     }
 }
 
-/// The job names that the files may not use: those that a running daemon has from elsewhere.
+/// What a running daemon has from elsewhere than its files: the names of jobs, which these may not use, and of bots, which
+/// they may.
 struct RunningJobs {
     /// Jobs made by `belfry job add` or an import.
     private(set) var names: Set<String> = []
+    /// Bots made by `belfry bot add`.
+    private(set) var bots: Set<String> = []
     /// The configuration file of the daemon that answered.
     private(set) var config: String?
     /// What could not be checked, as a sentence; nil: all of it was.
@@ -246,6 +250,7 @@ struct RunningJobs {
         do throws(APIError) {
             let status = try client.ask(Endpoints.status())
             let jobs = try client.ask(Endpoints.jobs())
+            bots = Set(try client.ask(Endpoints.bots()).filter { $0.origin == "cli" }.map(\.name))
             config = status.config
             names = Set(jobs.filter { $0.origin != "file" }.map(\.name))
         } catch {
@@ -283,6 +288,7 @@ enum Secrets {
         case .environment(let name):
             guard let value = Machine.environment[name] else { throw Failure("it is not set") }
             text = value
+        case .service(let name): text = try SecretService.read(name)
         }
         guard !text.isEmpty else { throw Failure("it is empty") }
         return text

@@ -41,17 +41,27 @@ struct DaemonGround {
         source = ConfigurationSource(
             files: files, zones: zones,
             channels: Channels(curl: curl, programs: programs, clock: clock, logger: logger))
+        let choice = LedgerChoice(state: paths.state)
         do {
-            activeConfiguration = ActiveConfiguration(try await source.read(leavesOut: true))
+            var configuration = try await source.read(leavesOut: true, isOtherBot: { _ in true })
+            ledger = try choice.open()
+            // Jobs of the files may belong to bots of the ledger, which is open only now.
+            if configuration.hasStrangers {
+                let names = try await Self.namesOfBots(in: ledger)
+                configuration = try await source.read(leavesOut: true, isOtherBot: names.contains)
+            }
+            activeConfiguration = ActiveConfiguration(configuration)
         } catch let refusal as ReloadRefusal {
             throw Failure(refusal.description, code: 2)
         }
-        let choice = LedgerChoice(state: paths.state)
-        ledger = try choice.open()
         place = StatePlace(ledger: choice.path, logger: logger)
         boot = try Machine.bootID()
         desk = BotDesk(
             ledger: ledger, activeConfiguration: activeConfiguration, zones: zones.lookup, clock: clock)
+    }
+
+    private static func namesOfBots(in ledger: any Ledger) async throws(LedgerError) -> Set<String> {
+        Set(try await ledger.botEntries().map(\.name))
     }
 
     /// Makes an id of a message, a run or an event.
@@ -69,12 +79,19 @@ struct DaemonGround {
             find: { [desk] name async throws(AttemptFault) in try await desk.bot(name) })
     }
 
+    private func makeTester() -> BotTester {
+        BotTester(
+            curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
+            programFault: { MachineLook.programFault($0) })
+    }
+
     /// Who runs programs, also those that are bots or channels; `warden` does the work.
     func makePrograms(over warden: any Performer) -> ProgramPerformer {
         ProgramPerformer(
             over: programs.share(warden), folder: paths.state + "/replies", clock: clock,
             home: Machine.environment["HOME"],
-            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact })
+            find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact },
+            admit: { [desk] name async throws(AttemptFault) in _ = try await desk.bot(name) })
     }
 
     /// Who performs what a spec describes: the prompts of a bot that is a program are run as one.
@@ -89,7 +106,9 @@ struct DaemonGround {
 
     /// How conversations are held with a bot, as it is configured at that moment.
     var manner: @Sendable (String) -> TalkManner {
-        { [activeConfiguration] in activeConfiguration.configuration.talkManner(of: $0) }
+        { [activeConfiguration, home = Machine.environment["HOME"]] in
+            activeConfiguration.configuration.talkManner(of: $0, home: home)
+        }
     }
 
     /// The bots that answer, by name.
@@ -134,15 +153,19 @@ struct DaemonGround {
             ledger: ledger, clock: clock, board: board, slots: slots, runs: runs,
             activeConfiguration: activeConfiguration,
             channels: channelBoard, configurationPath: source.files.path, zones: zones.lookup,
-            makeID: makeID, readConfiguration: { [source] in try await source.read(leavesOut: false) },
+            makeID: makeID,
+            readConfiguration: { [source, ledger] in
+                let names = try await Self.namesOfBots(in: ledger)
+                return try await source.read(leavesOut: false, isOtherBot: names.contains)
+            },
             houseFacts: FileProblems(
                 files: source.files, activeConfiguration: activeConfiguration, state: place
             ).problems,
             reopenChannel: { [source] in await source.channels.reopen($0) },
             reopenBot: { [source] in source.keys.reopen($0) }, desk: desk,
-            testBot: { [tester = BotTester(curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)")] in
-                await tester.test($0, $1, asks: $2)
-            }, machine: .ofThisMachine,
+            bots: .inState(paths.state, zones: zones),
+            testBot: { [tester = makeTester()] in await tester.test($0, $1, asks: $2) },
+            machine: .ofThisMachine,
             loading: Loading(isDone: false), logger: logger)
     }
 }
@@ -156,13 +179,16 @@ struct ConfigurationSource: Sendable {
 
     /// Reads the files, with zones and channels as they are now; throws a `ReloadRefusal`.
     ///
-    /// With `leavesOut` jobs and channels that can't be used are left out, instead of refusing everything.
-    func read(leavesOut: Bool) async throws -> EngineConfiguration {
+    /// With `leavesOut` jobs and channels that can't be used are left out, instead of refusing everything; jobs may belong
+    /// to a bot for which `isOtherBot` holds.
+    func read(
+        leavesOut: Bool, isOtherBot: @escaping (String) -> Bool
+    ) async throws -> EngineConfiguration {
         zones.forget()
         let edition = files.edition
         let configuration: Configuration
         do {
-            configuration = try files.read(leavesOut: leavesOut)
+            configuration = try files.read(leavesOut: leavesOut) { $0.isOtherBot = isOtherBot }
         } catch let error as SettingsError {
             throw ReloadRefusal(error)
         } catch let failure as Failure {

@@ -18,6 +18,7 @@ final class ProgramScene {
     private var client: WardenClient
     private let contact: Mutex<BotInUse>
     private let run = UniqueID.v4()
+    private let admit: @Sendable (String) async throws(AttemptFault) -> Void
     private var pid: Int32 = 0
     private var seen: [PerformerEvent] = []
 
@@ -25,12 +26,15 @@ final class ProgramScene {
     /// Where the reply is kept.
     var output: String { folder.file("output/reply.log") }
 
-    init(_ contact: BotInUse) async throws {
+    init(
+        _ contact: BotInUse, admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void = { _ in }
+    ) async throws {
+        self.admit = admit
         folder = try TemporaryFolder()
         try PrivateFolder.make(folder.file("state"))
         self.contact = Mutex(contact)
         client = try WardenClient(directory: folder.file("w"))
-        performer = Self.performer(over: client, in: folder, contact)
+        performer = Self.performer(over: client, in: folder, contact, admit)
         try await connect()
     }
 
@@ -53,11 +57,12 @@ final class ProgramScene {
     }
 
     private static func performer(
-        over client: WardenClient, in folder: TemporaryFolder, _ contact: BotInUse
+        over client: WardenClient, in folder: TemporaryFolder, _ contact: BotInUse,
+        _ admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void
     ) -> ProgramPerformer {
         ProgramPerformer(
             over: client, folder: folder.file("state/replies"), clock: SteadyClock(), home: folder.path,
-            find: { $0 == "sage" ? contact : nil })
+            find: { $0 == "sage" ? contact : nil }, admit: admit)
     }
 
     private func connect() async throws {
@@ -71,15 +76,19 @@ final class ProgramScene {
     func restart() async throws {
         client.close()
         client = try WardenClient(directory: folder.file("w"))
-        performer = Self.performer(over: client, in: folder, contact.withLock(\.self))
+        performer = Self.performer(over: client, in: folder, contact.withLock(\.self), admit)
         seen = []
         try await connect()
     }
 
     /// Orders a reply to `prompt`.
-    func start(_ prompt: String = "Hi", timeout: Duration? = nil, environment: [String: String] = [:]) {
+    func start(
+        _ prompt: String = "Hi", timeout: Duration? = nil, environment: [String: String] = [:],
+        session: Continuation? = nil
+    ) {
         var order = PromptOrder(
             key: key, bot: "sage", text: prompt, timeout: timeout, output: .init(path: output))
+        order.session = session
         order.program = ProcessOrder(
             key: key, work: .command([]), environment: environment, folder: folder.path, grace: .seconds(1),
             output: order.output)
@@ -262,6 +271,82 @@ struct SteadyClock: WallClock {
         #expect(record.fault?.mayPass == (reason == .truncated))
         let log = try scene.log()
         #expect(log.hasSuffix(end), "\(log)")
+    }
+
+    @Test func `is not run when it must not be asked, and runs again once it may be`() async throws {
+        let isSpent = Mutex(true)
+        var contact = BotInUse(nil)
+        contact.program = BotProgram(.text, command: ["/bin/sh", "-c", "echo run >> runs; echo done"])
+        let scene = try await ProgramScene(contact) { name throws(AttemptFault) in
+            if isSpent.withLock(\.self) {
+                throw AttemptFault(.budget, "\(name): its budget is used up", wasTried: false)
+            }
+        }
+        let refused = try await scene.reply()
+        #expect(refused.fault?.reason == .budget && refused.fault?.wasTried == false)
+        #expect(PathContent(at: scene.folder.file("runs")) == .nothing)
+        scene.performer.acknowledge(scene.key)
+        isSpent.withLock { $0 = false }
+        try await scene.restart()
+        #expect(try await scene.reply().reply == "done")
+    }
+
+    @Test func `that is canceled while it is looked up is never run`() async throws {
+        let (gate, opens) = AsyncStream<Void>.makeStream()
+        var contact = BotInUse(nil)
+        contact.program = BotProgram(.text, command: ["/bin/sh", "-c", "touch ran"])
+        let scene = try await ProgramScene(contact) { _ throws(AttemptFault) in
+            for await _ in gate { return }
+        }
+        scene.start()
+        scene.performer.cancel(scene.key, reason: "requested")
+        // Not answered before it is known what becomes of it.
+        scene.performer.ask(scene.key)
+        opens.yield()
+        let record = try await scene.end()
+        #expect(record.cause == .canceled && record.cancelReason == "requested")
+        #expect(PathContent(at: scene.folder.file("ran")) == .nothing)
+    }
+
+    @Test func `resumes its session, and reports what resumes the next one`() async throws {
+        let scene = try await ProgramScene(
+            .codex,
+            #"echo '{"type":"thread.started","thread_id":"th-2"}'"# + "\n"
+                + #"echo "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"$*\"}}""#
+                + "\n"
+                + #"echo '{"type":"turn.completed","usage":{"input_tokens":30,"output_tokens":9}}'"#
+        ) { program, _ in program.price = TokenPrice(input: 1, output: 10) }
+        scene.start(
+            session: Continuation(
+                provider: "codex", id: "th-1", used: BotUsage(inputTokens: 20, outputTokens: 4)))
+        let record = try await scene.end()
+        #expect(record.reply == "resume th-1 -")
+        #expect(
+            record.usage == BotUsage(inputTokens: 10, cachedTokens: 0, outputTokens: 5, costMicros: 60))
+        let next = Continuation(
+            provider: "codex", id: "th-2", used: BotUsage(inputTokens: 30, outputTokens: 9))
+        #expect(record.session == .kept(next))
+    }
+
+    @Test func `reports no session where none is kept`() async throws {
+        let scene = try await ProgramScene(.claude, Self.claude) { program, _ in program.keepsSession = false
+        }
+        scene.start(session: Continuation(provider: "claude", id: "s"))
+        let record = try await scene.end()
+        #expect(record.reply == "You said Hi." && record.session == nil)
+    }
+
+    @Test func `may be tried again without the session that it lost`() async throws {
+        let scene = try await ProgramScene(
+            .claude, "echo 'No conversation found with session ID: s-1' >&2; exit 1")
+        scene.start(session: Continuation(provider: "claude", id: "s-1"))
+        let record = try await scene.end()
+        #expect(record.session == .lost && record.fault?.mayPass == true && record.reply == nil)
+        // The same words without a session are a failure like others.
+        let fresh = try await ProgramScene(
+            .claude, "echo 'No conversation found with session ID: s-1' >&2; exit 1")
+        let failed = try await fresh.reply()
+        #expect(failed.session == nil && failed.fault?.mayPass == false)
     }
 
     @Test func `that exits with 75 may be tried again`() async throws {

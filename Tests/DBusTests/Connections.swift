@@ -35,6 +35,28 @@ private let soon = Duration.seconds(10)
         }
     }
 
+    @Test func `may block its caller, until an answer or a deadline for all calls`() async throws {
+        let bus = try await PrivateBus.start()
+        let connection = try BlockingConnection(to: bus.address, deadline: soon)
+        let names = try connection.call(.bus("ListNames")).first?.strings ?? []
+        #expect(names.contains("org.freedesktop.DBus"))
+        #expect(throws: DBusError.self) {
+            try connection.call(.bus("GetNameOwner"), [.string("org.example.nobody")])
+        }
+        let error = #expect(throws: DBusError.self) { try connection.call(.bus("NoSuchMethod")) }
+        guard case .refused("org.freedesktop.DBus.Error.UnknownMethod", _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let brief = try BlockingConnection(to: bus.address, deadline: .milliseconds(200))
+        bus.daemon.signal(SIGSTOP)
+        defer { bus.daemon.signal(SIGCONT) }
+        #expect(throws: DBusError.timedOut) { try brief.call(.bus("ListNames")) }
+        #expect(throws: DBusError.badAddress("autolaunch:")) {
+            try BlockingConnection(to: "autolaunch:", deadline: soon)
+        }
+    }
+
     @Test func `gives up greeting a bus that does not answer`() async throws {
         let bus = try await PrivateBus.start()
         bus.daemon.signal(SIGSTOP)

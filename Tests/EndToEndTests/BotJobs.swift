@@ -3,6 +3,11 @@ import Testing
 
 /// Jobs that are prompts, and a provider of their bots: a real server that answers by a script.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `a job that is a prompt` {
+    /// What stands before the prompt of a job.
+    private static let taskLine =
+        "[SCHEDULED TASK - The following message was sent automatically and is not coming directly from the "
+        + "user or group.]\n\n"
+
     private static let reply = Self.chat("Hello", " there,\\nall is well.")
 
     /// A reply of these pieces as a stream of OpenAI's dialect.
@@ -59,9 +64,7 @@ import Testing
         let belfry = try await Belfry.start(config(server, ", session: bot"))
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
-        let task =
-            "[SCHEDULED TASK - The following message was sent automatically and is not coming directly from the "
-            + "user or group.]\n\nWhat is new?"
+        let task = Self.taskLine + "What is new?"
         func turns() async throws -> [String] {
             try JSON(try await server.request().body)["messages"].list.map {
                 "\($0["role"].text ?? ""): \($0["content"].text ?? "")"
@@ -75,6 +78,35 @@ import Testing
             ])
         let shown = try await belfry.run("job", "show", "news").text
         #expect(shown.contains("its bot sees what was said before"))
+    }
+
+    @Test func `asks only when its wake script finds something, and shows why it did not`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try Belfry(
+            config(server, ", wake: { command: [sh, wake.sh] }"))
+        try belfry.write(
+            "cat news 2>/dev/null; [ ! -e broken ] || { echo no network >&2; exit 4; }", to: "wake.sh")
+        try await belfry.start()
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let skipped = try await belfry.json("run", "show", "news#1")
+        #expect(skipped["state"].text == "skipped" && skipped["reason"].text == "nothingToDo")
+        #expect(try await belfry.json("messages", "sage").list.isEmpty)
+        try belfry.write("two mails\n", to: "news")
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        let body = try JSON(try await server.request().body)
+        #expect(
+            body["messages"].list.last?["content"].text
+                == Self.taskLine + "Script output:\ntwo mails\n\nInstructions:\nWhat is new?")
+        let messages = try await belfry.json("messages", "sage").list
+        #expect(messages.map { $0["text"].text } == ["Hello there,\nall is well."])
+        try belfry.write("", to: "broken")
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let failed = try await belfry.json("run", "show", "news#3")
+        #expect(failed["state"].text == "failed" && failed["reason"].text == "wakeScript")
+        let why = "the wake script sh wake.sh failed with exit code 4: no network"
+        #expect(try await belfry.run("run", "show", "news#3").text.contains(why))
+        #expect(try await belfry.run("job", "show", "news").text.contains("asks if: sh wake.sh"))
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
     }
 
     @Test func `shows what it used, and what that cost`() async throws {
@@ -186,7 +218,10 @@ import Testing
         #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
     }
 
-    @Test func `fails with the provider's reason, without the key, and is not tried again`() async throws {
+    @Test func `fails with the provider's reason, without the key, and is not tried again; other bots go on`()
+        async throws
+    {
+        let good = try await ProviderServer(.init(Self.reply))
         let server = try await ProviderServer(
             .init(
                 #"{"error":{"message":"bad key sk-wrong","type":"invalid_request_error"}}"#, status: 401,
@@ -200,8 +235,12 @@ import Testing
                 backend: { kind: openai, url: "\(server.url("/v1"))", allow: [127.0.0.1/32] }
                 model: small
                 key: { file: \(belfry.folder.file("key")) }
+              well:
+                backend: { kind: openai, url: "\(good.url("/v1"))", allow: [127.0.0.1/32] }
+                model: small
             jobs:
               news: { schedule: manual, bot: sage, prompt: "What is new?", retry: { attempts: 3, backoff: 1s } }
+              other: { schedule: manual, bot: well, prompt: "What is new?" }
             """)
         try await belfry.start()
         let run = try await belfry.run("run", "news", "--follow")
@@ -211,6 +250,9 @@ import Testing
         let shown = try await belfry.run("run", "show", "news#1").text
         #expect(shown.contains("sage: 127.0.0.1 refused the key (401); check bots.sage.key"))
         #expect(!shown.contains("sk-wrong"))
+        #expect(try await belfry.run("run", "other", "--follow").code == 0)
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "blocked")
+        #expect(try await belfry.json("bot", "show", "well")["status"].text == "online")
     }
 
     @Test func `is lost when the daemon dies, and its part of the reply stays`() async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -64,6 +65,59 @@ import Testing
         #expect(try await belfry.json("bot", "show", "cc")["kind"].text == "claude")
     }
 
+    /// Notes how it was called and what it read, and does not know its session while there is a file `lost`.
+    private static let session = #"""
+        #!/bin/sh
+        cat > prompt
+        echo "$*" >> calls
+        if [ -e lost ] && [ -n "$1" ]; then echo "No conversation found with session ID: $2" >&2; exit 1; fi
+        echo '{"type":"system","subtype":"init","session_id":"s-1"}'
+        echo '{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.02,"usage":{"input_tokens":9,"output_tokens":7},"result":"ok"}'
+
+        """#
+
+    @Test func `resumes its session for those who ask it, until that is lost or begun again`() async throws {
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh], output: claude }", script: Self.session)
+        #expect(try await belfry.run("ask", "cc", "First?").text == "ok\n")
+        #expect(try await belfry.run("ask", "cc", "Second?").text == "ok\n")
+        #expect(try belfry.calls() == ["", "--resume s-1"])
+        #expect(!belfry.lines(of: "prompt").contains("This was said before:"))
+        // What it forgot it is shown.
+        try belfry.write("", to: "lost")
+        #expect(try await belfry.run("ask", "cc", "Third?").text == "ok\n")
+        #expect(try belfry.calls() == ["", "--resume s-1", "--resume s-1", ""])
+        let shown = belfry.lines(of: "prompt")
+        #expect(shown.contains("This was said before:") && shown.contains("You: ok"))
+        #expect(shown.contains { $0.contains("First?") })
+        #expect(try await belfry.run("bot", "reset", "cc").code == 0)
+        #expect(try await belfry.run("ask", "cc", "Fourth?").text == "ok\n")
+        #expect(try belfry.calls().suffix(2) == ["", ""])
+        #expect(!belfry.lines(of: "prompt").contains("This was said before:"))
+        // Jobs stand alone.
+        #expect(try await belfry.run("run", "news", "--follow").code == 0)
+        #expect(try belfry.calls().last == "")
+    }
+
+    @Test func `spends its budget, and is not run when that is used up`() async throws {
+        let hook = try await Belfry.receiver()
+        let belfry = try await start(
+            "{ kind: command, command: [sh, bot.sh], output: claude, budget: { usd: 0.03 } }",
+            script: Self.session, hook: hook)
+        for _ in 1...2 { #expect(try await belfry.run("run", "news", "--follow").code == 0) }
+        let end = try await hook.webhook { $0.type == "bot.budget" }
+        #expect(try #require(end.data)["reason"].text == "budgetReached")
+        #expect(try await belfry.run("run", "news", "--follow").code == 1)
+        let run = try await belfry.json("run", "show", "news#3")
+        #expect(run["state"].text == "failed" && run["reason"].text == "budget" && run["usage"] == nil)
+        #expect(try belfry.calls().count == 2)
+        let bot = try await belfry.json("bot", "show", "cc")
+        #expect(bot["status"].text == "blocked" && bot["usage"]["month"]["costUsd"].number == 0.04)
+        let text = try await belfry.run("bot", "show", "cc").text
+        #expect(text.contains("$0.00 left of $0.03"))
+        #expect(text.contains(" s to the end of its last reply") && !text.contains("0.0s"))
+    }
+
     @Test func `keeps what it was started as, though its bot is another one by then`() async throws {
         let belfry = try await start("{ kind: command, command: [sh, bot.sh], output: claude }")
         try await belfry.run("run", "news")
@@ -104,6 +158,9 @@ import Testing
         let row = try await belfry.json("run", "show", "news#1")
         #expect(row["state"].text == "failed" && row["reason"].text == "notFound")
         #expect(try await belfry.run("run", "show", "news#1").text.contains("cc: no program \"no-such-bot\""))
+        let test = try await belfry.run("bot", "test", "cc")
+        #expect(
+            test.code == 1 && test.text.contains("failed  configuration there is no program \"no-such-bot\""))
         let check = try await belfry.run("belfryd", ["--check", "--config", belfry.configPath])
         #expect(check.code == 0 && check.errors.contains("there is no program \"no-such-bot\""))
     }
@@ -134,5 +191,13 @@ import Testing
         try await until { try await belfry.run("run", "logs", "news#1").text.contains("on my way") }
         try await belfry.run("run", "cancel", "news#1")
         try await until { try await belfry.json("run", "show", "news#1")["state"].text == "canceled" }
+    }
+}
+
+extension Belfry {
+    /// The arguments of each call of the script, which may be none.
+    fileprivate func calls() throws -> [String] {
+        let text = try String(contentsOfFile: folder.file("calls"), encoding: .utf8)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 }

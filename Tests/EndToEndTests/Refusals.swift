@@ -65,8 +65,7 @@ import Testing
 
     @Test(arguments: [
         ["widget", "--format", "waybar"], ["import", "openclaw"], ["confirm", "Sure?"],
-        ["pin", "x"], ["silence", "list"],
-        ["bot", "add", "x"], ["bot", "rm", "x"], ["notify", "x", "--wait"],
+        ["pin", "x"], ["silence", "list"], ["notify", "x", "--wait"],
         ["notify", "x", "--action", "ok=OK"],
     ])
     func `belongs to a later version`(words: [String]) async throws {

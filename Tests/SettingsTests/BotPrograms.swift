@@ -50,6 +50,18 @@ import Testing
         #expect(try contact("{ backend: claude, sandbox: {} }").program?.sandbox == Sandbox())
     }
 
+    @Test func `may keep no session, and has a budget where it reports what it uses`() throws {
+        let codex = try contact(
+            "{ backend: codex, session: run, price: { input: 1, output: 8 }, budget: { usd: 5, tokens: 1000 } }"
+        )
+        #expect(codex.program?.keepsSession == false && codex.keepsSession == false)
+        #expect(codex.program?.price == TokenPrice(input: 1, output: 8))
+        #expect(codex.budget == Budget(usd: 5, tokens: 1000))
+        #expect(try contact("{ backend: claude, budget: { usd: 5 } }").budget == Budget(usd: 5))
+        #expect(try contact("{ backend: claude, session: bot }").keepsSession)
+        #expect(try contact("{ backend: command, command: [x], session: run }").keepsSession == false)
+    }
+
     @Test func `without a command only speaks for its jobs`() throws {
         #expect(try read("{ backend: { kind: command } }").bots.first?.contact == nil)
     }
@@ -61,6 +73,19 @@ import Testing
         ("{ backend: claude, output: text }", "kind: claude has no such key"),
         ("{ backend: claude, url: \"https://x.example\" }", "kind: claude has no such key"),
         ("{ backend: claude, maxTokens: 5 }", "kind: claude has no such key"),
+        ("{ backend: claude, session: job }", "\"job\""),
+        (
+            "{ backend: claude, price: { input: 1, output: 2 } }",
+            "Claude reports itself what it costs; remove price"
+        ),
+        (
+            "{ backend: codex, budget: { usd: 5 } }",
+            "a budget in USD needs a price; write price: { input: 3, output: 15 }"
+        ),
+        (
+            "{ backend: command, command: [x], budget: { tokens: 5 } }",
+            "this program does not report what it uses; remove budget"
+        ),
         (
             "{ backend: { kind: command, command: [x], model: m } }",
             "Belfry does not know how this program is given a model; write it into command"

@@ -312,7 +312,7 @@ extension Mistake {
 
             """#,
             #"""
-            belfry.yaml:2:52: channels.s.secret: do not write a secret in this file; write secret: { file: /path }, { credential: NAME } or { env: NAME }
+            belfry.yaml:2:52: channels.s.secret: do not write a secret in this file; write secret: { file: /path }, { credential: NAME }, { env: NAME } or { service: NAME }
                 s: { kind: webhook, url: https://e.org*, secret: *** }
                                                                  ^^^
             """#),

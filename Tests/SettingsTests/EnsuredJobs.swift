@@ -42,3 +42,28 @@ import Timeline
         #expect(refused?.description.contains(message) == true, "\(refused?.description ?? "")")
     }
 }
+
+@Suite struct `what a job wants to be so before its bot is asked` {
+    private func read(_ lines: String) throws(SettingsError) -> JobSpec? {
+        let reader = ConfigurationReader(hostZone: "UTC", zone: { _ in .utc }, readSecret: { _ in "" })
+        let text = "bots: { sage: }\njobs:\n  a: { schedule: manual, \(lines) }\n"
+        return try reader.read(SourceText(name: "belfry.yaml", text: text)).jobs.first?.spec
+    }
+
+    @Test func `is what a script finds`() throws {
+        let spec = try #require(
+            try read("bot: sage, prompt: Hi, wake: { command: [any, news], timeout: 5s }"))
+        #expect(spec.wake?.command == ["any", "news"] && spec.wake?.timeout == .seconds(5))
+        #expect(try read("bot: sage, prompt: Hi")?.wake == nil)
+    }
+
+    @Test(arguments: [
+        ("shell: x, wake: { command: [a] }", "jobs.a.wake.command: applies only to a job with a prompt"),
+        ("bot: sage, prompt: Hi, wake: { timeout: 5s }", "jobs.a.wake.timeout: applies only to a command"),
+        ("bot: sage, prompt: Hi, wake: a", "jobs.a.wake: a map is expected; write wake: { command: ["),
+    ])
+    func `is refused at the place of its fault`(lines: String, message: String) {
+        let refused = #expect(throws: SettingsError.self) { try read(lines) }
+        #expect(refused?.description.contains(message) == true, "\(refused?.description ?? "")")
+    }
+}

@@ -114,7 +114,7 @@ import Timeline
     @Test func `keeps every field of the table`() throws {
         let job = spec(nil, Self.everyField)
         // A job has one action.
-        let others = ["shell", "prompt", "url.", "ensure.reply", "session"]
+        let others = ["shell", "prompt", "url.", "ensure.reply", "session", "wake."]
         for row in JobFields.standard.rows where !others.contains(where: row.key.hasPrefix) {
             #expect(row.get(job) != row.standard, "\(row.key) has no value here that is not by default")
         }
@@ -125,6 +125,15 @@ import Timeline
         let file = spec { $0.rules.input = .file("/etc/hosts") }
         #expect(try read(text(file)) == file)
         #expect(try read(text(spec())) == spec())
+    }
+
+    @Test func `keeps the script before a prompt`() throws {
+        let job = spec {
+            $0.action = .prompt("Hi")
+            $0.wakeRule.command = ["any", "a, b"]
+            $0.wakeRule.timeout = .seconds(5)
+        }
+        #expect(try read(text(job)) == job)
     }
 
     @Test func `keeps every part of a request`() throws {

@@ -36,7 +36,7 @@ import Tracking
         let allowed: [RunState: Set<RunState>] = [
             .scheduled: [.queued, .skipped, .canceled],
             .queued: [.starting, .skipped, .canceled],
-            .starting: [.running, .queued, .completed, .failed, .canceled, .timedOut, .lost],
+            .starting: [.running, .queued, .skipped, .completed, .failed, .canceled, .timedOut, .lost],
             .running: [
                 .blocked, .paused, .stalled, .queued, .completed, .failed, .canceled, .timedOut, .lost,
             ],

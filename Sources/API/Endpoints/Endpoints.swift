@@ -19,8 +19,8 @@ package enum Endpoints {
         nextSlots.row, history.row, jobText.row, setJobText.row,
         runs.row, run.row, logs.row, cancelRun.row, retryRun.row, exec.row, spool.row,
         events.row, live.row,
-        messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, testBot.row,
-        say.row, reply.row, react.row, resetBot.row,
+        messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
+        editBot.row, removeBot.row, testBot.row, say.row, reply.row, react.row, resetBot.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, testChannel.row, retryChannel.row,
     ]
@@ -188,6 +188,20 @@ extension Endpoints {
     package static let bot = Endpoint(
         "bot", .get, "/v1/bots/{bot}", path: String.self, answers: WireBot.self, needsJobs: true,
         errors: [.noSuchBot], "Shows a bot.")
+
+    package static let addBot = Endpoint(
+        "addBot", .post, "/v1/bots", takes: .json(BotDraft.self), answers: WireBot.self, creates: true,
+        needsJobs: true, errors: [.badName, .botExists], "Adds a bot.")
+
+    package static let editBot = Endpoint(
+        "editBot", .patch, "/v1/bots/{bot}", path: String.self, takes: .json(BotDraft.self),
+        answers: WireBot.self, needsJobs: true, errors: [.noSuchBot, .botFromFile],
+        "Changes the settings of a bot that the draft names.")
+
+    package static let removeBot = Endpoint(
+        "removeBot", .delete, "/v1/bots/{bot}", path: String.self, query: RemoveBotQuery.self,
+        needsJobs: true,
+        errors: [.noSuchBot, .botFromFile, .botInUse], "Removes a bot; its messages and usage are kept.")
 
     package static let testBot = Endpoint(
         "testBot", .post, "/v1/bots/{bot}/test", path: String.self, takes: .optional(BotTestRequest()),

@@ -222,3 +222,17 @@ package struct ChannelRetryQuery: QueryParameters {
         .text("from", \.from, "Also sends the entries of this channel, which is not in the configuration.")
     ]
 }
+
+/// How a bot is removed.
+package struct RemoveBotQuery: QueryParameters {
+    /// Whether it is removed although jobs belong to it.
+    package var force = false
+
+    /// Only a bot without jobs.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .flag("force", \.force, "Removes it although jobs belong to it.")
+    ]
+}

@@ -33,6 +33,9 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case entrySettled = "E1306"
     case changedMeanwhile = "E1307"
     case notRepeatable = "E1308"
+    case botFromFile = "E1309"
+    case botExists = "E1310"
+    case botInUse = "E1311"
 
     case timedOut = "E1401"
 
@@ -82,6 +85,9 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .entrySettled: ErrorRow(409, .refused, exit: 5, "the entry's state does not allow that")
         case .changedMeanwhile: ErrorRow(409, .refused, exit: 5, "somebody changed it at the same time")
         case .notRepeatable: ErrorRow(409, .refused, exit: 5, "the run can't be repeated")
+        case .botFromFile: ErrorRow(409, .refused, exit: 5, "the bot comes from a file")
+        case .botExists: ErrorRow(409, .refused, exit: 5, "a bot of that name exists")
+        case .botInUse: ErrorRow(409, .refused, exit: 5, "jobs belong to the bot")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")

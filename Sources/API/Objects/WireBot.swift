@@ -1,3 +1,5 @@
+package import Tracking
+
 /// Somebody who speaks, and may be asked.
 package struct WireBot: Hashable, Sendable, Codable {
     /// What identifies it.
@@ -16,6 +18,10 @@ package struct WireBot: Hashable, Sendable, Codable {
     package var reason: String?
     /// The same as a sentence.
     package var message: String?
+    /// `file` or `cli`; absent: nobody described it.
+    package var origin: String?
+    /// `FILE:LINE`, of one that comes from a file.
+    package var at: String?
     /// How many jobs belong to it.
     package var jobs: Int
     /// How many of its messages nobody has read.
@@ -134,5 +140,22 @@ package struct WireBotTest: Hashable, Sendable, Codable {
         self.bot = bot
         self.ok = ok
         self.steps = steps
+    }
+}
+
+/// What makes or changes a bot.
+package struct BotDraft: Hashable, Sendable, Codable {
+    /// The bot's name; only of one that is made.
+    package var name: String?
+    /// Its settings in the form that the configuration file has; of a change only those that it names, null for one
+    /// that is removed.
+    package var settings: JSON
+    /// The provider's key itself: it is kept in a file of the daemon's state that nobody else can read.
+    package var key: String?
+
+    /// Settings of a bot.
+    package init(name: String? = nil, settings: JSON) {
+        self.name = name
+        self.settings = settings
     }
 }

@@ -16,6 +16,27 @@ extension DaemonHandler {
         return bot
     }
 
+    func addBot(_ draft: BotDraft) async throws(APIError) -> WireBot {
+        guard let name = draft.name else { throw APIError(.badValue, "a bot needs a name") }
+        try await asking(await control.addBot(name, draft.settings, key: draft.key))
+        return try await bot(name)
+    }
+
+    func editBot(_ name: String, _ draft: BotDraft) async throws(APIError) -> WireBot {
+        if let other = draft.name, other != name {
+            throw APIError(
+                .badValue, "a bot keeps its name", hint: "Add one of the other name, and remove this one.")
+        }
+        _ = try await bot(name)
+        try await asking(await control.editBot(name, draft.settings, key: draft.key))
+        return try await bot(name)
+    }
+
+    func removeBot(_ name: String, force: Bool) async throws(APIError) {
+        _ = try await bot(name)
+        try await asking(await control.removeBot(name, force: force))
+    }
+
     func testBot(_ name: String, asks: Bool) async throws(APIError) -> WireBotTest {
         _ = try await bot(name)
         let trial = try await asking(await control.test(bot: name, asks: asks))
@@ -40,6 +61,8 @@ extension DaemonHandler {
             var bot = WireBot(
                 name: name, backend: profile.kind, jobs: jobs[name] ?? 0, unread: unread[name] ?? 0)
             bot.model = profile.model
+            bot.origin = profile.place.map { _ in profile.isOfLedger ? "cli" : "file" }
+            bot.at = profile.isOfLedger ? nil : profile.place
             var survey = surveys[name]
             survey?.knowledge.workingSince = atWork[name]
             bot.note(survey?.view ?? atWork[name].map { BotView(.working, since: $0) } ?? BotView(.online))

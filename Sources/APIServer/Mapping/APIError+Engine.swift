@@ -80,6 +80,24 @@ extension APIError {
             self.init(
                 .jobExists, "there is a job \(Quoted.of(name)) already",
                 hint: "Change it: belfry job edit \(name)")
+        case .botExists(let name, let place?):
+            self.init(
+                .botExists, "there is a bot \(Quoted.of(name)) already, at \(place)",
+                hint: "Change it there, then: belfry reload")
+        case .botExists(let name, nil):
+            self.init(
+                .botExists, "there is a bot \(Quoted.of(name)) already",
+                hint: "Change it: belfry bot edit \(name)")
+        case .botOfFile(let name, let place):
+            self.init(
+                .botFromFile, "bot \"\(name)\" comes from \(place)",
+                hint: "Change it there, then: belfry reload")
+        case .botInUse(let name, let jobs):
+            self.init(
+                .botInUse, "jobs belong to bot \"\(name)\": \(jobs.joined(separator: ", "))",
+                hint:
+                    "Give them another with belfry job edit JOB --bot NAME, or remove it anyway with --force; "
+                    + "prompts of these jobs then fail.")
         case .jobsName(let name):
             self.init(
                 .jobExists, "\(Quoted.of(name)) is the name of a job", hint: "Choose another with --name.")

@@ -11,11 +11,19 @@ import Tracking
 /// Everything else passes through it unchanged. A program outlives the daemon: the next one reads its reply again from
 /// the beginning of its log.
 package final class ProgramPerformer: Performer {
+    /// An attempt whose bot is being looked up, and what was asked of it meanwhile.
+    private struct Pending {
+        var task: Task<Void, Never>
+        var isAsked = false
+        var cancelReason: String?
+    }
+
     private struct State {
+        var pending: [RunKey: Pending] = [:]
         var replies: [RunKey: ProgramReply] = [:]
         /// Attempts of an earlier daemon that nobody has reported yet.
         var recalled: Set<RunKey> = []
-        /// Attempts that could not be ordered, until they are acknowledged.
+        /// Attempts that ended before they were ordered, until they are acknowledged.
         var faults: [RunKey: ExitRecord] = [:]
         var events: [PerformerEvent] = []
     }
@@ -26,23 +34,27 @@ package final class ProgramPerformer: Performer {
     private let clock: any WallClock
     private let home: String?
     private let find: @Sendable (String) -> BotInUse?
+    private let admit: @Sendable (String) async throws(AttemptFault) -> Void
     private let state = Mutex(State())
     private let (arrivals, arrived) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let relay: Task<Void, Never>
 
-    /// A performer that has `base` run the programs of the bots that `find` returns by their names.
+    /// A performer that has `base` run the programs of the bots that `find` returns by their names; `admit` throws where
+    /// one must not be asked now.
     ///
     /// In `folder` it keeps what it must know of attempts under way; `home` is the home folder of those programs.
     package init(
         over base: any Performer, folder: String, clock: any WallClock, home: String?,
-        find: @escaping @Sendable (String) -> BotInUse?
+        find: @escaping @Sendable (String) -> BotInUse?,
+        admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void = { _ in }
     ) {
         self.base = base
         notes = ReplyNotes(folder: folder)
         self.clock = clock
         self.home = home
         self.find = find
+        self.admit = admit
         let recalled = notes.all()
         relay = Task { [arrived] in
             while await base.waitForEvents() { arrived.yield() }
@@ -54,7 +66,10 @@ package final class ProgramPerformer: Performer {
         }
     }
 
-    deinit { relay.cancel() }
+    deinit {
+        relay.cancel()
+        for pending in state.withLock(\.pending).values { pending.task.cancel() }
+    }
 
     // MARK: Performer
 
@@ -64,36 +79,26 @@ package final class ProgramPerformer: Performer {
 
     package func start(_ order: AttemptOrder) {
         guard case .prompt(let prompt) = order else { return base.start(order) }
-        do throws(AttemptFault) {
-            let (process, note) = try make(prompt)
-            // One that is known runs as it was ordered first.
-            if !holds(prompt.key) {
-                do throws(HostError) {
-                    try notes.keep(note, of: prompt.key)
-                } catch {
-                    let text = "\(prompt.bot): the prompt can't be kept: \(error)"
-                    return report(.refused(prompt.key, .badOutput, text: text))
-                }
-                state.withLock { $0.replies[prompt.key] = ProgramReply(note) }
-            }
-            state.withLock { _ = $0.recalled.remove(prompt.key) }
-            base.start(.process(process))
-        } catch {
-            var record = ExitRecord(
-                key: prompt.key, cause: .exited, startedAt: clock.now, endedAt: clock.now)
-            record.fault = error
-            state.withLock { $0.faults[prompt.key] = record }
-            report(.started(prompt.key, process: nil, at: record.startedAt))
-            report(.ended(record))
+        state.withLock { state in
+            guard state.pending[prompt.key] == nil else { return }
+            state.pending[prompt.key] = Pending(task: Task { [weak self] in await self?.perform(prompt) })
         }
     }
 
     package func cancel(_ key: RunKey, reason: String) {
-        if !reportFault(of: key) { base.cancel(key, reason: reason) }
+        let isPending = state.withLock { state in
+            state.pending[key]?.cancelReason = reason
+            return state.pending[key] != nil
+        }
+        if !isPending, !reportFault(of: key) { base.cancel(key, reason: reason) }
     }
 
     package func ask(_ key: RunKey) {
-        if !reportFault(of: key) { base.ask(key) }
+        let isPending = state.withLock { state in
+            state.pending[key]?.isAsked = true
+            return state.pending[key] != nil
+        }
+        if !isPending, !reportFault(of: key) { base.ask(key) }
     }
 
     package func acknowledge(_ key: RunKey) {
@@ -187,6 +192,54 @@ package final class ProgramPerformer: Performer {
     /// How long a program may take where its job has no timeout.
     private static let patience = Duration.seconds(1800)
 
+    /// Orders the program of the prompt's bot, or reports why that can't be; then does what was asked meanwhile.
+    private func perform(_ prompt: PromptOrder) async {
+        let start = clock.now
+        var record = ExitRecord(key: prompt.key, cause: .exited, startedAt: start, endedAt: start)
+        do throws(AttemptFault) {
+            try await admit(prompt.bot)
+            let (process, note) = try make(prompt)
+            if let reason = state.withLock({ $0.pending[prompt.key]?.cancelReason }) {
+                (record.cause, record.cancelReason) = (.canceled, reason)
+                end(record)
+            } else {
+                order(process, note)
+            }
+        } catch {
+            record.fault = error
+            end(record)
+        }
+        guard let pending = state.withLock({ $0.pending.removeValue(forKey: prompt.key) }) else { return }
+        if let reason = pending.cancelReason {
+            cancel(prompt.key, reason: reason)
+        } else if pending.isAsked {
+            ask(prompt.key)
+        }
+    }
+
+    /// The attempt ended before it was ordered.
+    private func end(_ record: ExitRecord) {
+        state.withLock { $0.faults[record.key] = record }
+        report(.started(record.key, process: nil, at: record.startedAt))
+        report(.ended(record))
+    }
+
+    private func order(_ process: ProcessOrder, _ note: ReplyNote) {
+        let key = process.key
+        // One that is known runs as it was ordered first.
+        if !holds(key) {
+            do throws(HostError) {
+                try notes.keep(note, of: key)
+            } catch {
+                let text = "\(note.bot): the prompt can't be kept: \(error)"
+                return report(.refused(key, .badOutput, text: text))
+            }
+            state.withLock { $0.replies[key] = ProgramReply(note) }
+        }
+        state.withLock { _ = $0.recalled.remove(key) }
+        base.start(.process(process))
+    }
+
     private func make(_ prompt: PromptOrder) throws(AttemptFault) -> (ProcessOrder, ReplyNote) {
         guard let bot = find(prompt.bot), let program = bot.program else {
             throw AttemptFault(
@@ -194,11 +247,15 @@ package final class ProgramPerformer: Performer {
                 mayPass: true)
         }
         if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(prompt.bot): \(fault)") }
-        let note = ReplyNote(
+        var note = ReplyNote(
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
+        note.price = program.price
+        note.keepsSession = program.sessionProvider(home: home) != nil
+        note.session = note.keepsSession ? prompt.session : nil
         let path = prompt.output.path
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
-        let call = program.call(prompt.conversation, home: home, folder: order.folder)
+        let call = program.call(
+            prompt.conversation, home: home, folder: order.folder, session: note.session)
         order.work = .command(call.words)
         order.stdin = call.input.map { .text(Array($0.utf8)) } ?? .none
         order.timeout = prompt.timeout ?? Self.patience
@@ -214,7 +271,7 @@ package final class ProgramPerformer: Performer {
 }
 
 extension PromptOrder {
-    /// What was said before and what is asked now, as one text: each call of a program begins a new session.
+    /// What was said before and what is asked now, as one text: a program knows only what its own session does.
     fileprivate var conversation: String {
         guard !earlier.isEmpty else { return text }
         let said = earlier.map { ($0.isOfBot ? "You: " : "Person: ") + $0.text }

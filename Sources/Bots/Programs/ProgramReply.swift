@@ -83,6 +83,8 @@ struct ReplyReading {
     private var progress = ReplyProgress()
     private var failure: ReplyFailure?
     private var finish: Finish?
+    /// The session that the program reported.
+    private var continuation: Continuation?
     private var offset = 0
     private var reportedAt: Duration?
 
@@ -140,14 +142,26 @@ struct ReplyReading {
         if exit.cause == .exited, var failure {
             explain(&failure, by: exit)
             record.fault = AttemptFault(failure, at: note.place)
+            if hasLostSession(failure, exit) {
+                record.session = .lost
+                // The next attempt begins another one.
+                record.fault?.mayPass = true
+            }
         } else if exit.cause == .exited {
             record.reply = progress.text
             (record.replyTitle, record.replyPriority) = (finish?.title, finish?.priority)
         }
-        record.usage = progress.usage.map { BotUsage($0, price: nil) }
+        record.usage = progress.usage.map {
+            BotUsage(note.dialect.usage(of: $0, after: note.session?.used), price: note.price)
+        }
+        if record.reply != nil, note.keepsSession, var continuation {
+            continuation.used = note.dialect.total(of: progress.usage)
+            record.session = .kept(continuation)
+        }
         if record.reply == nil {
             if !progress.text.isEmpty { record.partialReply = progress.text }
-            keepLastWords(of: exit)
+            // Of a session that it lost nobody needs to know: the next attempt shows it what was said.
+            if record.session != .lost { keepLastWords(of: exit) }
         }
         record.outputBytes = file?.count ?? 0
         record.outputTail =
@@ -159,12 +173,21 @@ struct ReplyReading {
     private mutating func apply(_ event: ReplyEvent) {
         if case .text(let piece) = event { file?.append(Array(piece.utf8)[...]) }
         if case .failed(let reason) = event { fail(reason) }
+        if case .started(let session?) = event { continuation = session }
         if case .finished(let end) = event { finish = end }
         let isNewPhase = progress.note(event)
         let now = clock.sinceBoot
         guard isNewPhase || reportedAt.map({ now - $0 >= ReplyProgress.interval }) ?? true else { return }
         reportedAt = now
         if let progress = progress.report { report(.progress(key, progress)) }
+    }
+
+    /// Whether it could not resume the session that it was given.
+    private func hasLostSession(_ failure: ReplyFailure, _ exit: ExitRecord) -> Bool {
+        guard note.session != nil, progress.text.isEmpty else { return false }
+        let words =
+            [failure.detail] + [exit.errorTail, exit.outputTail].map { String(decoding: $0, as: UTF8.self) }
+        return words.contains(where: LostSession.isMeant)
     }
 
     private mutating func fail(_ reason: ReplyFailure) {

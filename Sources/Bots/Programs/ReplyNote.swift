@@ -14,6 +14,12 @@ struct ReplyNote: Hashable {
     var dialect: ProgramDialect
     /// Where the reply's text goes while it comes.
     var output: ProcessOrder.Output
+    /// What tokens cost where the program does not report what it cost; nil: nobody said.
+    var price: TokenPrice?
+    /// Whether the next prompt is to resume its session.
+    var keepsSession = false
+    /// The session that it resumes; nil: it begins another one.
+    var session: Continuation?
 
     /// The log of what the program itself prints on standard output.
     var printed: OutputLog { OutputLog(path: output.path + ReplyFiles.printed) }
@@ -25,6 +31,8 @@ struct ReplyNote: Hashable {
         JSON.object([
             "bot": .string(bot), "program": .string(program), "dialect": .string(dialect.rawValue),
             "path": .string(output.path), "head": .int(output.headBytes), "tail": .int(output.tailBytes),
+            "price": price.map { .object(["input": .double($0.input), "output": .double($0.output)]) },
+            "keepsSession": .bool(keepsSession), "session": session.flatMap { try? JSON(encoding: $0) },
         ]).bytes
     }
 }
@@ -40,6 +48,11 @@ extension ReplyNote {
         self.init(
             bot: bot, program: program, dialect: dialect,
             output: ProcessOrder.Output(path: path, headBytes: head, tailBytes: tail))
+        if let input = json["price"]?["input"]?.double, let output = json["price"]?["output"]?.double {
+            price = TokenPrice(input: input, output: output)
+        }
+        keepsSession = json["keepsSession"] == .bool(true)
+        session = json["session"].flatMap { try? JSON.decode(Continuation.self, from: $0.bytes) }
     }
 }
 

@@ -118,6 +118,8 @@ package enum SecretSource: Hashable, Sendable {
     case credential(String)
     /// An environment variable, by its name.
     case environment(String)
+    /// The keyring of the user's session, where it is known by this name.
+    case service(String)
 }
 
 extension SecretSource: CustomStringConvertible {
@@ -127,6 +129,7 @@ extension SecretSource: CustomStringConvertible {
         case .file(let path): "file \(path)"
         case .credential(let name): "credential \(name)"
         case .environment(let name): "environment variable \(name)"
+        case .service(let name): "secret service \(name)"
         }
     }
 }

@@ -45,7 +45,7 @@ package final class BotDesk: Sendable {
     /// - Throws: why it must not be asked: its budget is used up, or nobody can know.
     package func bot(_ name: String) async throws(AttemptFault) -> BotInUse? {
         guard let contact = activeConfiguration.configuration.bots[name]?.contact else { return nil }
-        guard let budget = contact.backend?.budget else { return contact }
+        guard let budget = contact.budget else { return contact }
         let month = month(of: clock.now)
         let used: BotUsage
         do throws(LedgerError) {
@@ -83,7 +83,7 @@ package final class BotDesk: Sendable {
                 return sum
             }
             survey.knowledge.fault = reading.contact.fault
-            survey.knowledge.budget = reading.contact.backend?.budget.map {
+            survey.knowledge.budget = reading.contact.budget.map {
                 BudgetUse($0, used: survey.month.usage)
             }
             survey.knowledge.lastSuccess = survey.record.lastSuccess?.at

@@ -48,7 +48,14 @@ extension Control {
     }
 
     private func replaceConfiguration() async throws -> JobDifference {
-        let configuration = try await files.read()
+        let described = try await files.read()
+        if let bot = try await botConflicts(with: described).first {
+            throw ReloadRefusal(
+                description:
+                    "\(bot.place ?? ""): bot \"\(bot.name)\": one of that name was made by `belfry bot add`; "
+                    + "remove that one (belfry bot rm \(bot.name)), or give this one another name")
+        }
+        let configuration = try await withLedgerBots(described)
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
         if configuration.path == nil, let path = activeConfiguration.configuration.path {
             throw ReloadRefusal(
@@ -78,7 +85,14 @@ extension Control {
     ///
     /// What is left out is recorded with its event, so that people are notified.
     package func takeUpJobs() async throws -> JobDifference {
-        var (edits, difference, conflicts) = try await compare(with: activeConfiguration.configuration)
+        for bot in try await botConflicts(with: activeConfiguration.configuration) {
+            logger.error(
+                "a bot of the ledger is not used: the files have one of its name",
+                metadata: ["bot": "\(bot.name)", "config.place": "\(bot.place ?? "")"])
+        }
+        let complete = try await withLedgerBots(activeConfiguration.configuration)
+        activeConfiguration.replace(with: complete)
+        var (edits, difference, conflicts) = try await compare(with: complete)
         let leftOut = activeConfiguration.change { configuration in
             configuration.leftOut += conflicts
             return configuration.leftOut

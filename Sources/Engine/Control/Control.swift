@@ -22,6 +22,8 @@ package struct Control: Sendable {
     package let host: HostFacts
     /// What is known of the bots.
     package let desk: BotDesk
+    /// Makes bots of the ledger.
+    let bots: BotMaking
     /// Tests a bot.
     let testBot: BotTest
     /// A fresh UUIDv7 at each call.
@@ -40,6 +42,7 @@ package struct Control: Sendable {
         houseFacts: @escaping @Sendable () -> [EngineProblem] = { [] },
         reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
         reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
+        bots: BotMaking = .none,
         testBot: @escaping BotTest = { _, _, _ in BotTrial() },
         machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
@@ -54,6 +57,7 @@ package struct Control: Sendable {
             path: configurationPath, read: readConfiguration, reopenChannel: reopenChannel,
             reopenBot: reopenBot)
         self.testBot = testBot
+        self.bots = bots
         self.desk =
             desk
             ?? BotDesk(ledger: ledger, activeConfiguration: activeConfiguration, zones: zones, clock: clock)
@@ -127,6 +131,12 @@ package enum EngineError: Error, Hashable, Sendable {
     case invalid(String)
     /// A job of that name is there already; the place is that of a job of a file.
     case nameTaken(String, place: String? = nil)
+    /// A bot of that name is there already; the place is that of a bot of a file.
+    case botExists(String, place: String?)
+    /// The bot belongs to a file, named with its line: only an edit of the file changes it.
+    case botOfFile(String, place: String)
+    /// These jobs belong to the bot.
+    case botInUse(String, jobs: [String])
     /// A command that belongs to no job can't be filed under the name of one.
     case jobsName(String)
     /// Somebody else changed the job at the same time.

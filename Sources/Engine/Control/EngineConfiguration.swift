@@ -57,6 +57,11 @@ package struct EngineConfiguration: Sendable {
         return (form as? any EdgeForm)?.render(bulletin)
     }
 
+    /// Whether a job belongs to a bot that is none of the files.
+    package var hasStrangers: Bool {
+        jobs.contains { $0.spec.bot != "belfry" && bots[$0.spec.bot] == nil }
+    }
+
     /// The bot of that name; one that nobody described has the defaults.
     package func bot(_ name: String) -> BotProfile { bots[name] ?? BotProfile(name: name) }
 }
@@ -73,6 +78,11 @@ package struct BotProfile: Hashable, Sendable {
     package var contact: BotInUse?
     /// `FILE:LINE`; nil: nobody described it.
     package var place: String?
+    /// Whether it was made on the command line.
+    package var isOfLedger: Bool { place == Self.commandLine }
+
+    /// The place of bots that were made on the command line.
+    package static let commandLine = "belfry bot add"
 
     package init(
         name: String, policy: ThreadPolicy = ThreadPolicy(), manner: BotManner = BotManner(),

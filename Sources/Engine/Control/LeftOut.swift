@@ -147,7 +147,7 @@ extension Control {
                 guard isDone else { return }
                 try await commit([.append(leftOut.returned(at: clock.now))])
             case .bot(let name):
-                guard let contact = await files.reopenBot(name) else { return }
+                guard let contact = await reopened(name) else { return }
                 // That the bot can be asked is the event of its status.
                 activeConfiguration.change { configuration in
                     guard let index = configuration.leftOut.firstIndex(of: leftOut) else { return }

@@ -47,6 +47,7 @@ struct Pruner {
                 for attempt in 1...max(1, run.attempts) {
                     removeOutput(places.output(of: run.id, job: job, attempt: attempt))
                     removeOutput(places.checkOutput(of: run.id, job: job, attempt: attempt))
+                    removeOutput(places.wakeOutput(of: run.id, job: job, attempt: attempt))
                 }
             }
             try await ledger.commit(expired.map { .removeRun(id: $0.id) })

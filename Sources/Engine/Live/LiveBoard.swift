@@ -196,6 +196,14 @@ package actor LiveBoard: Keeper {
         return lines[run]?.tracker.live
     }
 
+    /// Keeps that a script decided that the run's bot is asked.
+    ///
+    /// Returns its state, which the ledger has to know before the bot is asked.
+    func noteWake(_ wake: LiveState.Wake, of run: String, at now: Moment) -> LiveState? {
+        _ = update(run) { [$0.tracker.note(wake: wake, at: now)] }
+        return lines[run]?.tracker.live
+    }
+
     /// The last state of a run whose end is about to be committed.
     ///
     /// From here on reports do not change it. Watchers see it once ``end(_:)`` confirms the commit.

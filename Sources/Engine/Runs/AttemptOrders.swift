@@ -69,6 +69,7 @@ struct AttemptOrders {
                 key: RunKey(run: run.id, attempt: run.attempt), bot: run.bot,
                 earlier: talk.earlier, text: talk.reply?.text ?? TaskPrompt.text(of: text),
                 timeout: spec.timeout, output: places.output(of: run))
+            order.session = talk.reply?.session
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)
         case .url(let request):
@@ -244,6 +245,14 @@ package struct RunPlaces: Hashable, Sendable {
     package func checkOutput(of run: String, job: String, attempt: Int) -> String {
         "\(outputFolder)/\(job)/\(run).\(attempt).ensure.log"
     }
+
+    /// Where the output of the script begins that decides whether an attempt asks its bot.
+    package func wakeOutput(of run: String, job: String, attempt: Int) -> String {
+        "\(outputFolder)/\(job)/\(run).\(attempt).wake.log"
+    }
+
+    /// What ends the path of that script's standard error.
+    package static let wakeErrors = ".err"
 
     /// The output of the attempt that the run is at.
     func output(of run: RunRecord) -> ProcessOrder.Output {

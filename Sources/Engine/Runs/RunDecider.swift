@@ -172,6 +172,26 @@ struct RunDecider {
             run: run, move: move, attempt: attempt, live: live, events: events, effects: [.check])
     }
 
+    /// The script before it decided that its bot is asked.
+    func woken(_ run: RunRecord, _ live: LiveState?) -> RunStep {
+        let move = RunMove(run, from: [.starting], to: .starting, reason: run.reason)
+        return RunStep(run: run, move: move, live: live, effects: [.start])
+    }
+
+    /// The script before it found nothing to do, as `text` says.
+    func skipped(_ run: RunRecord, text: String, at now: Moment) -> RunStep {
+        let outcome = RunOutcome(.skipped, .nothingToDo)
+        var move = RunMove(run, from: [.starting], to: outcome.state, reason: outcome.reason)
+        move.endedAt = now
+        let fact = Fact.runSkipped(Fact.End(Fact.Run(run), reason: outcome.reason, message: text))
+        return RunStep(run: run, move: move, events: [NewEvent(fact, at: now)], effects: [.end(outcome)])
+    }
+
+    /// The script before it may be at work: it waits for its turn, and the warden knows of the script then.
+    func waitsAgain(_ run: RunRecord) -> RunStep {
+        RunStep(run: run, move: RunMove(run, from: [.starting], to: .queued), effects: [.wait])
+    }
+
     // MARK: The end of an attempt
 
     private func end(
@@ -216,6 +236,9 @@ struct RunDecider {
         // What was not answered stays unanswered: it comes again with the next message.
         if let thread = run.spec?.thread, outcome.state == .completed || post != nil {
             step.talk = [.answerMessages(bot: run.bot, thread: thread)]
+        }
+        if let thread = run.spec?.thread, let session = record?.session {
+            step.talk.append(.keepSession(session, bot: run.bot, thread: thread))
         }
         return step
     }

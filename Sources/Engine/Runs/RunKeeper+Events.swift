@@ -13,7 +13,13 @@ extension RunKeeper {
         let now = clock.now
         switch event {
         // Checks are no attempts: of them only the end counts.
-        case .started(let key, _, _) where key.checked != nil: break
+        case .started(let key, _, _) where key.checked != nil || key.woken != nil: break
+        case .refused(let key, let refusal, let text) where key.woken != nil:
+            guard let attempt = key.woken else { return }
+            await woke(attempt, .refused(refusal, text: text), by: key, into: &steps)
+        case .ended(let record) where record.key.woken != nil:
+            guard let attempt = record.key.woken else { return }
+            await woke(attempt, .ended(record), by: record.key, into: &steps)
         case .refused(let key, let refusal, let text) where key.checked != nil:
             guard let attempt = key.checked else { return }
             await checked(attempt, .refused(refusal, text: text), by: key, into: &steps)
@@ -49,7 +55,10 @@ extension RunKeeper {
         case .inputTaken: break  // The keeper sends no input.
         case .caughtUp:
             for question in runs.active.questions(for: link.kind) { link.send(question) }
-            if link.kind == .warden { repeatChecks() }
+            if link.kind == .warden {
+                repeatChecks()
+                repeatWakeScripts()
+            }
         case .disconnected: link.disconnected()
         }
     }

@@ -72,8 +72,11 @@ extension RunKeeper {
 
     /// The run is under way and in nobody's hand.
     func adopt(_ run: RunRecord, into steps: inout [RunStep]) async throws(LedgerError) {
-        let step = decider.adopt(run)
         let spec = try await specs.spec(of: run)
+        if run.state == .starting, spec?.wake != nil, run.live?.wake == nil {
+            return steps.append(decider.waitsAgain(run))
+        }
+        let step = decider.adopt(run)
         let performer = performers.kind(adopting: RunKey(run: run.id, attempt: run.attempt), of: spec)
         runs.adopt(step.after, by: performer, places: Waiting(run, spec).places)
         steps.append(step)

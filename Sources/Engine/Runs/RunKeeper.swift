@@ -262,7 +262,7 @@ extension RunKeeper {
 
     private func apply(_ effect: RunStep.Effect, to run: RunRecord, _ link: PerformerLink) async {
         switch effect {
-        case .acknowledge(let key): link.send(.acknowledge(key))
+        case .acknowledge(let key): (key.woken == nil ? link : performers.warden).send(.acknowledge(key))
         case .ask(let key):
             runs.active[run.id]?.isAsked = true
             link.send(.ask(key))
@@ -284,15 +284,22 @@ extension RunKeeper {
         let (secrets, now) = (entry.secrets, clock.now)
         await board.enter(task(of: run), attempt: run.attempt, state: .starting, saved: run.live, at: now)
         await board.hide(secrets?.hidden, of: run.id)
+        if startWakeScript(of: run, spec) { return cancelAttempt(of: run.id) }
         runs.active[run.id]?.isOrdered = true
-        link.send(.start(orders.order(run, spec, secrets: secrets?.values ?? [:], talk: entry.talk)))
+        var asked = spec
+        if let prompt = wokenPrompt(of: run, spec) { asked.prompt = prompt }
+        link.send(.start(orders.order(run, asked, secrets: secrets?.values ?? [:], talk: entry.talk)))
         cancelAttempt(of: run.id)
     }
 
     /// Cancels the attempt if its end is asked for; its performer knows of a run that is just being claimed only after
     /// its start.
     func cancelAttempt(of id: String) {
-        guard let entry = runs.active[id], entry.isOrdered, let why = entry.record.endAsked else { return }
+        guard let entry = runs.active[id], let why = entry.record.endAsked else { return }
+        if let script = entry.wakeScript {
+            return performers.warden.send(.cancel(script.key, reason: why.rawValue))
+        }
+        guard entry.isOrdered else { return }
         if entry.check != nil {
             let key = RunKey(run: id, attempt: entry.record.attempt).check
             return performers.warden.send(.cancel(key, reason: why.rawValue))

@@ -128,6 +128,9 @@ struct ActiveRuns {
     /// The runs whose work is being checked.
     var checked: [String] { runs.filter { $0.value.check != nil }.map(\.key) }
 
+    /// The runs whose wake script is at work.
+    var waking: [String] { runs.filter { $0.value.wakeScript != nil }.map(\.key) }
+
     /// A new connection: the performer has reported nothing yet.
     func forgetConnection(to performer: PerformerKind) {
         for run in runs.values where run.performer == performer {
@@ -186,6 +189,9 @@ final class ActiveRun {
 
     /// What checks its work, which has ended well; nil: nothing does now.
     var check: RunCheck?
+
+    /// What the warden was ordered to do before its bot is asked; nil: nothing, or that has ended.
+    var wakeScript: ProcessOrder?
 
     /// A run whose turn it is and that the next commit will claim.
     init(

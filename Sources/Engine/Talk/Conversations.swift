@@ -12,6 +12,8 @@ package struct TalkManner: Hashable, Sendable {
     package var zone: String
     /// Whether the bot is shown what was said before.
     package var keepsSession: Bool
+    /// Whose sessions the bot resumes instead, as far as there are some; nil: nobody's.
+    package var sessionProvider: String?
 
     /// A manner; the bot is shown what was said before unless that is not wanted.
     package init(zone: String = "UTC", keepsSession: Bool = true) {
@@ -25,8 +27,13 @@ extension EngineConfiguration {
     package var speakers: Set<String> { Set(bots.values.filter { $0.contact != nil }.map(\.name)) }
 
     /// How conversations are held with the bot.
-    package func talkManner(of bot: String) -> TalkManner {
-        TalkManner(zone: zone, keepsSession: bots[bot]?.contact?.backend?.keepsSession ?? true)
+    ///
+    /// `home` is the home folder of the programs that are bots.
+    package func talkManner(of bot: String, home: String? = nil) -> TalkManner {
+        let contact = bots[bot]?.contact
+        var manner = TalkManner(zone: zone, keepsSession: contact?.keepsSession ?? true)
+        manner.sessionProvider = contact?.program?.sessionProvider(home: home)
+        return manner
     }
 }
 
@@ -34,8 +41,10 @@ extension EngineConfiguration {
 struct ReplyPrompt: Hashable, Sendable {
     /// What was said that is not answered.
     var text: String
-    /// What was said before.
+    /// What was said before, as far as `session` does not know it.
     var earlier: [EarlierTurn]
+    /// The session that is resumed; nil: none is.
+    var session: Continuation?
     /// The last row of what is not answered.
     var through: Int64
     /// When it was read.
@@ -76,18 +85,20 @@ struct Conversations {
             bot: bot, thread: thread, after: place?.cursor ?? 0, limit: Self.messagesPerPrompt)
         guard let last = asked.last else { return nil }
         let manner = manner(bot)
-        let before = manner.keepsSession ? try await answered(bot, thread, place) : []
+        let session = place?.continuation.flatMap { $0.provider == manner.sessionProvider ? $0 : nil }
+        let since = max(place?.since ?? 0, session == nil ? 0 : place?.known ?? 0)
+        let before = manner.keepsSession ? try await answered(bot, thread, place, since: since) : []
         var turns = conversation(manner).turns(
             before: before, asked: try await lines(asked), reactions: try await reactions(bot, thread))
         let text = turns.removeLast().text
         return ReplyPrompt(
-            text: text, earlier: turns.map(EarlierTurn.init), through: last.number, at: now)
+            text: text, earlier: turns.map(EarlierTurn.init), session: session, through: last.number, at: now)
     }
 
     /// What was said before in the thread, whatever the bot's manner is.
     func earlier(bot: String, thread: String) async throws(LedgerError) -> [EarlierTurn] {
         let place = try await ledger.conversation(bot: bot, thread: thread)
-        let before = try await answered(bot, thread, place)
+        let before = try await answered(bot, thread, place, since: place?.since ?? 0)
         return conversation(manner(bot)).turns(before: before).map(EarlierTurn.init)
     }
 
@@ -95,11 +106,11 @@ struct Conversations {
         Conversation(zone: zones(manner.zone) ?? .utc)
     }
 
-    /// What the bot said since its session began, and what it answered of what others said.
+    /// What the bot said after the message of that number, and what it answered of what others said.
     private func answered(
-        _ bot: String, _ thread: String, _ place: ConversationRecord?
+        _ bot: String, _ thread: String, _ place: ConversationRecord?, since: Int64
     ) async throws(LedgerError) -> [ThreadLine] {
-        let (cursor, since) = (place?.cursor ?? 0, place?.since ?? 0)
+        let cursor = place?.cursor ?? 0
         let messages = try await ledger.messages(
             bot: bot, thread: thread, after: since, limit: Self.history)
         return try await lines(

@@ -52,6 +52,10 @@ package indirect enum Change: Sendable {
 
     /// Adds what an attempt used to the bot's month, and keeps how it ended as the last one of its kind.
     case recordReply(BotReply)
+    /// Inserts a bot, or makes the entry its new revision. Guard: the stored revision is `replacing` (nil: no such bot).
+    case putBot(BotEntry, replacing: Int?)
+    /// Removes a bot; what is known of it stays. Guard: the stored revision is `revision`.
+    case removeBot(name: String, revision: Int)
     /// Replaces what was reported of a bot.
     case noteBot(String, BotNote)
 
@@ -65,6 +69,9 @@ package indirect enum Change: Sendable {
     case giveMessages(bot: String, thread: String, run: String, through: Int64, at: Moment)
     /// Notes that the messages, and the reactions, that a run was given last are answered.
     case answerMessages(bot: String, thread: String)
+    /// Keeps what resumes the conversation, which knows all that was said in the thread so far; or forgets it. No such
+    /// conversation, or its session began after the newest run was given messages: ignored.
+    case keepSession(SessionOutcome, bot: String, thread: String)
     /// Begins a new session in every thread of the bot.
     case beginSession(bot: String)
     /// Notes a person's reaction to a message. The same word again, or no such message: ignored.
@@ -140,8 +147,8 @@ extension Change {
         case .putJob, .removeJob, .pauseJob: .jobs
         case .moveWatermark, .setFact, .recordVerdicts, .removeRun, .removeHistory: nil
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
-        case .recordReply, .noteBot: .bots
-        case .insertMessage, .markRead, .giveMessages, .answerMessages, .beginSession, .react,
+        case .recordReply, .noteBot, .putBot, .removeBot: .bots
+        case .insertMessage, .markRead, .giveMessages, .answerMessages, .keepSession, .beginSession, .react,
             .insertAttachment, .putItem:
             .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
@@ -158,8 +165,9 @@ extension Change {
             .insertAttachment:
             true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
-            .noteBot, .markRead, .giveMessages, .answerMessages, .beginSession, .putItem, .insertOutbox,
-            .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
+            .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .keepSession,
+            .beginSession, .putItem,
+            .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
             false
@@ -181,11 +189,14 @@ extension Change {
         case .putAttempt(let attempt): "putAttempt \(attempt.run)/\(attempt.n)"
         case .saveLive(let run, _): "saveLive \(run)"
         case .recordReply(let reply): "recordReply \(reply.bot)"
+        case .putBot(let bot, _): "putBot \(bot.name)"
+        case .removeBot(let name, _): "removeBot \(name)"
         case .noteBot(let name, _): "noteBot \(name)"
         case .insertMessage(let record): "insertMessage \(record.message.id)"
         case .markRead(let bot, let thread, _): "markRead \(bot)/\(thread)"
         case .giveMessages(let bot, let thread, let run, _, _): "giveMessages \(bot)/\(thread) to \(run)"
         case .answerMessages(let bot, let thread): "answerMessages \(bot)/\(thread)"
+        case .keepSession(_, let bot, let thread): "keepSession \(bot)/\(thread)"
         case .beginSession(let bot): "beginSession \(bot)"
         case .react(let reaction): "react \(reaction.message)"
         case .insertAttachment(let message, _, _): "insertAttachment \(message)"

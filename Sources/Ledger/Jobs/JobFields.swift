@@ -18,7 +18,8 @@ package struct JobFields: Sendable {
     package static let standard = JobFields(
         (basics + request).map { $0.without(\.policy).listed(in: .action) }
             + slots.map { $0.listed(in: .slots) }
-            + (turns + results).map { $0.listed(in: .turns) } + notices.map { $0.listed(in: .notices) }
+            + (turns + wakes + results).map { $0.listed(in: .turns) }
+            + notices.map { $0.listed(in: .notices) }
             + process)
 
     /// The fields that say what a job does: it has exactly one of them.
@@ -33,6 +34,7 @@ package struct JobFields: Sendable {
         "catchUp": "{ mode: none }", "retry": "{ attempts: 3 }", "leftovers": "{ wait: 30s, then: end }",
         "concurrency": "{ key: disk, max: 1 }", "limits": "{ memory: 2G }",
         "notify": "{ when: [failed] }", "ensure": "{ file: /srv/report.pdf }",
+        "wake": "{ command: [/usr/local/bin/any-news] }",
     ]
 
     // MARK: What it does; no policies
@@ -247,6 +249,32 @@ package struct JobFields: Sendable {
                 guard case .members(let labels)? = policies["labels"], !labels.isEmpty else { return nil }
                 return "labels: " + labels.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: " ")
             }),
+    ]
+
+    // MARK: What must be so before its bot is asked
+
+    private static let wakes: [JobField] = [
+        JobField(
+            "wake.command", .words, .at(\.wakeRule.command),
+            "A program and its arguments that decides whether the bot is asked; what it prints goes with the prompt.",
+            check: { spec in
+                guard spec.prompt != nil || spec.wake?.command == nil else {
+                    return JobFault(
+                        "applies only to a job with a prompt", hint: "write prompt, or remove wake")
+                }
+                return nil
+            },
+            shown: { policies in
+                guard case .array(let words)? = policies[path: "wake.command"] else { return nil }
+                return "asks if: " + words.compactMap(\.text).joined(separator: " ")
+            }),
+        JobField(
+            "wake.timeout", .duration(), .at(\.wakeRule.timeout),
+            "How long that program may take (default: 30s).",
+            check: { spec in
+                guard spec.wake?.command == nil, spec.wake != nil else { return nil }
+                return JobFault("applies only to a command", hint: "write wake: { command: [...] }")
+            }, shown: { _ in nil }),
     ]
 
     // MARK: What must be so at the end

@@ -56,6 +56,8 @@ package struct JobSpec: Hashable, Sendable, Codable {
     package var outputMessage: OutputMessage?
     /// What must be so when a run has ended well; nil: nothing.
     package var ensure: EnsureRule?
+    /// The script that decides whether its bot is asked; nil: it always is.
+    package var wake: WakeRule?
     /// How long a run usually takes, for the finish time of the first ones; nil: nobody said.
     package var usually: Duration?
     /// What its processes are given; nil: nothing of their own.
@@ -114,6 +116,12 @@ package struct JobSpec: Hashable, Sendable, Codable {
         set { ensure = newValue == EnsureRule() ? nil : newValue }
     }
 
+    /// ``wake``, to be changed in place.
+    package var wakeRule: WakeRule {
+        get { wake ?? WakeRule() }
+        set { wake = newValue == WakeRule() ? nil : newValue }
+    }
+
     /// Whether both were written alike; when their schedules became active plays no part.
     package func isWritten(as other: JobSpec) -> Bool {
         guard schedule.isWritten(as: other.schedule) else { return false }
@@ -160,6 +168,7 @@ extension JobSpec {
         try read(&thread, .thread)
         try read(&ensure, .ensure)
         try read(&usually, .usually)
+        try read(&wake, .wake)
     }
 }
 

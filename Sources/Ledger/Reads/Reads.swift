@@ -78,6 +78,8 @@ package struct RunFilter: Hashable, Sendable {
 package protocol BotReading: Sendable {
     /// What is known of each bot that was ever asked, by name.
     func bots() async throws(LedgerError) -> [BotRecord]
+    /// The bots that were made on the command line, by name.
+    func botEntries() async throws(LedgerError) -> [BotEntry]
     /// What bots used in each month, of one bot when named; by name and month.
     func months(of bot: String?) async throws(LedgerError) -> [BotMonth]
 }

@@ -93,6 +93,20 @@ package struct BotRecord: Hashable, Sendable {
     }
 }
 
+/// A bot that was made on the command line.
+package struct BotEntry: Hashable, Sendable {
+    package var name: String
+    /// Rises with each change.
+    package var revision = 1
+    /// What describes it, in the form that the configuration file has; its key is named, and is not in it.
+    package var settings: JSON
+
+    package init(name: String, settings: JSON) {
+        self.name = name
+        self.settings = settings
+    }
+}
+
 /// What was reported of a bot last, so that nothing is reported twice.
 package struct BotNote: Hashable, Sendable, Codable {
     /// Its status as of the last event; nil: there was none.

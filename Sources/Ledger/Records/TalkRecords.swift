@@ -1,5 +1,6 @@
 package import Grouping
 package import Timeline
+package import Tracking
 
 /// A message as stored.
 package struct MessageRecord: Hashable, Sendable {
@@ -60,6 +61,10 @@ package struct ConversationRecord: Hashable, Sendable {
     package var given: Int64
     /// Its session began after this row: the bot is shown nothing from before.
     package var since: Int64
+    /// What resumes it at the bot's provider; nil: nothing does.
+    package var continuation: Continuation?
+    /// What was said up to this row is known there.
+    package var known: Int64 = 0
 
     package init(bot: String, thread: String, cursor: Int64 = 0, given: Int64 = 0, since: Int64 = 0) {
         self.bot = bot

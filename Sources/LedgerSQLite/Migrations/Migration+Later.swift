@@ -171,4 +171,18 @@ extension Migration {
                 content BLOB NOT NULL
             ) STRICT;
             """)
+
+    /// The bots that were made on the command line; what resumes conversations where programs keep them, and how much of
+    /// a thread is known there.
+    static let ownBots = Migration(
+        version: 15,
+        sql: """
+            CREATE TABLE bot (
+                name TEXT NOT NULL PRIMARY KEY,
+                revision INTEGER NOT NULL,
+                settings TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            ALTER TABLE conversation ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE conversation ADD COLUMN continuation TEXT;
+            """)
 }

@@ -10,6 +10,9 @@ struct BotRows {
     private let answered: Prepared
     private let failed: Prepared
     private let note: Prepared
+    private let insert: Prepared
+    private let update: Prepared
+    private let delete: Prepared
 
     init(in database: Database) throws(StoreFailure) {
         add = try Prepared(
@@ -42,6 +45,31 @@ struct BotRows {
         note = try Prepared(
             "INSERT INTO bot_state (name, note) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET note = excluded.note",
             in: database)
+        insert = try Prepared(
+            "INSERT INTO bot (settings, revision, name) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+            in: database)
+        update = try Prepared(
+            "UPDATE bot SET settings = ?, revision = ? WHERE name = ? AND revision = ?", in: database)
+        delete = try Prepared("DELETE FROM bot WHERE name = ? AND revision = ?", in: database)
+    }
+
+    func put(_ bot: BotEntry, replacing old: Int?) throws(StoreFailure) {
+        let settings = String(decoding: bot.settings.bytes, as: UTF8.self)
+        let changed = try (old == nil ? insert : update).run {
+            $0.put(settings)
+            $0.put(bot.revision)
+            $0.put(bot.name)
+            if let old { $0.put(old) }
+        }
+        if changed == 0 { throw .fenced }
+    }
+
+    func remove(_ name: String, revision: Int) throws(StoreFailure) {
+        let changed = try delete.run {
+            $0.put(name)
+            $0.put(revision)
+        }
+        if changed == 0 { throw .fenced }
     }
 
     func record(_ reply: BotReply) throws(StoreFailure) {
@@ -106,6 +134,19 @@ extension BotRows {
                 }
                 if let note = row.optionalText() { bot.note = try JSONText.decode(note) }
                 return bot
+            }
+    }
+
+    static func entries(in database: Database) throws(StoreFailure) -> [BotEntry] {
+        try Prepared("SELECT name, revision, settings FROM bot ORDER BY name", in: database)
+            .all { row throws(StoreFailure) in
+                let (name, revision, text) = (row.text(), row.int(), row.text())
+                guard let settings = JSON(parsing: Array(text.utf8)[...]) else {
+                    throw .unreadable("the settings of bot \(name) can't be read")
+                }
+                var entry = BotEntry(name: name, settings: settings)
+                entry.revision = revision
+                return entry
             }
     }
 

@@ -1,6 +1,7 @@
 import GRDB
 import Ledger
 import Timeline
+import Tracking
 
 /// How far conversations are, reactions, and files that came with messages.
 struct ConversationRows {
@@ -8,6 +9,7 @@ struct ConversationRows {
     private let mark: Prepared
     private let answer: Prepared
     private let show: Prepared
+    private let keep: Prepared
     private let begin: Prepared
     private let react: Prepared
     private let attach: Prepared
@@ -32,11 +34,17 @@ struct ConversationRows {
                 AND at <= (SELECT given_at FROM conversation WHERE bot = ?1 AND thread = ?2)
                 AND message IN (SELECT id FROM message WHERE bot = ?1 AND thread = ?2)
             """, in: database)
+        keep = try Prepared(
+            """
+            UPDATE conversation SET continuation = ?3, known = coalesce(
+                (SELECT max(number) FROM message WHERE bot = ?1 AND thread = ?2), 0)
+            WHERE bot = ?1 AND thread = ?2 AND given > since
+            """, in: database)
         begin = try Prepared(
             """
             INSERT INTO conversation (bot, thread, cursor, given, given_at, since)
             SELECT bot, thread, 0, 0, 0, max(number) FROM message WHERE bot = ? GROUP BY bot, thread
-            ON CONFLICT (bot, thread) DO UPDATE SET since = excluded.since
+            ON CONFLICT (bot, thread) DO UPDATE SET since = excluded.since, continuation = NULL
             """, in: database)
         react = try Prepared(
             """
@@ -74,6 +82,16 @@ struct ConversationRows {
                 $0.put(bot)
                 $0.put(thread)
             }
+        }
+    }
+
+    func keep(_ session: SessionOutcome, bot: String, thread: String) throws(StoreFailure) {
+        var text: String?
+        if case .kept(let continuation) = session { text = try JSONText.encode(continuation) }
+        try keep.run {
+            $0.put(bot)
+            $0.put(thread)
+            $0.put(text)
         }
     }
 
@@ -135,13 +153,17 @@ extension ConversationRows {
         bot: String, thread: String, in database: Database
     ) throws(StoreFailure) -> ConversationRecord? {
         try Prepared(
-            "SELECT cursor, given, since FROM conversation WHERE bot = ? AND thread = ?", in: database
+            "SELECT cursor, given, since, known, continuation FROM conversation WHERE bot = ? AND thread = ?",
+            in: database
         ).first({
             $0.put(bot)
             $0.put(thread)
-        }) { row in
-            ConversationRecord(
+        }) { row throws(StoreFailure) in
+            var record = ConversationRecord(
                 bot: bot, thread: thread, cursor: row.integer(), given: row.integer(), since: row.integer())
+            record.known = row.integer()
+            if let text = row.optionalText() { record.continuation = try JSONText.decode(text) }
+            return record
         }
     }
 

@@ -258,6 +258,8 @@ struct StationRows {
         case .putAttempt(let attempt): try runs.put(attempt)
         case .saveLive(let run, let live): try runs.saveLive(live, of: run)
         case .recordReply(let reply): try bots.record(reply)
+        case .putBot(let bot, let old): try bots.put(bot, replacing: old)
+        case .removeBot(let name, let revision): try bots.remove(name, revision: revision)
         case .noteBot(let name, let note): try bots.put(note, of: name)
         case .insertMessage(let message): try talk.insert(message)
         case .markRead(let bot, let thread, let moment):
@@ -265,6 +267,8 @@ struct StationRows {
         case .giveMessages(let bot, let thread, let run, let number, let at):
             try conversations.give(bot: bot, thread: thread, run: run, through: number, at: at)
         case .answerMessages(let bot, let thread): try conversations.answer(bot: bot, thread: thread)
+        case .keepSession(let session, let bot, let thread):
+            try conversations.keep(session, bot: bot, thread: thread)
         case .beginSession(let bot): try conversations.beginSession(bot: bot)
         case .react(let reaction): try conversations.react(reaction)
         case .insertAttachment(let message, let note, let content):

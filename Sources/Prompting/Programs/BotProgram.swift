@@ -1,3 +1,5 @@
+package import Tracking
+
 /// How a bot that is a program is asked: what is run, how it prints its reply, and what it may reach.
 package struct BotProgram: Hashable, Sendable {
     /// How it prints its reply.
@@ -12,6 +14,12 @@ package struct BotProgram: Hashable, Sendable {
     package var inherited: [String]
     /// What it may reach; nil: whatever its user may.
     package var sandbox: Sandbox?
+    /// Whether it knows what was said before: by its own session where it keeps one, else by being shown it.
+    package var keepsSession = true
+    /// What tokens cost where it does not report what it cost; nil: nobody said.
+    package var price: TokenPrice?
+    /// What the bot may cost; nil: there is no limit.
+    package var budget: Budget?
 
     /// The argument that is replaced by the prompt; without one the prompt is on standard input.
     package static let promptWord = "{prompt}"
@@ -47,17 +55,23 @@ package struct BotProgram: Hashable, Sendable {
     }
 
     /// What is run to ask it `prompt`, in `folder` (nil: `home`), which its user starts in.
-    package func call(_ prompt: String, home: String?, folder: String? = nil) -> Call {
+    ///
+    /// With a `session` of its own provider it resumes that.
+    package func call(
+        _ prompt: String, home: String?, folder: String? = nil, session: Continuation? = nil
+    ) -> Call {
         var words = command
+        let session = session.flatMap { $0.provider == dialect.rawValue ? $0.id : nil }
         if let model { words += ["--model", model] }
         var text = prompt
         if let system {
             if dialect == .claude {
                 words += ["--append-system-prompt", system]
-            } else {
+            } else if session == nil {
                 text = system + "\n\n" + prompt
             }
         }
+        if let session { words = self.words(words, resuming: session) }
         let isArgument = words.contains(Self.promptWord)
         if isArgument { words = words.map { $0 == Self.promptWord ? text : $0 } }
         if let sandbox { words = sandbox.words(of: words, home: home, folder: folder) }

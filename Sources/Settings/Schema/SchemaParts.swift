@@ -159,7 +159,7 @@ extension FormField.Shape {
         case .duration: return SchemaParts.text(SchemaParts.duration)
         case .exceptions: return SchemaParts.list(of: SchemaParts.word())
         case .secrets:
-            let places = ["file", "credential", "env"].map { key in
+            let places = ["file", "credential", "env", "service"].map { key in
                 SchemaParts.object([.init(key, SchemaParts.word())], required: [key])
             }
             let one = JSON.object(["anyOf": .array(places)])

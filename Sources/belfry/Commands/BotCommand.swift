@@ -6,9 +6,10 @@ import TerminalView
 
 struct BotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bot", abstract: "Lists, shows and tests bots.",
+        commandName: "bot", abstract: "Lists, makes and tests bots.",
         subcommands: [
-            BotListCommand.self, BotShowCommand.self, BotTestCommand.self, BotResetCommand.self,
+            BotListCommand.self, BotShowCommand.self, BotTestCommand.self, BotAddCommand.self,
+            BotEditCommand.self, BotRemoveCommand.self, BotResetCommand.self,
         ])
 }
 
@@ -56,6 +57,7 @@ struct BotShowCommand: ParsableCommand {
         let screen = common.screen
         screen.field("bot", bot.name)
         screen.field("kind", bot.kind)
+        screen.field("origin", bot.at ?? (bot.origin == "cli" ? "belfry bot add" : nil))
         screen.field("model", bot.model.map(PlainText.oneLine))
         if let status = bot.status {
             let since = bot.since.map { " since \(screen.time($0))" } ?? ""

@@ -71,8 +71,8 @@ struct ExecFailure: Error {
 
 /// What `run --follow` and `exec` exit with once the job has started.
 enum OutcomeCode {
-    /// The job's own code; 1 of a bot or an address that did not answer, and where a check
-    /// failed, 124 timed out, 126 not executable, 127 not found, 128+n ended by signal n, 125 for
+    /// The job's own code; 0 where there was nothing to do; 1 of a bot or an address that did not answer, and where a
+    /// check failed, 124 timed out, 126 not executable, 127 not found, 128+n ended by signal n, 125 for
     /// what went wrong before or around it.
     static func of(_ run: WireRun) -> Int32 {
         switch (run.state, run.reason) {
@@ -80,7 +80,8 @@ enum OutcomeCode {
         case (.failed, .notExecutable?): return 126
         case (.failed, .notFound?): return 127
         case (.failed, let reason?) where reason.isOfBot || reason.isOfCall: return 1
-        case (.failed, .ensure?): return 1
+        case (.failed, .ensure?), (.failed, .wakeScript?): return 1
+        case (.skipped, .nothingToDo?): return 0
         case (.completed, _): return run.exitCode.flatMap(Int32.init(exactly:)) ?? 0
         default: break
         }

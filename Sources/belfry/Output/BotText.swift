@@ -28,10 +28,10 @@ enum BotText {
         return [money, tokens, "\(budget.percent)% used"].compactMap(\.self).joined(separator: ", ")
     }
 
-    /// `0.8s to the first word, 4.2s to the end`; nil: it never replied.
+    /// `<1 s to the first word, 4 s to the end`; nil: it never replied.
     static func latency(_ bot: WireBot) -> String? {
-        let first = bot.firstWordMs.map { "\(seconds($0)) to the first word" }
-        let whole = bot.latencyMs.map { "\(seconds($0)) to the end" }
+        let first = bot.firstWordMs.map { "\(time($0)) to the first word" }
+        let whole = bot.latencyMs.map { "\(time($0)) to the end" }
         let parts = [first, whole].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", ") + " of its last reply"
     }
@@ -73,8 +73,8 @@ enum BotText {
         PlainText.oneLine(text.hasPrefix("\(bot): ") ? String(text.dropFirst(bot.count + 2)) : text)
     }
 
-    private static func seconds(_ milliseconds: Int64) -> String {
-        "\(Double((milliseconds + 50) / 100) / 10)s"
+    private static func time(_ milliseconds: Int64) -> String {
+        DisplayDuration.text(.milliseconds(milliseconds))
     }
 
     /// `$5.00`.

@@ -70,7 +70,9 @@ enum RunText {
     private static func speaksForItself(_ reason: RunReason?) -> Bool {
         if reason?.isOfBot == true || reason?.isOfCall == true { return true }
         return switch reason {
-        case .ensure, .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser, .leftovers: true
+        case .ensure, .wakeScript, .spawnFailed, .notFound, .notExecutable, .badDirectory, .badUser,
+            .leftovers:
+            true
         default: false
         }
     }

@@ -79,6 +79,22 @@ import Tracking
         #expect(talk(decider.ended(run(.running), record, outlook: outlook)) == ["answerMessages sage/main"])
     }
 
+    @Test func `keeps the session of its bot's program with its reply, and forgets one that is lost`() {
+        let decider = RunDecider(boot: "b")
+        let outlook = Outlook(spec: spec)
+        var record = ExitRecord(
+            key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:01"),
+            endedAt: at("10:00:05"))
+        (record.reply, record.session) = ("Yes.", .kept(Continuation(provider: "claude", id: "s")))
+        #expect(
+            talk(decider.ended(run(.running), record, outlook: outlook))
+                == ["insertMessage r", "answerMessages sage/main", "keepSession sage/main"])
+        (record.reply, record.session) = (nil, .lost)
+        record.fault = AttemptFault(.exitCode, "no conversation found", mayPass: true)
+        #expect(
+            talk(decider.ended(run(.running), record, outlook: outlook)) == ["keepSession sage/main"])
+    }
+
     @Test func `takes what it was to answer with it when it never begins`() {
         let decider = RunDecider(boot: "b")
         #expect(talk(decider.withdrawn(run(), at: at("10:00:01"))) == ["giveMessages sage/main to r"])

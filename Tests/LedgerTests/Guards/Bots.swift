@@ -69,4 +69,28 @@ import Tracking
             #expect(try await ledger.run(id: "r1")?.usage == usage + usage)
         }
     }
+
+    @Test(arguments: LedgerBackend.available)
+    func `of the command line is changed from the revision that was read, and removed`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            var bot = BotEntry(name: "sage", settings: .object(["model": .string("m")]))
+            try await ledger.commit([.putBot(bot, replacing: nil)])
+            #expect(try await ledger.botEntries() == [bot])
+            await #expect(throws: LedgerError.self) {
+                try await ledger.commit([.putBot(bot, replacing: nil)])
+            }
+            bot.revision = 2
+            bot.settings = .object(["model": .string("n")])
+            await #expect(throws: LedgerError.self) { try await ledger.commit([.putBot(bot, replacing: 2)]) }
+            try await ledger.commit([.putBot(bot, replacing: 1)])
+            #expect(try await ledger.botEntries() == [bot])
+            await #expect(throws: LedgerError.self) {
+                try await ledger.commit([.removeBot(name: "sage", revision: 1)])
+            }
+            try await ledger.commit([.removeBot(name: "sage", revision: 2)])
+            #expect(try await ledger.botEntries().isEmpty)
+        }
+    }
 }

@@ -2,6 +2,7 @@ import Grouping
 import Ledger
 import Testing
 import Timeline
+import Tracking
 
 @Suite struct `a conversation in the ledger` {
     private func said(_ id: String, bot: String = "sage", thread: String = "main") -> Change {
@@ -64,6 +65,40 @@ import Timeline
             #expect(main.since > 0 && main.cursor == 0)
             #expect(try await ledger.conversation(bot: "sage", thread: "b")?.since ?? 0 > main.since)
             #expect(try await ledger.conversation(bot: "ops", thread: "main") == nil)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `keeps what resumes it until that is lost, or another session begins`(
+        _ backend: LedgerBackend
+    ) async throws {
+        let session = Continuation(
+            provider: "codex", id: "th-1", used: BotUsage(inputTokens: 7, outputTokens: 2))
+        let keep = Change.keepSession(.kept(session), bot: "sage", thread: "main")
+        try await backend.withNew { ledger in
+            func conversation() async throws -> ConversationRecord? {
+                try await ledger.conversation(bot: "sage", thread: "main")
+            }
+            try await ledger.commit([said("m1"), keep])
+            #expect(try await conversation() == nil)
+            try await ledger.commit([
+                .giveMessages(bot: "sage", thread: "main", run: "r1", through: 1, at: at(1)),
+                .insertMessage(.sample("m2", bot: "sage")), keep,
+            ])
+            #expect(try await conversation()?.continuation == session)
+            #expect(try await conversation()?.known == 2)
+            try await ledger.commit([.keepSession(.lost, bot: "sage", thread: "main")])
+            #expect(try await conversation()?.continuation == nil)
+            try await ledger.commit([keep, .beginSession(bot: "sage")])
+            #expect(try await conversation()?.continuation == nil)
+            // What was given before belongs to the session before.
+            try await ledger.commit([keep])
+            #expect(try await conversation()?.continuation == nil)
+            try await ledger.commit([
+                said("m3"), .giveMessages(bot: "sage", thread: "main", run: "r2", through: 3, at: at(2)),
+                keep,
+            ])
+            #expect(try await conversation()?.continuation == session)
         }
     }
 

@@ -194,6 +194,10 @@ extension MemoryLedger {
         try await read { $0.bots() }
     }
 
+    func botEntries() async throws(LedgerError) -> [BotEntry] {
+        try await read { $0.botEntries() }
+    }
+
     func months(of bot: String?) async throws(LedgerError) -> [BotMonth] {
         try await read { $0.months(of: bot) }
     }

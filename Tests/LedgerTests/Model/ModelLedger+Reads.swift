@@ -36,6 +36,8 @@ extension ModelLedger: JobReading, SlotReading {
 extension ModelLedger: BotReading {
     func bots() -> [BotRecord] { states.values.sorted { $0.name < $1.name } }
 
+    func botEntries() -> [BotEntry] { ownBots.values.sorted { $0.name < $1.name } }
+
     func months(of bot: String?) -> [BotMonth] { months.filter { bot == nil || $0.bot == bot } }
 }
 

@@ -22,6 +22,7 @@ struct ModelLedger: Sendable {
     var profiles: [String: RunProfile] = [:]
     var months: [BotMonth] = []
     var states: [String: BotRecord] = [:]
+    var ownBots: [String: BotEntry] = [:]
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
     var items: [ItemKey: ItemRecord] = [:]
@@ -90,6 +91,12 @@ struct ModelLedger: Sendable {
             if let stored = runs[id]?.live, (stored.attempt, stored.seq) > (live.attempt, live.seq) { break }
             runs[id]?.live = live
         case .recordReply(let reply): record(reply)
+        case .putBot(let bot, let old):
+            try require(ownBots[bot.name]?.revision == old)
+            ownBots[bot.name] = bot
+        case .removeBot(let name, let revision):
+            try require(ownBots[name]?.revision == revision)
+            ownBots[name] = nil
         case .noteBot(let name, let note): states[name, default: BotRecord(name: name)].note = note
         case .insertMessage(let record):
             if !messages.contains(where: { $0.message.id == record.message.id }) { messages.append(record) }
@@ -100,7 +107,7 @@ struct ModelLedger: Sendable {
                     messages[index].read = true
                 }
             }
-        case .giveMessages, .answerMessages, .beginSession, .react, .insertAttachment:
+        case .giveMessages, .answerMessages, .keepSession, .beginSession, .react, .insertAttachment:
             talk.apply(change, messages: &messages)
         case .putItem(let item, let old):
             try require(items[item.key]?.revision == old)

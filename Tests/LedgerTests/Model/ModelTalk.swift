@@ -1,6 +1,7 @@
 import Grouping
 import Ledger
 import Timeline
+import Tracking
 
 /// Conversations, reactions and files of the model: the plainest form of what the ledger promises of them.
 struct ModelTalk {
@@ -44,12 +45,23 @@ struct ModelTalk {
                 }
                 reactions[index].isShown = true
             }
+        case .keepSession(let session, let bot, let thread):
+            let key = ItemKey.thread(bot: bot, thread: thread)
+            guard let record = conversations[key]?.record, record.given > record.since else { return }
+            if case .kept(let continuation) = session {
+                conversations[key]?.record.continuation = continuation
+            } else {
+                conversations[key]?.record.continuation = nil
+            }
+            conversations[key]?.record.known =
+                Int64((messages.lastIndex { $0.message.itemKey == key } ?? -1) + 1)
         case .beginSession(let bot):
             for (index, message) in messages.enumerated() where message.message.bot == bot {
                 let fresh = Conversation(
                     record: ConversationRecord(bot: bot, thread: message.message.thread),
                     givenAt: Moment(microseconds: 0))
                 conversations[message.message.itemKey, default: fresh].record.since = Int64(index + 1)
+                conversations[message.message.itemKey]?.record.continuation = nil
             }
         case .react(let reaction):
             guard let index = messages.firstIndex(where: { $0.message.id == reaction.message }),

@@ -19,7 +19,7 @@ struct RandomChanges {
 
     private mutating func change(for model: ModelLedger) -> Change {
         made += 1
-        switch Int.random(in: 0..<27, using: &numbers) {
+        switch Int.random(in: 0..<28, using: &numbers) {
         case 0, 1: return putJob(model)
         case 2: return .removeJob(name: job(), revision: Int.random(in: 1...4, using: &numbers))
         case 3:
@@ -34,6 +34,7 @@ struct RandomChanges {
         case 15 where flip(): return talk()
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
         case 17: return putItem(model)
+        case 26: return putBot(model)
         case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
         case 19: return flip() ? moveOutbox(model) : moveLine(model)
@@ -170,6 +171,15 @@ struct RandomChanges {
             inputTokens: made, cachedTokens: made / 2, outputTokens: 3, costMicros: maybe { Int64($0.made) })
     }
 
+    private mutating func putBot(_ model: ModelLedger) -> Change {
+        let name = pick(["ops", "web"])
+        let stored = model.ownBots[name]?.revision
+        if let stored, flip() { return .removeBot(name: name, revision: mostly(stored, or: 7)) }
+        var bot = BotEntry(name: name, settings: .object(["model": .string("m\(made)")]))
+        bot.revision = (stored ?? 0) + 1
+        return .putBot(bot, replacing: mostly(stored, or: 7))
+    }
+
     private mutating func note() -> BotNote {
         var note = BotNote()
         note.status = maybe { _ in "offline" }
@@ -212,7 +222,7 @@ struct RandomChanges {
     private mutating func talk() -> Change {
         let (bot, thread) = (pick(["ops", "web"]), pick(["main", "b"]))
         let id = "m\(Int.random(in: 0..<60, using: &numbers))"
-        switch Int.random(in: 0..<5, using: &numbers) {
+        switch Int.random(in: 0..<6, using: &numbers) {
         case 0, 1:
             return .giveMessages(
                 bot: bot, thread: thread, run: "r\(made)", through: Int64.random(in: 0..<60, using: &numbers),
@@ -223,6 +233,9 @@ struct RandomChanges {
                 ? .beginSession(bot: bot)
                 : .insertAttachment(
                     message: id, AttachmentNote(name: "a", bytes: 1), [UInt8(made & 255)])
+        case 4:
+            let session = Continuation(provider: "claude", id: "s\(made)")
+            return .keepSession(flip() ? .kept(session) : .lost, bot: bot, thread: thread)
         default: return .react(ReactionRecord(message: id, word: pick(["ok", "no"]), at: moment()))
         }
     }

@@ -64,6 +64,7 @@ extension Snapshot {
         answers["unasked threads"] = try await ledger.unaskedThreads()
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
         answers["bots"] = try await ledger.bots()
+        answers["bot entries"] = try await ledger.botEntries()
         answers["months"] = try await ledger.months(of: nil)
         answers["months of one"] = try await ledger.months(of: "ops")
         answers["unread"] = try await ledger.unread()

@@ -1,0 +1,173 @@
+import API
+import APIClient
+import ArgumentParser
+import Host
+import Ledger
+import Tracking
+
+/// The flags of `bot add` and `bot edit`: the settings of a bot in the configuration file.
+struct BotOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What answers its prompts: anthropic, openai, claude, codex or gemini.", valueName: "kind"),
+        completion: .list(["anthropic", "openai", "claude", "codex", "gemini", "command"]))
+    var backend: String?
+    @Option(help: ArgumentHelp("The model, as its provider calls it.", valueName: "name"))
+    var model: String?
+    @Option(help: ArgumentHelp("The address of the API; Anthropic's is known.", valueName: "url"))
+    var url: String?
+    @Option(
+        help: ArgumentHelp("Read the provider's key from standard input; kept by the daemon.", valueName: "-")
+    )
+    var key: String?
+    @Option(
+        help: ArgumentHelp("A file with the provider's key, read when the daemon starts.", valueName: "path"),
+        completion: .file())
+    var keyFile: String?
+    @Option(help: ArgumentHelp("A variable of the daemon's environment with the key.", valueName: "name"))
+    var keyEnv: String?
+    @Option(help: ArgumentHelp("A systemd credential of the daemon with the key.", valueName: "name"))
+    var keyCredential: String?
+    @Option(
+        help: ArgumentHelp("A secret of the session's keyring with the key (belfry=name).", valueName: "name")
+    )
+    var keyService: String?
+    @Option(help: ArgumentHelp("Who the bot is and how it behaves.", valueName: "text"))
+    var systemPrompt: String?
+    @Option(
+        help: ArgumentHelp(
+            "What it knows of its thread: bot (all of it) or run (nothing).", valueName: "word"),
+        completion: .list(["bot", "run"]))
+    var session: String?
+    @Option(help: ArgumentHelp("The most tokens of a reply.", valueName: "n"))
+    var maxTokens: String?
+    @Option(help: ArgumentHelp("What a million tokens cost that it reads, in USD.", valueName: "usd"))
+    var priceInput: String?
+    @Option(help: ArgumentHelp("What a million tokens cost that it writes, in USD.", valueName: "usd"))
+    var priceOutput: String?
+    @Option(help: ArgumentHelp("The most it may cost in a month, in USD; none removes it.", valueName: "usd"))
+    var budgetUsd: String?
+    @Option(help: ArgumentHelp("The most tokens it may use in a month; none removes it.", valueName: "n"))
+    var budgetTokens: String?
+    @Option(
+        help: ArgumentHelp(
+            "A host or network that may be reached though it is not public.", valueName: "host"))
+    var allow: [String] = []
+    @Option(help: ArgumentHelp("The icon of its notifications.", valueName: "icon"))
+    var icon: String?
+    @Option(help: ArgumentHelp("The sound of its notifications.", valueName: "name"))
+    var sound: String?
+    @Option(
+        help: ArgumentHelp("The urgency of its notifications.", valueName: "urgency"),
+        completion: .list(["low", "normal", "critical"]))
+    var urgency: String?
+
+    func validate() throws {
+        if let key, key != "-" {
+            throw ValidationError(
+                "a key on the command line can be seen by others; pipe it in: --key - < FILE, or name --key-file FILE"
+            )
+        }
+        let places = [key, keyFile, keyEnv, keyCredential, keyService].compactMap(\.self)
+        if places.count > 1 { throw ValidationError("a key comes from one place") }
+    }
+
+    /// What the flags say, in the form of the configuration file; the key itself is read from standard input.
+    func draft() throws(APIError) -> BotDraft {
+        var draft = BotDraft(settings: .members([]))
+        let words = [
+            ("backend", backend), ("model", model), ("url", url), ("system", systemPrompt),
+            ("session", session), ("maxTokens", maxTokens),
+            ("price.input", priceInput), ("price.output", priceOutput), ("budget.usd", budgetUsd),
+            ("budget.tokens", budgetTokens), ("notifications.icon", icon), ("notifications.sound", sound),
+            ("notifications.urgency", urgency), ("key.file", keyFile.map(Self.absolute)), ("key.env", keyEnv),
+            ("key.credential", keyCredential), ("key.service", keyService),
+        ]
+        for case (let path, let word?) in words {
+            draft.settings[path: path] = word == "none" ? .null : .string(word)
+        }
+        if !allow.isEmpty { draft.settings["allow"] = .array(allow.map { .string($0) }) }
+        if key != nil { draft.key = try StandardInput.text(limit: 64 * 1024) }
+        return draft
+    }
+
+    /// The daemon has another folder.
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : Machine.currentFolder + "/" + path
+    }
+}
+
+struct BotAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Adds a bot.",
+        discussion: """
+            The settings are those of bots: in the configuration file; its manual
+            describes each of them.
+
+              belfry bot add sage --backend anthropic --model NAME --key - < key.txt
+              belfry bot add local --backend openai --model small \\
+                --url http://127.0.0.1:11434/v1 --allow 127.0.0.1/32
+            """)
+
+    @Argument(help: "The bot's name.")
+    var name: String
+    @OptionGroup var options: BotOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        var draft = try options.draft()
+        draft.name = name
+        let bot = try common.client().ask(Endpoints.addBot(body: draft))
+        if common.json { return try StandardOutput.print(json: bot) }
+        StandardOutput.print("Added \(bot.name). Try it: belfry bot test \(bot.name)")
+    }
+}
+
+struct BotEditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Changes a bot that was made by bot add.",
+        discussion: """
+              belfry bot edit sage --model NAME
+              belfry bot edit sage --price-input 3 --price-output 15 --budget-usd 20
+              belfry bot edit sage --budget-usd none
+            """)
+
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var name: String
+    @OptionGroup var options: BotOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let draft = try options.draft()
+        if draft.settings == .members([]), draft.key == nil {
+            throw ValidationError("nothing to change: name a flag, such as --model NAME")
+        }
+        let bot = try common.client().ask(Endpoints.editBot(name, body: draft))
+        if common.json { return try StandardOutput.print(json: bot) }
+        StandardOutput.print("Changed \(bot.name).")
+    }
+}
+
+struct BotRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Removes a bot that was made by bot add.",
+        discussion: """
+            Its messages and what it used are kept; its key is removed.
+
+              belfry bot rm sage
+            """,
+        aliases: ["remove", "delete"])
+
+    @Argument(help: "The bot's name.", completion: Completions.bots)
+    var name: String
+    @Flag(help: "Remove it although jobs belong to it.")
+    var force = false
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        var query = RemoveBotQuery()
+        query.force = force
+        try common.client().ask(Endpoints.removeBot(name, query: query))
+        if !common.json { StandardOutput.print("Removed \(name).") }
+    }
+}
