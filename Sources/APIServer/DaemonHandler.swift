@@ -70,7 +70,7 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.messages) { try await messages($0.query) }
         table.on(Endpoints.message) { try await message($0.path) }
         table.on(Endpoints.items) { try await items(limit: $0.query.limit) }
-        table.on(Endpoints.notify) { try await notify($0.body) }
+        table.on(Endpoints.notify, isBrief: true) { try await notify($0.body) }
         table.on(Endpoints.read) { try await read($0.path) }
         table.on(Endpoints.bots) { _ in try await bots() }
         table.on(Endpoints.bot) { try await bot($0.path) }

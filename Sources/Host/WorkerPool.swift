@@ -22,6 +22,11 @@ package final class WorkerPool: TaskExecutor {
         _createExecutors(factory: Factory.self)
     }
 
+    /// What runs this process's tasks: the pool where it is installed, else that of the Swift runtime.
+    ///
+    /// To be preferred inside of a task that prefers another executor, for work that takes long or blocks.
+    package static var current: any TaskExecutor { Task<Never, Never>.defaultExecutor }
+
     private init(threads: Int) throws(HostError) {
         workers = (0..<threads).map { _ in Worker() }
         for number in workers.indices {

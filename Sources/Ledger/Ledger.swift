@@ -57,6 +57,8 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
     case bots
     /// Messages and items.
     case talk
+    /// Messages that a bot may have to reply to: a person's, and those with a mention.
+    case replies
     /// Outbox entries, surfaces and receipts.
     case outbox
     /// Events and cursors.

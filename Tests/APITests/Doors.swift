@@ -179,6 +179,28 @@ private struct Mirror: APIHandler {
         #expect(error?.hint == "Choose a shorter one with --socket or BELFRY_SOCKET.")
     }
 
+    @Test func `answers what is brief while another answer blocks its thread`() async throws {
+        let brief = Endpoint("brief", .get, "/v1/brief", answers: [String].self, "Names its thread.")
+        let slow = Endpoint("slow", .get, "/v1/slow", answers: [String].self, "Waits for a byte.")
+        let gate = try Gate()
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        var table = HandlerTable([brief.row, slow.row])
+        table.on(brief, isBrief: true) { _ in [try nameOfThread()] }
+        table.on(slow) { _ in
+            begin.yield()
+            gate.pass()
+            return [try nameOfThread()]
+        }
+        try await whileServing(table) { client in
+            async let late = blocking { try client.ask(slow()) }
+            for await _ in begun { break }
+            let names = try await blocking { try client.ask(brief()) }
+            gate.open()
+            #expect(names[0].hasPrefix("NIO-ELT"))
+            #expect(try await !late[0].hasPrefix("NIO-ELT"))
+        }
+    }
+
     @Test func `outlives clients that send anything at all`() async throws {
         try await whileServing(Mirror()) { client in
             try await blocking {
@@ -254,4 +276,27 @@ private func post(_ text: String, port: Int) throws -> String {
     var answer: [UInt8] = []
     while case .bytes(let count) = try descriptor.read(into: &buffer) { answer += buffer[..<count] }
     return String(decoding: answer, as: UTF8.self)
+}
+
+/// The name of the thread that calls.
+private func nameOfThread() throws -> String { try SmallFile.text("/proc/thread-self/comm") }
+
+/// Blocks threads until it is opened.
+private final class Gate: Sendable {
+    private let ends: (read: Descriptor, write: Descriptor)
+
+    init() throws {
+        ends = try Descriptor.pipe(nonblockingRead: false)
+    }
+
+    /// Blocks the thread that calls.
+    func pass() {
+        var byte: UInt8 = 0
+        _ = unsafe Glibc.read(ends.read.raw, &byte, 1)
+    }
+
+    func open() {
+        var byte: UInt8 = 1
+        _ = unsafe Glibc.write(ends.write.raw, &byte, 1)
+    }
 }

@@ -154,6 +154,8 @@ package struct EndpointRouter: Sendable {
     package let rows: [EndpointRow]
     /// The places of rows in ``rows``, by the number of their path's segments.
     private let places: [Int: [Int]]
+    /// The rows whose path has no variable part, by path and method: found without taking the path apart.
+    private var plain: [String: [String: Match]] = [:]
 
     /// A row with the values of a request's path.
     package struct Match: Sendable {
@@ -167,12 +169,21 @@ package struct EndpointRouter: Sendable {
     package init(_ rows: [EndpointRow]) {
         self.rows = rows
         places = Dictionary(grouping: rows.indices) { rows[$0].path.segments.count }
+        for row in rows where row.path.names.isEmpty {
+            let method = row.method.rawValue
+            plain[row.path.text, default: [:]][method] = try? search(method: method, path: row.path.text)
+        }
     }
 
     /// The row of a request's method and path (without the query).
     ///
     /// - Throws: ``APIError`` with ``ErrorCode/noSuchPath``, or ``ErrorCode/badMethod`` when the path exists.
     package func match(method: String, path: some StringProtocol) throws(APIError) -> Match {
+        if let match = plain[String(path)]?[method] { return match }
+        return try search(method: method, path: path)
+    }
+
+    private func search(method: String, path: some StringProtocol) throws(APIError) -> Match {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let segments = parts.dropFirst().compactMap { $0.isEmpty ? nil : PercentCoding.decode($0) }
         guard parts.first == "", segments.count == parts.count - 1 else { throw APIError(.noSuchPath) }

@@ -1,4 +1,5 @@
 package import API
+import Host
 
 /// Answers requests.
 package protocol APIHandler: Sendable {
@@ -11,7 +12,15 @@ package protocol APIHandler: Sendable {
 
 /// A handler for each endpoint, typed by its row.
 package struct HandlerTable: APIHandler {
-    private typealias Handler = @Sendable (APIRequest) async throws -> APIResponse
+    private struct Handler: Sendable {
+        /// Whether it stays on the thread that serves every connection.
+        var isBrief: Bool
+        var answer: @Sendable (APIRequest) async throws -> APIResponse
+    }
+
+    /// The longest body of a request that counts as brief.
+    private static let briefBody = 65_536
+
     private var handlers: [String: Handler] = [:]
     private let waitForJobs: @Sendable () async throws -> Void
 
@@ -34,9 +43,14 @@ package struct HandlerTable: APIHandler {
     /// The answer of the endpoint's handler.
     package func respond(to request: APIRequest) async -> APIResponse {
         guard let handler = handlers[request.row.name] else { return .failure(APIError(.noSuchPath)) }
+        if handler.isBrief, request.body.count <= Self.briefBody { return await answer(request, by: handler) }
+        return await withTaskExecutorPreference(WorkerPool.current) { await answer(request, by: handler) }
+    }
+
+    private func answer(_ request: APIRequest, by handler: Handler) async -> APIResponse {
         do {
             if request.row.needsJobs { try await waitForJobs() }
-            return try await handler(request)
+            return try await handler.answer(request)
         } catch let error as APIError {
             assert(
                 request.row.errors.contains(error.code),
@@ -47,18 +61,25 @@ package struct HandlerTable: APIHandler {
         }
     }
 
-    private mutating func register(_ row: EndpointRow, _ handler: @escaping Handler) {
+    private mutating func register(
+        _ row: EndpointRow, isBrief: Bool = false,
+        _ answer: @escaping @Sendable (APIRequest) async throws -> APIResponse
+    ) {
+        let handler = Handler(isBrief: isBrief, answer: answer)
         precondition(handlers.updateValue(handler, forKey: row.name) == nil, "two handlers for \(row.name)")
     }
 }
 
 extension HandlerTable {
     /// Answers with a JSON value.
+    ///
+    /// A brief one computes little and never blocks: it runs on the thread that serves every connection, so that no
+    /// other thread is woken for it.
     package mutating func on<Path, Query, Body: Decodable, Answer: Encodable>(
-        _ endpoint: Endpoint<Path, Query, Body, Answer>,
+        _ endpoint: Endpoint<Path, Query, Body, Answer>, isBrief: Bool = false,
         _ answer: @escaping @Sendable (Arguments<Path, Query, Body>) async throws -> Answer
     ) {
-        register(endpoint.row) { request in
+        register(endpoint.row, isBrief: isBrief) { request in
             .value(try await answer(endpoint.arguments(of: request)), status: request.row.status)
         }
     }

@@ -176,7 +176,8 @@ package struct APIListener: Service {
             fields[.cacheControl] = "no-store"
             let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
             var sink: any BodyWriter = ConnectionWriter(writer: body)
-            try await write(&sink)
+            // It may read files and compute: other connections share the loop's thread.
+            try await withTaskExecutorPreference(WorkerPool.current) { try await write(&sink) }
             try await body.finish(nil)
         }
     }

@@ -190,9 +190,27 @@ struct CountedConnection: ServerChildChannel {
         }
     }
 
+    /// Serves the connection on the thread of its event loop: from the bytes of a request to those of the answer
+    /// nobody else is woken, unless the answer needs it.
     func handle(value: Value, logger: Logger) async {
         count.serve()
-        await http.handle(value: value, logger: logger)
+        await withTaskExecutorPreference(LoopExecutor(value.channel.eventLoop)) {
+            await http.handle(value: value, logger: logger)
+        }
+    }
+}
+
+/// Runs tasks on the thread of an event loop, as long as the loop runs.
+private final class LoopExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

@@ -77,6 +77,19 @@ package final class Bell: Sendable {
     }
 }
 
+/// A flag that its owner and those who ring its bell share.
+final class Flag: Sendable {
+    private let flag: Atomic<Bool>
+
+    init(_ value: Bool) {
+        flag = Atomic(value)
+    }
+
+    var isSet: Bool { flag.load(ordering: .acquiring) }
+
+    func set(_ value: Bool) { flag.store(value, ordering: .releasing) }
+}
+
 /// What came while its owner was busy, in order, taken all at once.
 ///
 /// One commit for many events is what keeps the ledger's syncs few. A producer that awaits ``room()`` after

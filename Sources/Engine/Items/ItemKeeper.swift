@@ -21,7 +21,7 @@ package actor ItemKeeper: Keeper {
     private var boardLookedAt: Duration?
     private var hasNewsOnBoard = false
     /// Whether a job may have been removed since the storms were last compared with the jobs.
-    private var hasNewsOfJobs = true
+    private let newsOfJobs = Flag(true)
     private var clock: any WallClock { loop.clock }
 
     package init(
@@ -49,11 +49,16 @@ package actor ItemKeeper: Keeper {
     }
 
     func wakers() -> [Waker] {
-        [
+        let (bell, newsOfJobs) = (loop.bell, newsOfJobs)
+        // Seen where it is committed: no task is woken for each commit that touches something else.
+        let jobs = ledger.observeCommits { stations in
+            guard stations.contains(.jobs) else { return }
+            newsOfJobs.set(true)
+            bell.ring()
+        }
+        return [
             Waker { [weak self, taps = board.taps()] _ in for await _ in taps { await self?.noteBoard() } },
-            Waker { [weak self, commits = ledger.commits()] _ in
-                for await stations in commits where stations.contains(.jobs) { await self?.noteJobs() }
-            },
+            .observing(jobs),
         ]
     }
 
@@ -68,7 +73,7 @@ package actor ItemKeeper: Keeper {
 
     /// Reads what happened before this daemon started, or while turns were refused.
     private func load() async throws(LedgerError) {
-        hasNewsOfJobs = true
+        newsOfJobs.set(true)
         var last = try await run(.load)
         var reached: Int64 = 0
         while cache.cursor < last, cache.cursor > reached {
@@ -84,17 +89,12 @@ package actor ItemKeeper: Keeper {
 
     // MARK: Removed jobs
 
-    private func noteJobs() {
-        hasNewsOfJobs = true
-        loop.bell.ring()
-    }
-
     /// Takes the jobs that no longer exist out of their storms: these would never end.
     ///
     /// A command that was never stored as a job has no revision, and stays.
     private func dropRemovedJobs() async throws(LedgerError) {
-        guard hasNewsOfJobs else { return }
-        hasNewsOfJobs = false
+        guard newsOfJobs.isSet else { return }
+        newsOfJobs.set(false)
         do throws(LedgerError) {
             let listed = cache.stormJobs
             guard !listed.isEmpty else { return }
@@ -105,7 +105,7 @@ package actor ItemKeeper: Keeper {
             }
             if !removed.isEmpty { try await run(.leave(removed)) }
         } catch {
-            hasNewsOfJobs = true
+            newsOfJobs.set(true)
             throw error
         }
     }

@@ -2,7 +2,6 @@ import Cron
 package import Ledger
 package import Logging
 import Performing
-import Synchronization
 package import Timeline
 import Tracking
 
@@ -14,7 +13,10 @@ package actor ReplyKeeper: Keeper {
     var loop: KeeperLoop
     private let slots: SlotKeeper
     private let census: RunCensus
-    private let heldUp = HeldUp()
+    /// Whether a conversation waits for the end of a run.
+    private let heldUp = Flag(false)
+    /// Whether a run was refused: it is asked for again with whatever happens in a conversation.
+    private let refused = Flag(false)
     private var handOff: HandOff
 
     /// A keeper that has its runs made by `slots`, and finds those that have not ended in `census`; `speakers` are the
@@ -37,10 +39,14 @@ package actor ReplyKeeper: Keeper {
     package func run() async throws { try await follow() }
 
     func wakers() -> [Waker] {
-        let (bell, heldUp) = (loop.bell, heldUp)
-        // Runs end all the time; only the end of one that a conversation waits for matters.
-        let ends = ledger.observeCommits { if $0.contains(.runs), heldUp.isSet { bell.ring() } }
-        return [commitsThatTouch(.talk), .observing(ends)]
+        let (bell, heldUp, refused) = (loop.bell, heldUp, refused)
+        // Runs end and messages come all the time; only what a conversation waits for matters.
+        let others = ledger.observeCommits { stations in
+            let isAwaited =
+                stations.contains(.runs) && heldUp.isSet || stations.contains(.talk) && refused.isSet
+            if isAwaited { bell.ring() }
+        }
+        return [commitsThatTouch(.replies), .observing(others)]
     }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {
@@ -49,6 +55,7 @@ package actor ReplyKeeper: Keeper {
         self.handOff = handOff
         // Before the look: a run that ends during it rings.
         heldUp.set(true)
+        refused.set(false)
         var isHeldUp = false
         for thread in try await ledger.unaskedThreads() {
             if try await isUnderWay(thread) {
@@ -78,17 +85,9 @@ package actor ReplyKeeper: Keeper {
                 RequestedRun(job: spec.name, kind: .reply, cause: cause, spec: spec))
         } catch {
             if case .ledger(let failure) = error { throw failure }
+            refused.set(true)
             loop.logger.debug("no reply is asked for", metadata: ["reason": "\(error)"])
         }
-    }
-
-    /// Whether a conversation waits for the end of a run.
-    private final class HeldUp: Sendable {
-        private let flag = Atomic(false)
-
-        var isSet: Bool { flag.load(ordering: .acquiring) }
-
-        func set(_ value: Bool) { flag.store(value, ordering: .releasing) }
     }
 }
 

@@ -158,6 +158,12 @@ extension Change {
         }
     }
 
+    /// Whether a bot may have to reply: a person says something, or a bot may be mentioned.
+    package var mayAskForReply: Bool {
+        guard case .insertMessage(let record) = self else { return false }
+        return record.message.author == .user || record.message.text.utf8.contains(UInt8(ascii: "@"))
+    }
+
     /// Whether it begins something: refused while the disk is full, so that what began can still be ended.
     package var takesOnWork: Bool {
         switch self {

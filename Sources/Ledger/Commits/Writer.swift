@@ -246,6 +246,7 @@ struct Batch {
         for change in changes {
             let station = change.station
             if let station, station != last { touched.insert(station) }
+            if change.mayAskForReply { touched.insert(.replies) }
             last = station
         }
     }

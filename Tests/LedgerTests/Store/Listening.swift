@@ -1,3 +1,4 @@
+import Grouping
 import Ledger
 import Synchronization
 import TestSupport
@@ -13,6 +14,17 @@ import Timeline
                 ([.putJob(.sample("a"), replacing: nil)], [.jobs]),
                 ([.run("r1"), .event()], [.runs, .events]),
                 ([.insertMessage(.sample("m1"))], [.talk]),
+                ([.insertMessage(.sample("m2", text: "@ops look"))], [.talk, .replies]),
+                (
+                    [
+                        .insertMessage(
+                            MessageRecord(
+                                message: Message(
+                                    id: "m3", bot: "ops", thread: "main", author: .user, text: "hi", at: at(0)
+                                )))
+                    ],
+                    [.talk, .replies]
+                ),
                 (
                     [.insertOutbox(.sample("o1")), .moveConsumer(name: "x", from: 0, to: 1)],
                     [.outbox, .events]
