@@ -3,6 +3,7 @@ import Host
 import Ledger
 import LedgerSQLite
 import Performing
+import Prompting
 import TestSupport
 import Testing
 import Timeline
@@ -99,7 +100,9 @@ private final class AskedPerformer: Performer {
         try await scene(in: WardenHome()) { scene, bots in
             let run = try await scene.queue(spec("echo two mails; echo noise >&2"))
             var prompts = bots.prompts.makeAsyncIterator()
-            #expect(await prompts.next() == "Script output:\ntwo mails\n\nInstructions:\nSum up.")
+            #expect(
+                await prompts.next()
+                    == TaskPrompt.text(of: "Script output:\ntwo mails\n\nInstructions:\nSum up."))
             #expect(try await scene.end(of: run).state == .completed)
         }
     }
@@ -146,7 +149,8 @@ private final class AskedPerformer: Performer {
         try await scene(in: home, incarnation: 2) { scene, bots in
             #expect(try await Shell.run("timeout 300 sh -c 'echo go > go'", in: home.folder.path) == 0)
             var prompts = bots.prompts.makeAsyncIterator()
-            #expect(await prompts.next() == "Script output:\nmail\n\nInstructions:\nSum up.")
+            #expect(
+                await prompts.next() == TaskPrompt.text(of: "Script output:\nmail\n\nInstructions:\nSum up."))
             #expect(try await scene.end(of: before).state == .completed)
             #expect(try home.lines(of: "count") == ["once"])
         }
