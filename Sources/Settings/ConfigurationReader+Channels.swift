@@ -111,6 +111,11 @@ extension ConfigurationReader {
     func value(of field: Field, as shape: FormField.Shape) -> FormValues.Value? {
         switch shape {
         case .word: return field.word().map { .word($0) }
+        case .words where field.scalar?.isEmpty == false:
+            let usual = ("expected a list, found text", CommonMistakes.channelCommand(field.scalar ?? ""))
+            let (message, hint) = field.dashMistake ?? usual
+            field.fault(message, hint: hint)
+            return nil
         case .words, .list:
             let words = field.value(shape == .words ? .words : .list)?.elements.compactMap(\.text) ?? []
             return words.isEmpty ? nil : .words(words)

@@ -110,7 +110,14 @@ import Testing
         ("{ kind: mail, to: a@e.org, url: smtp://e.org }", "\"url\" is not in this version"),
         ("{ kind: telegram }", "this telegram has no token"),
         ("{ kind: command }", "this command has no command"),
-        ("{ kind: command, command: notify me }", "expected a list, found text"),
+        (
+            "{ kind: command, command: notify me }",
+            "expected a list, found text; write command: [notify, me]\n"
+        ),
+        (
+            "{ kind: command, command: 'cat | wall' }",
+            "expected a list, found text; write command: [sh, -c, cat | wall]\n"
+        ),
         ("{ kind: command, command: [] }", "a command has at least one word"),
         ("{ kind: command, command: [x], timeout: 1h }", "the timeout must be above 0s and at most 10m"),
         ("{ kind: command, command: [x], env: { A: b } }", "\"env\" is not in this version"),

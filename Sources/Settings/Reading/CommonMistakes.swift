@@ -114,13 +114,23 @@ enum CommonMistakes {
 
     /// How to write a text that stands where the words of a command should.
     static func command(_ text: String) -> String {
-        let isShell = text.contains { "|&;<>()$`*?~#\"'\\\n".contains($0) }
         let words = text.split(separator: " ").map { plain(String($0)) }
-        guard !isShell, !words.isEmpty, text.count <= 60 else {
+        guard !needsShell(text), !words.isEmpty, text.count <= 60 else {
             return text.count <= 60 && !text.contains("\n")
                 ? "write shell: \(plain(text))" : "write shell: instead of command:"
         }
         return "write command: [\(words.joined(separator: ", "))], or shell: \(plain(text))"
+    }
+
+    /// The same of a channel, which has no `shell`.
+    static func channelCommand(_ text: String) -> String {
+        guard text.count <= 60, !text.contains("\n") else { return "write command: [sh, -c, '...']" }
+        let words = needsShell(text) ? ["sh", "-c", text] : text.split(separator: " ").map(String.init)
+        return "write command: [\(words.map(plain).joined(separator: ", "))]"
+    }
+
+    private static func needsShell(_ text: String) -> Bool {
+        text.contains { "|&;<>()$`*?~#\"'\\\n".contains($0) }
     }
 
     /// How to write variables that stand as `A=B`; nil: they do not.
