@@ -44,7 +44,12 @@ enum SecretService {
             do throws(DBusError) {
                 return try BlockingConnection(to: address, deadline: patience)
             } catch {
-                reason = "\(error)"
+                // libdbus says the errno's text last, behind a path that is the address's.
+                guard case .cannotConnect(_, let message) = error else {
+                    reason = "\(address): \(error)"
+                    continue
+                }
+                reason = "\(address): \(message.split(separator: ": ").last ?? "")"
             }
         }
         throw Failure("there is no session bus (\(reason)); on such a machine name a file or a credential")

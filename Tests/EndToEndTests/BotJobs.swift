@@ -91,6 +91,8 @@ import Testing
         let skipped = try await belfry.json("run", "show", "news#1")
         #expect(skipped["state"].text == "skipped" && skipped["reason"].text == "nothingToDo")
         #expect(try await belfry.json("messages", "sage").list.isEmpty)
+        let reason = "the wake script sh wake.sh found nothing to do"
+        #expect(try await belfry.run("run", "show", "news#1").text.contains(reason))
         try belfry.write("two mails\n", to: "news")
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
         let body = try JSON(try await server.request().body)

@@ -44,6 +44,7 @@ enum RunText {
             // What never began, or not once more, has only Belfry's words.
             return run.startedAt == nil || speaksForItself(run.reason) ? run.live?.message : nil
         case .canceled: return end
+        case .skipped: return run.live?.message
         default: return nil
         }
     }

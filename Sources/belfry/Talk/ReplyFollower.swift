@@ -71,8 +71,11 @@ struct ReplyFollower {
         try Output.copy(
             of: run, from: client, follow: true, write: { show(stream.receive($0)) },
             announce: { _ in
-                show(stream.finish() + (last == "\n" ? "" : "\n"))
+                let rest = stream.finish()
                 stream = SpokenStream()
+                // Of a reply that had not begun nothing was seen.
+                guard last != nil || !rest.isEmpty else { return }
+                show(rest + (last == "\n" ? "" : "\n"))
                 StandardError.print("belfry: the reply was cut; \(message.bot) begins again")
             }
         ) { () throws(APIError) in

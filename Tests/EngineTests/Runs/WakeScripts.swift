@@ -93,7 +93,8 @@ private final class AskedPerformer: Performer {
     /// Waits until a script has begun; no thread of the tests waits with it.
     private func waitForCount(in home: WardenHome) async throws {
         let text = "timeout 300 sh -c 'until [ -s count ]; do sleep 0.01; done'"
-        try #require(try await Shell.run(text, in: home.folder.path) == 0)
+        let status = try await Shell.run(text, in: home.folder.path)
+        try #require(status == 0)
     }
 
     @Test func `asks it with what the script printed`() async throws {
@@ -147,7 +148,8 @@ private final class AskedPerformer: Performer {
         }
         let before = try #require(run)
         try await scene(in: home, incarnation: 2) { scene, bots in
-            #expect(try await Shell.run("timeout 300 sh -c 'echo go > go'", in: home.folder.path) == 0)
+            let status = try await Shell.run("timeout 300 sh -c 'echo go > go'", in: home.folder.path)
+            #expect(status == 0)
             var prompts = bots.prompts.makeAsyncIterator()
             #expect(
                 await prompts.next() == TaskPrompt.text(of: "Script output:\nmail\n\nInstructions:\nSum up."))
