@@ -19,7 +19,7 @@ extension Bulletin {
     }
 
     private var isWaiting: Bool {
-        [.runBlocked, .runMissed, .clockBack].contains(EventType(rawValue: matter.type))
+        [.runBlocked, .runMissed, .clockBack, .questionAsked].contains(EventType(rawValue: matter.type))
     }
 
     /// The colour of its mood, as `0xRRGGBB`.

@@ -12,7 +12,7 @@ struct Migration {
     /// Every step, in order.
     static let all = [
         first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
-        verdicts, outputTail, profiles, bots, conversations,
+        verdicts, outputTail, profiles, bots, conversations, questions,
     ]
 
     /// The schema this version of Belfry writes.
