@@ -99,8 +99,8 @@ struct QuestionListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists questions, newest first.",
         discussion: """
-              belfry questions list
-              belfry questions --all --json
+              belfry questions list --all
+              belfry questions --json
             """)
 
     @Flag(help: "Also list questions that are closed.")
