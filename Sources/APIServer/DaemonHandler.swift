@@ -26,6 +26,7 @@ package struct DaemonHandler: Sendable {
         addJobs(to: &table)
         addRuns(to: &table)
         addTalk(to: &table)
+        addQuestions(to: &table)
         addOutbox(to: &table)
         return table
     }
@@ -82,6 +83,14 @@ package struct DaemonHandler: Sendable {
         table.on(Endpoints.reply) { try await reply($0.path, $0.query) }
         table.on(Endpoints.react) { try await react($0.path, $0.body) }
         table.on(Endpoints.resetBot) { try await reset($0.path) }
+    }
+
+    private func addQuestions(to table: inout HandlerTable) {
+        table.on(Endpoints.questions) { try await questions($0.query) }
+        table.on(Endpoints.askQuestion) { try await ask($0.body) }
+        table.on(Endpoints.question) { try await question($0.path) }
+        table.on(Endpoints.answerQuestion) { try await answer($0.path, $0.body) }
+        table.on(Endpoints.withdrawQuestion) { try await withdraw($0.path) }
     }
 
     private func addOutbox(to table: inout HandlerTable) {

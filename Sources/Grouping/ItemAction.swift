@@ -39,6 +39,8 @@ public struct ItemSnapshot: Hashable, Codable, Sendable {
         case job(JobReport)
         /// Which jobs failed alike.
         case storm(StormReport)
+        /// What is asked.
+        case question(Question)
     }
 
     /// A version of an item.
@@ -109,6 +111,8 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     case blocked
     /// Slots passed while nobody could run them.
     case missed
+    /// A question was asked.
+    case asked
 
     // These do not.
     /// It rang a moment ago.
@@ -141,6 +145,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
         case .finished: "the run ended"
         case .blocked: "the run waits for you"
         case .missed: "slots were missed"
+        case .asked: "a question waits for your answer"
         case .tooSoon: "it rang a moment ago"
         case .lowUrgency: "the urgency is low"
         case .sameFailure: "the same failure as before"
@@ -156,7 +161,7 @@ public enum RingReason: String, Hashable, Codable, Sendable, CaseIterable {
     public var rings: Bool {
         switch self {
         case .first, .newMessages, .urgencyRose, .repeatElapsed, .failed, .failedDifferently, .recovered,
-            .finished, .blocked, .missed:
+            .finished, .blocked, .missed, .asked:
             true
         case .tooSoon, .lowUrgency, .sameFailure, .progressed, .settled, .joined, .dismissed, .resolved: false
         }

@@ -9,6 +9,8 @@ public enum ItemKey: Hashable, Sendable {
     case job(String)
     /// Jobs that failed alike, by the storm's number.
     case storm(Int)
+    /// A question, by its id.
+    case question(String)
 }
 
 extension ItemKey: LosslessStringConvertible {
@@ -18,6 +20,7 @@ extension ItemKey: LosslessStringConvertible {
         case .thread(let bot, let thread): "thread:" + Self.escaped(bot) + "/" + thread
         case .job(let name): "job:" + name
         case .storm(let number): "storm:\(number)"
+        case .question(let id): "question:" + id
         }
     }
 
@@ -28,6 +31,8 @@ extension ItemKey: LosslessStringConvertible {
         switch description[..<colon] {
         case "job" where !rest.isEmpty:
             self = .job(String(rest))
+        case "question" where !rest.isEmpty:
+            self = .question(String(rest))
         case "storm":
             guard let number = Int(rest), number > 0, rest == "\(number)" else { return nil }
             self = .storm(number)

@@ -2,8 +2,8 @@
 ///
 /// A station fetches what it needs, decides, and commits the changes together with their events. Nothing is
 /// written any other way.
-package protocol Ledger: JobReading, SlotReading, RunReading, BotReading, TalkReading, OutboxReading,
-    EventReading,
+package protocol Ledger: JobReading, SlotReading, RunReading, BotReading, TalkReading, QuestionReading,
+    OutboxReading, EventReading,
     VerdictReading,
     HistoryReading, IDReading
 {
@@ -55,7 +55,7 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
     case runs
     /// What is known of bots.
     case bots
-    /// Messages and items.
+    /// Messages, items and questions.
     case talk
     /// Messages that a bot may have to reply to: a person's, and those with a mention.
     case replies

@@ -183,6 +183,20 @@ extension SQLiteLedger {
         try await read { database throws(StoreFailure) in try BotRows.months(of: bot, in: database) }
     }
 
+    package func question(id: String) async throws(LedgerError) -> QuestionRecord? {
+        try await read { database throws(StoreFailure) in try QuestionRows.question(id: id, in: database) }
+    }
+
+    package func openQuestions() async throws(LedgerError) -> [QuestionRecord] {
+        try await read { database throws(StoreFailure) in try QuestionRows.open(in: database) }
+    }
+
+    package func questions(limit: Int) async throws(LedgerError) -> [QuestionRecord] {
+        try await read { database throws(StoreFailure) in
+            try QuestionRows.newest(limit: limit, in: database)
+        }
+    }
+
     package func unread() async throws(LedgerError) -> [String: Int] {
         try await read { database throws(StoreFailure) in try TalkRows.unread(in: database) }
     }

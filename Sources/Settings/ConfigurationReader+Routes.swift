@@ -13,7 +13,7 @@ struct RouteField {
 
 extension ConfigurationReader {
     /// Events that nothing makes yet.
-    private static let laterWords: [RouteWord] = [.late, .slow, .stuck, .flapping, .question]
+    private static let laterWords: [RouteWord] = [.late, .slow, .stuck, .flapping]
 
     /// The words that a route may name.
     static let routeWords = RouteWord.allCases.filter { !laterWords.contains($0) }

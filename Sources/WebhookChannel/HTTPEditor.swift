@@ -8,8 +8,8 @@ package import Timeline
 ///
 /// One attempt a call and no memory between calls: what the service called a message is in the surface. A version that
 /// rings is a new message, since an edit calls nobody; any other changes the last message of the item where that says
-/// the same kind of thing, or shows work in progress. Work is removed when something rings in its place or nothing is
-/// left to show; all else stays where it was read.
+/// the same kind of thing, or shows work in progress. Work and questions are removed when something rings in their place
+/// or nothing is left to show; all else stays where it was read.
 package struct HTTPEditor: LevelChannel {
     /// The name it has in the config file.
     package let name: String
@@ -65,12 +65,12 @@ package struct HTTPEditor: LevelChannel {
         if let failure = service.judge(answer) { throw exchange.hidingSecrets(in: failure) }
         // A message without an id stands where it is; the next version is another one.
         let shown = PostedMessage(notice, id: service.remote(in: answer) ?? "")
-        if let last, last.isLive { await remove(last) }
+        if let last, last.isPassing { await remove(last) }
         return shown.remote(of: identity)
     }
 
     package func close(_ remote: RemoteID) async {
-        guard let last = PostedMessage(remote), last.isLive else { return }
+        guard let last = PostedMessage(remote), last.isPassing else { return }
         await remove(last)
     }
 
@@ -82,7 +82,7 @@ package struct HTTPEditor: LevelChannel {
         return true
     }
 
-    /// Removes what showed work in progress, which is of no use to anybody who comes later.
+    /// Removes what is of no use to anybody who comes later.
     private func remove(_ last: PostedMessage) async {
         do throws(DeliveryError) {
             let answer = try await take(.remove(last.id))
@@ -90,7 +90,7 @@ package struct HTTPEditor: LevelChannel {
         } catch {
             let reason = exchange.hidingSecrets(in: error).sentence
             logger.notice(
-                "the message of a run that has ended was not removed", metadata: ["reason": "\(reason)"])
+                "a message that is over was not removed", metadata: ["reason": "\(reason)"])
         }
     }
 
@@ -107,15 +107,21 @@ package struct HTTPEditor: LevelChannel {
 
 /// What a service calls a message that it shows, and what that says.
 private struct PostedMessage {
-    /// A message of a bot, or a storm that has passed.
+    /// A message of a bot.
     private static let word = "word"
+    private static let question = "question"
 
     var id: String
-    /// The news of a job, or ``word``.
+    /// The news of a job, ``word`` or ``question``.
     var kind: String
 
     init(_ notice: Notice, id: String) {
-        (self.id, kind) = (id, notice.news?.rawValue ?? Self.word)
+        self.id = id
+        if case .question = notice.item {
+            kind = Self.question
+        } else {
+            kind = notice.news?.rawValue ?? Self.word
+        }
     }
 
     /// - Returns: `nil` where the service gave no id.
@@ -125,12 +131,13 @@ private struct PostedMessage {
         (kind, id) = (String(parts[0]), String(parts[1]))
     }
 
-    var isLive: Bool { JobNews(rawValue: kind)?.isLive ?? false }
+    /// Whether it is of no use to anybody who comes later: work in progress, and a question.
+    var isPassing: Bool { kind == Self.question || JobNews(rawValue: kind)?.isLive ?? false }
 
     /// Whether the notice may take its place: a run at work gives way to its result, and a failure of yesterday to nothing
     /// but a failure.
     func gives(wayTo notice: Notice) -> Bool {
-        isLive || kind == PostedMessage(notice, id: id).kind
+        isPassing || kind == PostedMessage(notice, id: id).kind
     }
 
     func remote(of generation: String) -> RemoteID { RemoteID(generation: generation, id: "\(kind) \(id)") }

@@ -37,6 +37,7 @@ struct Belfry: ParsableCommand {
                 subcommands: [
                     NotifyCommand.self, MessagesCommand.self, ReadCommand.self, AskCommand.self,
                     SendCommand.self, ChatCommand.self, ReactCommand.self, BotCommand.self,
+                    ConfirmCommand.self, QuestionsCommand.self, AnswerCommand.self,
                 ]),
             CommandGroup(
                 name: "DELIVERY", subcommands: [OutboxCommand.self, ChannelCommand.self, WhyCommand.self]),

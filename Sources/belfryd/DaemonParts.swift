@@ -18,6 +18,7 @@ struct DaemonParts {
     let control: Control
     let items: ItemKeeper
     let replies: ReplyKeeper
+    let questions: QuestionKeeper
     let finish: FinishKeeper
     let bots: BotKeeper
     let house: HouseKeeper
@@ -66,6 +67,7 @@ struct DaemonParts {
         replies = ReplyKeeper(
             ledger: ledger, clock: clock, slots: slots, census: census, makeID: ground.makeID,
             speakers: ground.speakers, logger: logger)
+        questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: logger)
         finish = FinishKeeper(ledger: ledger, clock: clock, board: board, logger: logger)
         bots = BotKeeper(
             ledger: ledger, desk: ground.desk, activeConfiguration: activeConfiguration, clock: clock,

@@ -48,6 +48,14 @@ import Testing
         #expect(own.channels(for: "run.lost") == ["pager"])
     }
 
+    @Test func `sends a question where messages go, or else failures, when nothing else is set`() {
+        #expect(routing.channels(for: "question.asked") == ["desk", "pager"])
+        let silent = Routing(routes: [Route(when: [.failed], to: ["hook"])])
+        #expect(silent.channels(for: "question.expired") == ["hook"])
+        let own = Routing(routes: routing.routes + [Route(when: [.question], to: ["hook"])])
+        #expect(own.channels(for: "question.withdrawn") == ["hook"])
+    }
+
     @Test func `reports a broken channel on the others`() {
         #expect(routing.channels(for: "channel.failing", about: "hook") == ["desk", "pager"])
     }

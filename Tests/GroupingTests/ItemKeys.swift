@@ -4,6 +4,7 @@ import Testing
 @Suite struct `an item key` {
     @Test(arguments: [
         (ItemKey.job("home-backup"), "job:home-backup"), (.storm(12), "storm:12"),
+        (.question("0199-7a11"), "question:0199-7a11"),
         (.thread(bot: "ops", thread: "main"), "thread:ops/main"),
         (.thread(bot: "ops", thread: "a/b: 50%"), "thread:ops/a/b: 50%"),
         (.thread(bot: "a/b%", thread: ""), "thread:a%2Fb%25/"),

@@ -217,6 +217,14 @@ package enum EventStream: UntypedAnswer {
     package static var form: EndpointRow.AnswerForm { .events([WireEvent.self, WireLive.self]) }
 }
 
+/// A question, as it is and as it was closed.
+package enum QuestionStream: UntypedAnswer {
+    /// Events named `question`, each a question whole; the last one is closed.
+    package static var form: EndpointRow.AnswerForm { .events([WireQuestion.self]) }
+    /// The name of its events.
+    package static let eventName = "question"
+}
+
 /// A request to an endpoint, ready to be sent.
 package struct Call<Answer: Sendable>: Sendable {
     /// The endpoint.

@@ -21,6 +21,7 @@ package enum Endpoints {
         events.row, live.row,
         messages.row, message.row, items.row, notify.row, read.row, bots.row, bot.row, addBot.row,
         editBot.row, removeBot.row, testBot.row, say.row, reply.row, react.row, resetBot.row,
+        questions.row, askQuestion.row, question.row, answerQuestion.row, withdrawQuestion.row,
         outbox.row, outboxEntry.row, retryEntry.row, discardEntry.row, why.row,
         channels.row, testChannel.row, retryChannel.row,
     ]
@@ -231,6 +232,32 @@ extension Endpoints {
     package static let resetBot = Endpoint(
         "resetBot", .post, "/v1/bots/{bot}/reset", path: String.self, needsJobs: true, errors: [.noSuchBot],
         "Begins a new session with a bot: it is shown nothing of what was said before.")
+}
+
+// Questions.
+extension Endpoints {
+    package static let questions = Endpoint(
+        "questions", .get, "/v1/questions", query: QuestionsQuery.self, answers: [WireQuestion].self,
+        "Lists the questions that wait for an answer, newest first.")
+
+    package static let askQuestion = Endpoint(
+        "askQuestion", .post, "/v1/questions", takes: .json(AskRequest.self), answers: QuestionStream.self,
+        "Asks a question, and streams it until it is closed; who stops reading withdraws it.")
+
+    package static let question = Endpoint(
+        "question", .get, "/v1/questions/{question}", path: String.self, answers: WireQuestion.self,
+        errors: [.noSuchQuestion, .ambiguousID], "Shows a question; its id may be shortened.")
+
+    package static let answerQuestion = Endpoint(
+        "answerQuestion", .post, "/v1/questions/{question}/answer", path: String.self,
+        takes: .json(AnswerRequest.self), answers: WireQuestion.self,
+        errors: [.noSuchQuestion, .ambiguousID, .questionClosed],
+        "Answers a question; the first answer counts.")
+
+    package static let withdrawQuestion = Endpoint(
+        "withdrawQuestion", .post, "/v1/questions/{question}/withdraw", path: String.self,
+        answers: WireQuestion.self, errors: [.noSuchQuestion, .ambiguousID, .questionClosed],
+        "Withdraws a question: nobody is to answer it any more.")
 }
 
 // The outbox and its channels.

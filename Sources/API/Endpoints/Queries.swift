@@ -156,6 +156,23 @@ package struct ReplyQuery: QueryParameters {
     ]
 }
 
+/// Which questions are listed.
+package struct QuestionsQuery: QueryParameters {
+    /// Whether those that are closed are listed, too.
+    package var all = false
+    /// At most this many.
+    package var limit = 100
+
+    /// The open ones.
+    package init() {}
+
+    /// How it is written.
+    package static let parameters: [QueryParameter<Self>] = [
+        .flag("all", \.all, "Also questions that were answered, expired or withdrawn."),
+        .number("limit", \.limit, "At most this many."),
+    ]
+}
+
 /// How much is listed.
 package struct LimitQuery: QueryParameters {
     /// At most this many.

@@ -24,6 +24,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case noSuchAttempt = "E1208"
     case noSuchSubject = "E1209"
     case ambiguousID = "E1210"
+    case noSuchQuestion = "E1211"
 
     case overlap = "E1301"
     case jobFromFile = "E1302"
@@ -36,6 +37,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case botFromFile = "E1309"
     case botExists = "E1310"
     case botInUse = "E1311"
+    case questionClosed = "E1312"
 
     case timedOut = "E1401"
 
@@ -76,6 +78,8 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .noSuchAttempt: ErrorRow(404, .notFound, exit: 4, "no such attempt")
         case .noSuchSubject:
             ErrorRow(404, .notFound, exit: 4, "no such message, run, item or outbox entry")
+        case .noSuchQuestion:
+            ErrorRow(404, .notFound, exit: 4, "no such question", "belfry questions")
         case .ambiguousID: ErrorRow(422, .badRequest, exit: 2, "the short id is that of several things")
         case .overlap: ErrorRow(409, .refused, exit: 5, "the job has a run that has not ended")
         case .jobFromFile: ErrorRow(409, .refused, exit: 5, "the job comes from a file")
@@ -88,6 +92,7 @@ package enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .botFromFile: ErrorRow(409, .refused, exit: 5, "the bot comes from a file")
         case .botExists: ErrorRow(409, .refused, exit: 5, "a bot of that name exists")
         case .botInUse: ErrorRow(409, .refused, exit: 5, "jobs belong to the bot")
+        case .questionClosed: ErrorRow(409, .refused, exit: 5, "the question is closed")
         case .timedOut: ErrorRow(504, .expired, exit: 6, "it took too long")
         case .stopping: ErrorRow(503, .unavailable, exit: 3, "the daemon is stopping")
         case .wardenAway: ErrorRow(503, .unavailable, exit: 1, "the warden does not answer", "belfry doctor")

@@ -72,7 +72,7 @@ package struct WireReply: Hashable, Sendable, Codable {
 package struct WireItem: Hashable, Sendable, Codable {
     /// What identifies it, such as `job:backup`.
     package var key: String
-    /// `thread`, `job`, or `storm`: jobs that failed alike.
+    /// `thread`, `job`, `storm`: jobs that failed alike, or `question`.
     package var kind: String
     /// Whose it is.
     package var bot: String?

@@ -139,6 +139,17 @@ extension HandlerTable {
         }
     }
 
+    /// Answers with a question until it is closed.
+    package mutating func on<Path, Query, Body: Decodable>(
+        _ endpoint: Endpoint<Path, Query, Body, QuestionStream>,
+        _ answer: @escaping @Sendable (Arguments<Path, Query, Body>) async throws -> StreamAnswer
+    ) {
+        register(endpoint.row) { request in
+            let stream = try await answer(endpoint.arguments(of: request))
+            return .stream(contentType: "text/event-stream", fields: stream.fields, write: stream.write)
+        }
+    }
+
     /// Answers with events.
     package mutating func on<Path, Query, Body: Decodable>(
         _ endpoint: Endpoint<Path, Query, Body, EventStream>,

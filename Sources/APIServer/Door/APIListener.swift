@@ -126,8 +126,12 @@ package struct APIListener: Service {
         }
         defer { place.end() }
         // A stream with nothing to write would not notice that nobody reads it.
-        channel.closeFuture.whenComplete { _ in place.end() }
-        try await write(response, writer)
+        let (closed, closing) = AsyncStream.makeStream(of: Never.self)
+        channel.closeFuture.whenComplete { _ in
+            place.end()
+            closing.finish()
+        }
+        try await write(response, writer, closed: closed)
     }
 
     /// Writes a whole answer, which is read in time or not at all.
@@ -160,7 +164,10 @@ package struct APIListener: Service {
     }
 
     @concurrent
-    private func write(_ response: APIResponse, _ writer: consuming ResponseWriter) async throws {
+    private func write(
+        _ response: APIResponse, _ writer: consuming ResponseWriter,
+        closed: AsyncStream<Never> = AsyncStream { $0.finish() }
+    ) async throws {
         switch response {
         case .whole(let status, let contentType, let bytes):
             try await writeWhole(status, contentType, bytes, writer)
@@ -175,7 +182,7 @@ package struct APIListener: Service {
             fields[.contentType] = contentType
             fields[.cacheControl] = "no-store"
             let body = try await writer.writeHead(HTTPResponse(status: .ok, headerFields: fields))
-            var sink: any BodyWriter = ConnectionWriter(writer: body)
+            var sink: any BodyWriter = ConnectionWriter(writer: body, closed: closed)
             // It may read files and compute: other connections share the loop's thread.
             try await withTaskExecutorPreference(WorkerPool.current) { try await write(&sink) }
             try await body.finish(nil)

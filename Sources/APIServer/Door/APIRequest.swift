@@ -83,6 +83,9 @@ package enum APIResponse: Sendable {
 
 /// Takes the parts of an answer.
 package protocol BodyWriter {
+    /// Ends when the connection does: nobody reads what is written from then on.
+    var closed: AsyncStream<Never> { get }
+
     /// Writes `bytes` and returns once the connection takes more; a slow reader makes this wait.
     @concurrent
     mutating func write(_ bytes: [UInt8]) async throws

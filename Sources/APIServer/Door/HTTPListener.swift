@@ -203,6 +203,7 @@ extension HTTPDoor {
 /// Writes parts of an answer to a connection.
 struct ConnectionWriter: BodyWriter {
     var writer: any ResponseBodyWriter
+    let closed: AsyncStream<Never>
 
     @concurrent
     mutating func write(_ bytes: [UInt8]) async throws {

@@ -33,7 +33,7 @@ extension DaemonHandler {
     }
 
     /// The longest text of one message.
-    private static let longestText = 256 * 1024
+    static let longestText = 256 * 1024
 
     private static func file(
         of asked: SayRequest
@@ -50,7 +50,7 @@ extension DaemonHandler {
     }
 
     /// A word that is shown, and sent to bots, is one line.
-    private static func check(_ text: String, _ what: String, limit: Int) throws(APIError) {
+    static func check(_ text: String, _ what: String, limit: Int) throws(APIError) {
         guard !text.allSatisfy(\.isWhitespace), text.count <= limit else {
             throw APIError(.badValue, "\(what) has 1 to \(limit) characters")
         }

@@ -31,7 +31,7 @@ extension DaemonHandler {
     }
 
     /// A comment at least this often, so that each end notices when the other is closed.
-    private static let heartbeat = Duration.seconds(15)
+    static let heartbeat = Duration.seconds(15)
     /// Live states are sent at most so often; what changed meanwhile is sent once.
     private static let liveGap = Duration.milliseconds(50)
 
@@ -52,7 +52,7 @@ extension DaemonHandler {
             defer { group.cancelAll() }
             for await wake in wakes.stream {
                 switch wake {
-                case .stop: return
+                case .stop, .left: return
                 case .heartbeat: try await writer.write(ServerSentEvent.heartbeat)
                 case .refresh: break
                 }
@@ -117,6 +117,8 @@ enum Wake: Sendable {
     case refresh
     /// Nothing was sent for a while.
     case heartbeat
+    /// The reader closed the connection.
+    case left
     /// The daemon stops.
     case stop
 }
@@ -142,8 +144,20 @@ struct Wakes: Sendable {
     }
 
     /// Wakes until the group is cancelled; the first time at once.
-    func start(in group: inout ThrowingTaskGroup<Void, any Error>) {
+    ///
+    /// Also when the reader leaves, where `closed` is the end of its connection.
+    func start(
+        in group: inout ThrowingTaskGroup<Void, any Error>, untilEndOf closed: AsyncStream<Never>? = nil
+    ) {
         wake.yield(.refresh)
+        if let closed {
+            group.addTask {
+                for await _ in closed {}
+                guard !Task.isCancelled else { return }
+                wake.yield(.left)
+                wake.finish()
+            }
+        }
         group.addTask {
             for await stations in commits where stations.contains(.events) { wake.yield(.refresh) }
             wake.finish()

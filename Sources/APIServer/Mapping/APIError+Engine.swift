@@ -1,8 +1,10 @@
 package import API
 import Cron
 package import Engine
+import Grouping
 import Host
 package import Ledger
+import Timeline
 
 extension APIError {
     /// The API's error when the engine refused.
@@ -19,6 +21,14 @@ extension APIError {
         case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \(Quoted.of(id))")
         case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \(Quoted.of(name))")
         case .noSuchBot(let name): self.init(.noSuchBot, "no bot \(Quoted.of(name))")
+        case .noSuchQuestion(let id): self.init(.noSuchQuestion, "no question \(Quoted.of(id))")
+        case .questionClosed(_, let end): self.init(.questionClosed, "the question was \(end.sentence)")
+        case .noAnswer(let text, let choices):
+            self.init(
+                .badValue, "\(Quoted.of(text)) is not one of the choices",
+                hint: choices.isEmpty
+                    ? "Write a text that is not blank."
+                    : "Answer one of: \(choices.map(Quoted.of).joined(separator: ", ")).")
         case .silentBot(let name):
             self.init(
                 .badValue, "bot \(Quoted.of(name)) answers nobody: it has no backend",
@@ -117,6 +127,16 @@ extension APIError {
         case .fenced: self.init(.changedMeanwhile, hint: "Try again.")
         default: self.init(.ledgerRefused, "\(error)")
         }
+    }
+}
+
+extension QuestionEnd {
+    /// How it was closed: `answered "yes" by desk at 2026-11-23T14:02:05Z`.
+    fileprivate var sentence: String {
+        let time = "at \(Moment(seconds: at.seconds).iso8601)"
+        guard state == .answered, let answer else { return "\(state.rawValue) \(time)" }
+        let by = by == Self.byDefault ? "default" : by ?? "somebody"
+        return "answered \(Quoted.of(answer)) by \(by) \(time)"
     }
 }
 

@@ -138,6 +138,7 @@ package struct Matter: Sendable {
         case .job(let report): type = "run.\(report.news.rawValue)"
         // Also when it is over: that replaces what was shown of it.
         case .storm: type = EventType.runFailed.rawValue
+        case .question: type = EventType.questionAsked.rawValue
         }
         self.only = only
     }

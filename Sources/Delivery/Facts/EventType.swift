@@ -23,6 +23,8 @@ package enum EventType: String, Hashable, Sendable, Codable, CaseIterable {
     case itemActed = "item.acted"
     case questionAsked = "question.asked"
     case questionAnswered = "question.answered"
+    case questionExpired = "question.expired"
+    case questionWithdrawn = "question.withdrawn"
     case channelFailing = "channel.failing"
     case channelDisabled = "channel.disabled"
     case channelRestored = "channel.restored"
@@ -64,6 +66,8 @@ extension EventType {
         case .itemActed: "a button was pressed"
         case .questionAsked: "a question"
         case .questionAnswered: "an answer"
+        case .questionExpired: "a question expired"
+        case .questionWithdrawn: "a question was withdrawn"
         case .channelFailing: "a channel fails"
         case .channelDisabled: "a channel was given up"
         case .channelRestored: "a channel works again"
@@ -93,7 +97,8 @@ extension EventType {
             "the run \(words)"
         case .runFlapping, .jobLeftOut: "the job \(words)"
         case .messagePosted, .messageRead, .messageGroup, .itemDismissed, .itemActed, .questionAsked,
-            .questionAnswered, .channelFailing, .channelDisabled, .channelRestored, .configReloaded,
+            .questionAnswered, .questionExpired, .questionWithdrawn, .channelFailing, .channelDisabled,
+            .channelRestored, .configReloaded,
             .configPartial, .botStatus, .botBudget, .ledgerFull, .ledgerRestored, .clockBack, .test, .unknown:
             words
         }

@@ -50,9 +50,13 @@ package enum Fact: Hashable, Sendable {
     /// A person pressed a button of an item on a surface.
     case itemActed(Action)
     /// A question was asked of a person.
-    case questionAsked(Question)
-    /// A question was answered.
-    case questionAnswered(Question)
+    case questionAsked(QuestionNews)
+    /// A question was answered, by a person or by its default.
+    case questionAnswered(QuestionNews)
+    /// Nobody answered a question by its deadline.
+    case questionExpired(QuestionNews)
+    /// Who asked a question no longer wants to know.
+    case questionWithdrawn(QuestionNews)
 
     // MARK: The daemon
 
@@ -109,6 +113,8 @@ extension Fact {
         case .itemActed: .itemActed
         case .questionAsked: .questionAsked
         case .questionAnswered: .questionAnswered
+        case .questionExpired: .questionExpired
+        case .questionWithdrawn: .questionWithdrawn
         case .channelFailing: .channelFailing
         case .channelDisabled: .channelDisabled
         case .channelRestored: .channelRestored
@@ -142,7 +148,9 @@ extension Fact {
         case .messageGroup(let item): item
         case .itemDismissed(let dismissal): dismissal
         case .itemActed(let action): action
-        case .questionAsked(let question), .questionAnswered(let question): question
+        case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
+            .questionWithdrawn(let news):
+            news
         case .channelFailing(let news), .channelDisabled(let news), .channelRestored(let news): news
         case .configReloaded(let reload): reload
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): leftOut
@@ -185,6 +193,8 @@ extension Fact {
         case .itemActed: self = .itemActed(content())
         case .questionAsked: self = .questionAsked(content())
         case .questionAnswered: self = .questionAnswered(content())
+        case .questionExpired: self = .questionExpired(content())
+        case .questionWithdrawn: self = .questionWithdrawn(content())
         case .channelFailing: self = .channelFailing(content())
         case .channelDisabled: self = .channelDisabled(content())
         case .channelRestored: self = .channelRestored(content())

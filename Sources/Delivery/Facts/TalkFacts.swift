@@ -1,6 +1,6 @@
 package import Timeline
 
-// What facts of messages, items and questions hold.
+// What facts of messages and items hold.
 
 extension Fact {
     /// A message of a thread.
@@ -136,30 +136,5 @@ extension Fact {
 
         /// The item, the channel and the button.
         package var columns: FactColumns { FactColumns(reason: key, subject: item, channel: channel) }
-    }
-
-    /// A question that is asked of a person.
-    package struct Question: FactContent {
-        /// The question's id.
-        package var id: String
-        /// The bot's name.
-        package var bot: String?
-        /// The id of the run that asks.
-        package var run: String?
-
-        /// A question.
-        package init(_ id: String, bot: String? = nil, run: String? = nil) {
-            self.id = id
-            self.bot = bot
-            self.run = run
-        }
-
-        /// The content of its row.
-        package init(_ columns: FactColumns, _ payload: Never?) {
-            self.init(columns.subject ?? "", bot: columns.bot, run: columns.run)
-        }
-
-        /// The question, its bot and its run.
-        package var columns: FactColumns { FactColumns(run: run, bot: bot, subject: id) }
     }
 }

@@ -61,7 +61,7 @@ package struct AlertmanagerForm: HTTPForm {
             (name, what, value) = ("BelfryJobFailing", "job", job)
         case .job(let job): (what, value) = ("job", job)
         case .thread where bulletin.standing != .word: name = "BelfryFailing"
-        case .thread, .storm: break
+        case .thread, .storm, .question: break
         }
         return .object([
             "alertname": .string(name), what: .string(value), "bot": .string(bulletin.notice.bot),

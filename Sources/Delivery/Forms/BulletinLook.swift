@@ -55,7 +55,7 @@ extension Bulletin {
     }
 
     private var isWaiting: Bool {
-        [.runBlocked, .runMissed, .clockBack].contains(EventType(rawValue: matter.type))
+        [.runBlocked, .runMissed, .clockBack, .questionAsked].contains(EventType(rawValue: matter.type))
     }
 
     /// The colour as `#rrggbb`.

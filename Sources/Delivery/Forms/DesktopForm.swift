@@ -133,10 +133,18 @@ private struct RenderedNotice {
 
     var body: String {
         guard canShowBody else { return "" }
-        let text = DesktopText.cleaned(notice.body, limit: Self.bodyLimit)
+        let text = DesktopText.cleaned(whole, limit: Self.bodyLimit)
         guard server.readsMarkup else { return bar + marked(text, for: PlainPlace()) }
         return bar + marked(text, for: MarkupPlace(hasLinks: server.capabilities.contains("body-hyperlinks")))
     }
+
+    /// The text with what does for the buttons on a server without any.
+    private var whole: String {
+        let rest = hasButtons ? nil : notice.withoutButtons
+        return [notice.body, rest].compactMap(\.self).joined(separator: "\n")
+    }
+
+    private var hasButtons: Bool { server.capabilities.contains("actions") }
 
     /// The text as a place shows it.
     private func marked(_ text: String, for place: some MarkdownPlace) -> String {
@@ -164,7 +172,7 @@ private struct RenderedNotice {
     private var canShowBody: Bool { server.capabilities.contains("body") }
 
     var actions: [String] {
-        guard server.capabilities.contains("actions") else { return [] }
+        guard hasButtons else { return [] }
         return notice.actions.flatMap {
             [DesktopText.printable($0.key), DesktopText.cleaned($0.label, limit: Self.titleLimit)]
         }

@@ -25,6 +25,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var bot: String
     /// Buttons, in order; the key `default` is a click on the body.
     package var actions: [NoticeAction]
+    /// A line below the body that does for the buttons where there are none.
+    package var withoutButtons: String?
     /// A progress bar, 0...100; `nil` for none.
     package var value: Int?
     /// A category of the desktop specification, as `im.received` or `transfer.complete`.
@@ -137,6 +139,9 @@ package enum IconName {
     /// Of such messages that are critical: not every desktop shows the urgency itself.
     package static let criticalMessage = "dialog-warning"
 
+    /// Of questions.
+    package static let question = "dialog-question"
+
     /// The most bytes that a name or a path has; Linux' own limit of paths.
     package static let longest = 4096
 
@@ -144,7 +149,7 @@ package enum IconName {
     package static func of(_ news: JobNews) -> String {
         switch news {
         case .started, .progress: "appointment-soon"
-        case .blocked: "dialog-question"
+        case .blocked: question
         case .completed, .recovered: "emblem-default"
         case .failed, .lost: "dialog-error"
         case .missed: "appointment-missed"

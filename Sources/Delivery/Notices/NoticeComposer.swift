@@ -26,6 +26,9 @@ package enum NoticeComposer {
             notice.body = report.lines.joined(separator: "\n")
             notice.icon = IconName.of(isOver ? .recovered : .failed)
             notice.news = isOver ? .recovered : .failed
+        case .question(let question):
+            notice.icon = manner.icon ?? IconName.question
+            ask(question, in: &notice)
         }
         notice.soundName =
             notice.ring ? notice.soundName ?? manner.soundName ?? sound(for: item.content) : nil
@@ -33,12 +36,38 @@ package enum NoticeComposer {
     }
 
     private static func sound(for content: ItemSnapshot.Content) -> String {
+        if case .question = content { return "dialog-question" }
         guard case .job(let report) = content else { return "message-new-instant" }
         switch report.news {
         case .failed, .lost, .missed: return "dialog-warning"
         case .blocked: return "dialog-question"
         case .started, .progress, .completed, .recovered, .canceled, .skipped: return "complete"
         }
+    }
+}
+
+// Questions.
+
+extension NoticeComposer {
+    /// The most characters of a question that are shown.
+    private static let questionLimit = 1000
+
+    private static func ask(_ question: Question, in notice: inout Notice) {
+        let asker = Preview.cut(question.asker, to: 60)
+        notice.title = asker == belfry ? "Question" : "\(asker) asks"
+        let lines = [
+            Preview.shape(question.text, to: questionLimit), question.patienceWords,
+            // A button can't take a text.
+            question.takesText ? question.command : nil,
+        ]
+        notice.body = lines.compactMap(\.self).joined(separator: "\n")
+        notice.withoutButtons = question.takesText ? nil : question.command
+        notice.category = "x-belfry.question"
+        notice.actions = zip(question.buttonKeys, question.choices).map {
+            NoticeAction(key: $0, label: Preview.cut($1, to: 60))
+        }
+        // It stays until it is closed.
+        notice.expireAfter = .zero
     }
 }
 

@@ -42,7 +42,8 @@ package struct Routing: Hashable, Sendable {
     /// The channels notified of an event of `type`, as `run.failed`, in the order of the routes.
     ///
     /// A lost run without a route of its own goes where failures go, and so does trouble with a channel, the ledger
-    /// or the clock, what was left out of the configuration, and a budget that runs out; a channel is never notified of its own trouble.
+    /// or the clock, what was left out of the configuration, and a budget that runs out; a channel is never notified of
+    /// its own trouble. A question without a route goes where messages go, or else failures: somebody waits for its answer.
     /// - Parameters:
     ///   - type: an event's type; one that no route can name reaches nobody.
     ///   - troubled: the channel that the event is about.
@@ -53,7 +54,8 @@ package struct Routing: Hashable, Sendable {
         let isTrouble =
             [.lost, .channel, .ledger, .clock].contains(word)
             || ["config.partial", "job.leftOut", "bot.budget"].contains(type)
-        if names.isEmpty, isTrouble { names = receivers(of: .failed) }
+        if names.isEmpty, word == .question { names = receivers(of: .message) }
+        if names.isEmpty, isTrouble || word == .question { names = receivers(of: .failed) }
         return names.filter { $0 != troubled }
     }
 

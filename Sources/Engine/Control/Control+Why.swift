@@ -45,7 +45,7 @@ extension Control {
     private func verdicts(about name: String, limit: Int) async throws(LedgerError) -> [VerdictRecord]? {
         switch ItemKey(name) {
         case .job(let job): return try await verdicts(on: ledger.events(about: .job(job), limit: limit))
-        case .thread, .storm:
+        case .thread, .storm, .question:
             return try await ledger.verdicts(onItem: name, from: 0, newest: true, limit: limit)
         case nil: break
         }
@@ -57,6 +57,9 @@ extension Control {
         }
         if let entry = try await ledger.outbox(id: name) {
             return try await verdicts(on: entry, limit: limit)
+        }
+        if try await ledger.question(id: name) != nil {
+            return try await verdicts(on: ledger.events(about: .subject(name), limit: limit))
         }
         guard let run = try await ledger.runs(RunFilter(job: name, limit: 1)).first else { return nil }
         return try await verdicts(on: ledger.events(about: .run(run.id), limit: limit))

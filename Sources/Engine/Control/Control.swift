@@ -1,5 +1,5 @@
 package import Delivery
-import Grouping
+package import Grouping
 package import Ledger
 package import Logging
 package import Performing
@@ -103,6 +103,11 @@ package enum EngineError: Error, Hashable, Sendable {
     case noSuchEntry(String)
     case noSuchChannel(String)
     case noSuchBot(String)
+    case noSuchQuestion(String)
+    /// The question was closed before, in this way.
+    case questionClosed(String, QuestionEnd)
+    /// No answer that the question accepts.
+    case noAnswer(String, choices: [String])
     /// The bot only speaks for its jobs: nobody would answer.
     case silentBot(String)
     /// The short id is that of several things; each is named by its id and what it is.
@@ -172,6 +177,15 @@ extension Control {
         return entry
     }
 
+    /// The question of that id, which may be shortened.
+    package func question(_ id: String) async throws(EngineError) -> QuestionRecord {
+        let record = try await find(.question, id) { id async throws(LedgerError) in
+            try await ledger.question(id: id)
+        }
+        guard let record else { throw .noSuchQuestion(id) }
+        return record
+    }
+
     private func find<Record>(
         _ kind: IDKind, _ id: String, _ fetch: (String) async throws(LedgerError) -> Record?
     ) async throws(EngineError) -> Record? {
@@ -214,6 +228,9 @@ extension Control {
         case .outbox:
             let entry = try await ledger.outbox(id: id)
             return entry.map { "outbox entry for \($0.channel), \($0.type)" } ?? "an outbox entry"
+        case .question:
+            let question = try await ledger.question(id: id)?.question
+            return question.map { "question: \(Preview.cut($0.text, to: 40))" } ?? "a question"
         }
     }
 }

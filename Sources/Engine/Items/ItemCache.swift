@@ -139,6 +139,8 @@ final class ItemCache: Turn {
             return max(policy.wait, policy.interval)
         case .job: return max(ItemTurn.jobPolicy(configuration).interval, Routine.workAfter)
         case .storm: return Storm.lifetime
+        // It waits for nothing but its end, which is an event.
+        case .question: return .zero
         }
     }
 

@@ -28,10 +28,13 @@ extension ItemTurn {
         case .configPartial(let leftOut), .jobLeftOut(let leftOut): takeLeftOut(leftOut, record)
         case .botStatus(let status): takeStatus(status, record)
         case .botBudget(let budget): takeBudget(budget, record)
+        case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
+            .questionWithdrawn(let news):
+            takeQuestion(news, record)
         case .ledgerFull, .ledgerRestored: takeLedgerNews(record)
         case .clockBack(let back): takeClockNews(back, record)
         case .itemActed, .messageGroup, .runProgress, .runLate, .runSlow, .runStuck, .runFlapping,
-            .questionAsked, .questionAnswered, .test, .unknown:
+            .test, .unknown:
             return
         }
     }
@@ -330,7 +333,7 @@ extension ItemTurn {
     /// The notice, and the objects that it is about, are made where an entry holds them.
     ///
     /// - Returns: the channels that edit in place and hear of it: what their items show of it is decided then.
-    private mutating func dispatch(
+    mutating func dispatch(
         _ record: EventRecord, _ matter: Matter,
         _ contents: (ItemTurn) -> (notice: Notice, objects: [JSON.Member])
     ) -> [String] {

@@ -133,10 +133,13 @@ extension Fact {
         case .configPartial, .jobLeftOut: OwnThread.configuration.key
         case .botStatus(let status): OwnThread.bot(status.bot).key
         case .botBudget(let budget): OwnThread.bot(budget.bot).key
+        case .questionAsked(let news), .questionAnswered(let news), .questionExpired(let news),
+            .questionWithdrawn(let news):
+            .question(news.id)
         case .ledgerFull, .ledgerRestored: OwnThread.ledger.key
         case .clockBack: OwnThread.clock.key
         case .messagePosted, .configReloaded, .itemActed, .messageGroup, .runProgress, .runLate, .runSlow,
-            .runStuck, .runFlapping, .questionAsked, .questionAnswered, .unknown:
+            .runStuck, .runFlapping, .unknown:
             nil
         }
     }

@@ -152,6 +152,7 @@ struct ItemTurn {
             let policy = configuration.bot(bot).policy
             update(key, bot: "belfry") { $0.wake(at: now, policy: policy) + $0.endHolds(at: now) }
         case .storm(let number): wakeStorm(number)
+        case .question: update(key, bot: OwnThread.bot) { $0.endHolds(at: now) }
         case .job:
             let policies = jobPolicies
             update(key, bot: "belfry") { $0.wake(at: now, policies: policies) + $0.endHolds(at: now) }

@@ -9,17 +9,19 @@ import Tracking
 /// A channel whose routes ask for less of a job than those of all channels together has a view of its own: it shows
 /// what it would if it were the only one. Stored whole, as JSON.
 struct KeptItem: Sendable {
-    /// The two kinds of items.
+    /// The kinds of items.
     enum Decider: Hashable, Codable, Sendable {
         case thread(ThreadItem)
         case job(JobItem)
         case storm(StormItem)
+        case question(QuestionItem)
 
         var flushAt: Moment? {
             switch self {
             case .thread(let item): item.flushAt
             case .job(let item): item.flushAt
             case .storm(let item): item.flushAt
+            case .question: nil
             }
         }
     }
@@ -78,6 +80,7 @@ struct KeptItem: Sendable {
         case .thread(let bot, let thread): decider = .thread(ThreadItem(bot: bot, thread: thread))
         case .job(let name): decider = .job(JobItem(job: name, bot: bot))
         case .storm(let number): decider = .storm(StormItem(number: number))
+        case .question(let id): decider = .question(QuestionItem(id: id))
         }
     }
 
@@ -184,6 +187,10 @@ extension KeptItem {
             return decideStorm { storm in
                 revision.map { storm.dismissed(revision: $0, at: now) } ?? storm.read(at: now)
             }
+        case .question:
+            return decideQuestion { question in
+                revision.map { question.dismissed(revision: $0) } ?? question.putAway()
+            }
         case .job(let job):
             guard let revision else { return decide { job, _ in job.read(at: now) } }
             let seen = channel.flatMap { views[$0]?.job } ?? job
@@ -228,6 +235,13 @@ extension KeptItem {
         guard case .storm(var storm) = decider else { return [] }
         defer { decider = .storm(storm) }
         return body(&storm).map { Decision(action: $0) }
+    }
+
+    /// Lets the question decide.
+    mutating func decideQuestion(_ body: (inout QuestionItem) -> [ItemAction]) -> [Decision] {
+        guard case .question(var question) = decider else { return [] }
+        defer { decider = .question(question) }
+        return body(&question).map { Decision(action: $0) }
     }
 
     /// Leaves the screen to a storm everywhere.

@@ -114,11 +114,13 @@ extension WireItem {
             kind = "job"
             job = name
         case .storm: kind = "storm"
+        case .question: kind = "question"
         }
         switch item.content {
         case .messages(let count, _): self.count = count
         case .job(let report): count = report.failures
         case .storm(let report): count = report.total
+        case .question: count = 1
         }
     }
 

@@ -143,11 +143,15 @@ struct RunDecider {
     }
 
     /// The job reported that it waits for a person, or goes on; or it fell silent, or reported again.
-    func reported(_ run: RunRecord, _ live: LiveState, at now: Moment) -> RunStep? {
+    ///
+    /// Where the ledger has the question (`isAsked`), the event that it was asked says all there is to say.
+    func reported(
+        _ run: RunRecord, _ live: LiveState, isAsked: Bool = false, at now: Moment
+    ) -> RunStep? {
         guard live.state != run.state, [.running, .blocked, .stalled].contains(live.state) else { return nil }
         let move = RunMove(run, from: Self.alive.subtracting([.starting]), to: live.state)
         var step = RunStep(run: run, move: move, live: live)
-        if live.state == .blocked {
+        if live.state == .blocked, !isAsked {
             let fact = Fact.runBlocked(Fact.Blocked(Fact.Run(run), kind: live.blockedKind))
             step.events.append(NewEvent(fact, at: now))
         }

@@ -223,9 +223,11 @@ extension RunKeeper {
     }
 
     /// Records that a run's state changed by what its job reported, or by its silence.
-    private func record(_ live: LiveState?, at now: Moment, into steps: inout [RunStep]) {
+    func record(
+        _ live: LiveState?, at now: Moment, isAsked: Bool = false, into steps: inout [RunStep]
+    ) {
         guard let live, let run = runs.active[live.task.id]?.record,
-            let step = decider.reported(run, live, at: now)
+            let step = decider.reported(run, live, isAsked: isAsked, at: now)
         else { return }
         add(step, to: &steps)
     }

@@ -21,6 +21,7 @@ package actor RunKeeper: Keeper {
     var rows: NotedRows
     var orders: AttemptOrders
     var unrecorded = UnrecordedWork()
+    var asking = AskingRuns()
     var phase: KeeperPhase
     private let months: MonthLookup
     var decider: RunDecider { RunDecider(boot: orders.places.boot, month: months) }
@@ -186,6 +187,7 @@ package actor RunKeeper: Keeper {
             noteAnswers(of: link, hasSpoken: !events.isEmpty)
         }
         await noteSilences(into: &steps)
+        await noteQuestions(into: &steps)
         if unrecorded.steps.isEmpty {
             rows.gather()
             await readNoted(into: &steps)

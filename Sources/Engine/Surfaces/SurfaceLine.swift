@@ -278,7 +278,9 @@ actor SurfaceLine: Keeper {
         // Another commit came between the two reads; its ring brings us back.
         if let snapshot, Int64(snapshot.revision) < surface.wanted { return nil }
         let age = clock.now - surface.wantedAt
-        guard let snapshot, channel.manner.shows(after: age) || surface.remote != nil else {
+        guard let snapshot,
+            channel.manner.shows(after: age) || surface.remote != nil || snapshot.isQuestion
+        else {
             if let remote = surface.remote { await channel.close(remote) }
             try await settle(surface, at: surface.wanted, remote: nil)
             return nil
@@ -368,6 +370,9 @@ extension SurfaceRecord {
 }
 
 extension ItemSnapshot {
+    /// Whether it is a question: it is shown as long as somebody waits for the answer.
+    fileprivate var isQuestion: Bool { if case .question = content { true } else { false } }
+
     /// Whether it shows failures of which nothing was ever on this surface: nobody was there for the first ones, or they
     /// have left the screen.
     fileprivate func isNewStorm(to surface: SurfaceRecord) -> Bool {

@@ -1,5 +1,5 @@
 package import Delivery
-import Grouping
+package import Grouping
 package import Timeline
 package import Tracking
 
@@ -81,6 +81,13 @@ package indirect enum Change: Sendable {
     /// Inserts or replaces an item. Guard: the stored revision is `replacing` (nil: no such item).
     case putItem(ItemRecord, replacing: Int64?)
 
+    // MARK: Questions
+
+    /// Inserts a question, which is open whatever the record holds. Guard: there is none of that id.
+    case insertQuestion(QuestionRecord)
+    /// Closes a question. Guard: it is open; the first end stays.
+    case closeQuestion(id: String, QuestionEnd)
+
     // MARK: Outbox
 
     /// Inserts an outbox entry. An entry of the same cause is there already: ignored.
@@ -129,7 +136,8 @@ package indirect enum Change: Sendable {
     /// Guard: it has ended.
     case removeRun(id: String)
     /// Removes up to `limit` each of: events that every consumer has read, verdicts, settled entries, receipts, and
-    /// spans that ended, all from before that moment. Only the oldest `10 * limit` of each kind are looked at.
+    /// spans that ended and closed questions, all from before that moment, and of the items and surfaces of questions that
+    /// were removed. Only the oldest `10 * limit` of each kind are looked at.
     case removeHistory(before: Moment, limit: Int)
 
     // MARK: The store itself
@@ -149,7 +157,7 @@ extension Change {
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .recordReply, .noteBot, .putBot, .removeBot: .bots
         case .insertMessage, .markRead, .giveMessages, .answerMessages, .keepSession, .beginSession, .react,
-            .insertAttachment, .putItem:
+            .insertAttachment, .putItem, .insertQuestion, .closeQuestion:
             .talk
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
@@ -168,11 +176,11 @@ extension Change {
     package var takesOnWork: Bool {
         switch self {
         case .putJob, .moveWatermark, .recordSpan, .insertRun, .insertMessage, .react,
-            .insertAttachment:
+            .insertAttachment, .insertQuestion:
             true
         case .removeJob, .pauseJob, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive, .recordReply,
             .noteBot, .putBot, .removeBot, .markRead, .giveMessages, .answerMessages, .keepSession,
-            .beginSession, .putItem,
+            .beginSession, .putItem, .closeQuestion,
             .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox,
             .wantSurface, .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt,
             .putChannel, .append, .moveConsumer, .recordVerdicts, .setFact, .removeRun, .removeHistory:
@@ -207,6 +215,8 @@ extension Change {
         case .react(let reaction): "react \(reaction.message)"
         case .insertAttachment(let message, _, _): "insertAttachment \(message)"
         case .putItem(let item, _): "putItem \(item.key)"
+        case .insertQuestion(let record): "insertQuestion \(record.id)"
+        case .closeQuestion(let id, let end): "closeQuestion \(id) \(end.state.rawValue)"
         case .insertOutbox(let entry): "insertOutbox \(entry.cause)"
         case .moveOutbox(let move): "moveOutbox \(move.id) to \(move.to.rawValue)"
         case .releaseOutbox(let release): "releaseOutbox \(release.channel)"

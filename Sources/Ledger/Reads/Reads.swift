@@ -130,6 +130,15 @@ extension TalkReading {
     }
 }
 
+/// What the keeper of questions reads, and whoever waits for an answer.
+package protocol QuestionReading: Sendable {
+    func question(id: String) async throws(LedgerError) -> QuestionRecord?
+    /// The questions that can be answered, oldest first.
+    func openQuestions() async throws(LedgerError) -> [QuestionRecord]
+    /// Questions, newest first.
+    func questions(limit: Int) async throws(LedgerError) -> [QuestionRecord]
+}
+
 /// What the pump and the keeper of surfaces read.
 package protocol OutboxReading: Sendable {
     func outbox(id: String) async throws(LedgerError) -> OutboxRecord?

@@ -33,7 +33,7 @@ package struct ShortID: Hashable, Sendable {
 
 /// What has an id that can be shortened.
 package enum IDKind: String, Hashable, Sendable, CaseIterable {
-    case run, message, outbox
+    case run, message, outbox, question
 }
 
 /// What is read to find the thing that a person means by a short id.

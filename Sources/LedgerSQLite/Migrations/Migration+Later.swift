@@ -1,4 +1,28 @@
 extension Migration {
+    /// Questions; those that are open are few, and are read at each look.
+    static let questions = Migration(
+        version: 16,
+        sql: """
+            CREATE TABLE question (
+                number INTEGER PRIMARY KEY,
+                id TEXT NOT NULL UNIQUE,
+                run TEXT,
+                run_name TEXT,
+                bot TEXT NOT NULL,
+                text TEXT NOT NULL,
+                choices TEXT NOT NULL,
+                takes_text INTEGER NOT NULL,
+                fallback TEXT,
+                asked_at INTEGER NOT NULL,
+                deadline INTEGER,
+                state TEXT NOT NULL,
+                answer TEXT,
+                answered_by TEXT,
+                closed_at INTEGER
+            ) STRICT;
+            CREATE INDEX question_open ON question (number) WHERE closed_at IS NULL;
+            """)
+
     /// What attempts to have a bot reply used, what each bot used in each month, and what is known of it.
     static let bots = Migration(
         version: 13,

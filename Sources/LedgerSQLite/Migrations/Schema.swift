@@ -12,7 +12,7 @@ struct Migration {
     /// Every step, in order.
     static let all = [
         first, turns, survivors, spanEnds, refusals, waiting, payloads, attemptOutput, pins,
-        verdicts, outputTail, profiles, bots, conversations, ownBots,
+        verdicts, outputTail, profiles, bots, conversations, ownBots, questions,
     ]
 
     /// The schema this version of Belfry writes.

@@ -78,7 +78,33 @@ extension HistoryRows {
                 SELECT job, era, first FROM slot_span WHERE last < ?1
                 ORDER BY era, last, job, first LIMIT ?2
                 """),
+        // What is shown of a question goes after it, as nobody will ever show it again.
+        Kind(
+            table: "item", key: "key",
+            selection: """
+                SELECT key FROM item WHERE key > 'question:' AND key < 'question;' AND \(isOrphan("key"))
+                ORDER BY key LIMIT ?2
+                """),
+        Kind(
+            table: "surface", key: "(channel, item)",
+            selection: """
+                SELECT channel, item FROM surface
+                WHERE item > 'question:' AND item < 'question;' AND \(isOrphan("item"))
+                ORDER BY channel, item LIMIT ?2
+                """),
+        Kind(
+            table: "question", key: "number",
+            selection: """
+                SELECT number FROM (SELECT number, closed_at FROM question ORDER BY number LIMIT ?2 * 10)
+                WHERE closed_at < ?1 LIMIT ?2
+                """),
     ]
+
+    /// Whether the question of an item's key was removed.
+    private static func isOrphan(_ key: String) -> String {
+        // Named, so that the first parameter has a place in every selection.
+        "?1 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM question WHERE id = substr(\(key), 10))"
+    }
 
     /// How many rows ``remove(before:limit:)`` would remove now.
     static func count(before moment: Moment, limit: Int, in database: Database) throws(StoreFailure) -> Int {

@@ -218,6 +218,7 @@ struct StationRows {
     private let bots: BotRows
     private let talk: TalkRows
     private let conversations: ConversationRows
+    private let questions: QuestionRows
     private let outbox: OutboxRows
     private let surfaces: SurfaceRows
     private let events: EventRows
@@ -231,6 +232,7 @@ struct StationRows {
         bots = try BotRows(in: database)
         talk = try TalkRows(in: database)
         conversations = try ConversationRows(in: database)
+        questions = try QuestionRows(in: database)
         outbox = try OutboxRows(in: database)
         surfaces = try SurfaceRows(in: database)
         events = try EventRows(in: database)
@@ -274,6 +276,8 @@ struct StationRows {
         case .insertAttachment(let message, let note, let content):
             try conversations.attach(note, content, to: message)
         case .putItem(let item, let old): try talk.put(item, replacing: old)
+        case .insertQuestion(let record): try questions.insert(record)
+        case .closeQuestion(let id, let end): try questions.close(id, end)
         case .insertOutbox(let entry): try outbox.insert(entry)
         case .moveOutbox(let move): try outbox.move(move)
         case .releaseOutbox(let release): try outbox.release(release)

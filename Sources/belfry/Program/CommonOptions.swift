@@ -2,6 +2,7 @@ package import API
 import APIClient
 package import ArgumentParser
 import Host
+import Ledger
 import TerminalView
 import Timeline
 
@@ -91,6 +92,10 @@ enum Completions {
 
     static let channels = CompletionKind.custom { _, _, _ in
         ask(Endpoints.channels()).map(\.name)
+    }
+
+    static let questions = CompletionKind.custom { _, _, _ in
+        ask(Endpoints.questions()).map(\.id).map { String($0.suffix(ShortID.shownDigits)) }
     }
 
     private static func ask<Value: Decodable>(_ call: Call<[Value]>) -> [Value] {

@@ -5,11 +5,11 @@ import API
 /// Words of the contract that belong to a later version; they are refused, and help does not name them.
 enum LaterVersion {
     private static let commands: Set<String> = [
-        "widget", "import openclaw", "confirm", "pin", "silence",
+        "widget", "import openclaw", "pin", "silence",
     ]
 
     private static let flags: [String: Set<String>] = [
-        "notify": ["--action", "--wait"]
+        "notify": ["--action", "--wait"], "confirm": ["--grace", "--hook", "--wait"],
     ]
 
     /// Why these arguments are refused; nil when nothing in them is of a later version.

@@ -18,7 +18,7 @@ import WebhookChannel
 ///
 /// Everything is there that a daemon has, and only those keepers run that a test names.
 struct Tower {
-    enum Keeper: CaseIterable { case board, slots, items, outbox, surfaces }
+    enum Keeper: CaseIterable { case board, slots, items, outbox, surfaces, questions }
 
     let folder: TemporaryFolder
     let ledger: SQLiteLedger
@@ -87,6 +87,7 @@ struct Tower {
             ledger: ledger, clock: clock, activeConfiguration: activeConfiguration, board: health,
             logger: quiet)
         let (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
+        let questions = QuestionKeeper(ledger: ledger, clock: clock, runs: runs, logger: quiet)
         let tower = Tower(
             folder: folder, ledger: ledger, clock: clock, board: board,
             activeConfiguration: activeConfiguration,
@@ -99,6 +100,7 @@ struct Tower {
                 case .items: group.addTask { try await items.run() }
                 case .outbox: group.addTask { try await pump.run() }
                 case .surfaces: group.addTask { try await surfaces.run() }
+                case .questions: group.addTask { try await questions.run() }
                 }
             }
             try await body(tower)

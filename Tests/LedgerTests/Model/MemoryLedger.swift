@@ -246,6 +246,18 @@ extension MemoryLedger {
         try await read { $0.attachment(of: message) }
     }
 
+    func question(id: String) async throws(LedgerError) -> QuestionRecord? {
+        try await read { $0.question(id: id) }
+    }
+
+    func openQuestions() async throws(LedgerError) -> [QuestionRecord] {
+        try await read { $0.openQuestions() }
+    }
+
+    func questions(limit: Int) async throws(LedgerError) -> [QuestionRecord] {
+        try await read { $0.questions(limit: limit) }
+    }
+
     func unread() async throws(LedgerError) -> [String: Int] {
         try await read { $0.unread() }
     }

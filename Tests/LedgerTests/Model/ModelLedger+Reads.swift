@@ -112,8 +112,16 @@ extension ModelLedger: RunReading, HistoryReading {
     func expiredRows(before moment: Moment, limit: Int) -> Int {
         let old = history(before: moment, limit: limit)
         return old.events.count + old.verdicts.count + old.entries.count + old.receipts.count
-            + old.spans.count
+            + old.spans.count + old.items.count + old.surfaces.count + old.questions.count
     }
+}
+
+extension ModelLedger: QuestionReading {
+    func question(id: String) -> QuestionRecord? { questions.first { $0.id == id } }
+
+    func openQuestions() -> [QuestionRecord] { questions.filter { $0.end == nil } }
+
+    func questions(limit: Int) -> [QuestionRecord] { Array(questions.reversed().prefix(limit)) }
 }
 
 extension ModelLedger: TalkReading {
@@ -306,6 +314,7 @@ extension ModelLedger: VerdictReading {
             case .run: runs.all.map(\.id)
             case .message: messages.map(\.message.id)
             case .outbox: outbox.map(\.id)
+            case .question: questions.map(\.id)
             }
         let begun = all.filter { $0.hasPrefix(short.text) }
         let found = begun.isEmpty ? all.filter { $0.suffix(8).hasPrefix(short.text) } : begun

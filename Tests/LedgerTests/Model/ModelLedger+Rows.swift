@@ -1,4 +1,5 @@
 import Delivery
+import Grouping
 import Ledger
 import Timeline
 import Tracking
@@ -136,13 +137,17 @@ extension ModelLedger {
         outbox.removeAll { old.entries.contains($0.id) }
         for index in old.receipts.reversed() { receipts.remove(at: index) }
         spans.removeAll { old.spans.contains($0) }
+        for key in old.items { items[key] = nil }
+        surfaces.removeAll { old.surfaces.contains($0.record) }
+        questions.removeAll { old.questions.contains($0.id) }
     }
 
     /// What ``removeHistory(before:limit:)`` removes; receipts by their place.
     func history(
         before moment: Moment, limit: Int
     ) -> (
-        events: [Int64], verdicts: [VerdictRecord], entries: [String], receipts: [Int], spans: [SlotSpan]
+        events: [Int64], verdicts: [VerdictRecord], entries: [String], receipts: [Int], spans: [SlotSpan],
+        items: [ItemKey], surfaces: [SurfaceRecord], questions: [String]
     ) {
         let read = cursors.values.min() ?? 0
         let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }
@@ -153,10 +158,19 @@ extension ModelLedger {
         let oldReceipts = receipts.indices.prefix(limit * 10).filter { receipts[$0].receipt.at < moment }
         let oldSpans = spans.filter { $0.last < moment }
             .sorted { ($0.era, $0.last, $0.job, $0.first) < ($1.era, $1.last, $1.job, $1.first) }
+        let known = Set(questions.map(\.id))
+        func isOrphan(_ key: ItemKey?) -> Bool {
+            if case .question(let id)? = key { !known.contains(id) } else { false }
+        }
+        let oldItems = items.keys.filter(isOrphan).sorted { "\($0)" < "\($1)" }
+        let oldSurfaces = surfaces.map(\.record).filter { isOrphan(ItemKey($0.item)) }
+            .sorted { ($0.channel, $0.item) < ($1.channel, $1.item) }
+        let oldQuestions = questions.prefix(limit * 10).filter { $0.end.map { $0.at < moment } ?? false }
         return (
             oldEvents.prefix(limit).map(\.seq), Array(oldVerdicts.prefix(limit)),
             oldEntries.prefix(limit).map(\.id), Array(oldReceipts.prefix(limit)),
-            Array(oldSpans.prefix(limit))
+            Array(oldSpans.prefix(limit)), Array(oldItems.prefix(limit)), Array(oldSurfaces.prefix(limit)),
+            oldQuestions.prefix(limit).map(\.id)
         )
     }
 

@@ -25,6 +25,8 @@ struct ModelLedger: Sendable {
     var ownBots: [String: BotEntry] = [:]
     var messages: [MessageRecord] = []
     var talk = ModelTalk()
+    /// In the order they were asked.
+    var questions: [QuestionRecord] = []
     var items: [ItemKey: ItemRecord] = [:]
     var outbox: [OutboxRecord] = []
     var surfaces: [ModelSurface] = []
@@ -109,6 +111,14 @@ struct ModelLedger: Sendable {
             }
         case .giveMessages, .answerMessages, .keepSession, .beginSession, .react, .insertAttachment:
             talk.apply(change, messages: &messages)
+        case .insertQuestion(let record):
+            try require(!questions.contains { $0.id == record.id })
+            questions.append(QuestionRecord(record.question, run: record.run))
+        case .closeQuestion(let id, let end):
+            guard let index = questions.firstIndex(where: { $0.id == id && $0.end == nil }) else {
+                throw Refused()
+            }
+            questions[index].end = end
         case .putItem(let item, let old):
             try require(items[item.key]?.revision == old)
             items[item.key] = item

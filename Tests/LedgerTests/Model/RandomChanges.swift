@@ -33,7 +33,7 @@ struct RandomChanges {
         case 14, 16: return .insertMessage(message())
         case 15 where flip(): return talk()
         case 15: return .markRead(bot: pick(["ops", "web"]), thread: pick(["main", "b"]), through: moment())
-        case 17: return putItem(model)
+        case 17: return flip() ? putItem(model) : question()
         case 26: return putBot(model)
         case 25: return flip() ? .recordReply(reply()) : .noteBot(pick(["ops", "web"]), note())
         case 18: return .insertOutbox(entry())
@@ -217,6 +217,31 @@ struct RandomChanges {
         record.run = maybe { "r\($0.made)" }
         record.pinned = flip()
         return record
+    }
+
+    private mutating func question() -> Change {
+        let id = "q\(Int.random(in: 0..<20, using: &numbers))"
+        switch Int.random(in: 0..<5, using: &numbers) {
+        case 0: return .closeQuestion(id: id, QuestionEnd(pick([.expired, .withdrawn]), at: moment()))
+        case 1: return .closeQuestion(id: id, QuestionEnd(answer: "a\(made)", by: "desk", at: moment()))
+        case 2:
+            return .putItem(
+                ItemRecord(
+                    key: .question(id), revision: 1, state: [UInt8(made & 255)], flushAt: nil,
+                    updatedAt: moment()), replacing: nil)
+        case 3:
+            return .wantSurface(
+                channel: pick(["desk", "tv"]), item: "question:\(id)", revision: 1, ring: flip(), at: moment()
+            )
+        default:
+            var question = Question(
+                id: id, bot: "ops", text: "t\(made)", choices: ["yes", "n\"o"], askedAt: moment())
+            question.run = maybe { "a#\($0.made)" }
+            question.takesText = flip()
+            question.fallback = maybe { _ in "yes" }
+            question.deadline = maybe { $0.moment() }
+            return .insertQuestion(QuestionRecord(question, run: maybe { "r\($0.made)" }))
+        }
     }
 
     private mutating func talk() -> Change {

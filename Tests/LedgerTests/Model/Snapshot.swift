@@ -6,7 +6,7 @@ import Tracking
 
 /// The reads of every station.
 typealias LedgerReading = BotReading & EventReading & HistoryReading & JobReading & OutboxReading & RunReading
-    & SlotReading
+    & SlotReading & QuestionReading
     & TalkReading & VerdictReading
 
 /// Every answer of a ledger, by the name of the question.
@@ -63,6 +63,9 @@ extension Snapshot {
         }
         answers["unasked threads"] = try await ledger.unaskedThreads()
         answers["messages, found"] = try await ledger.messages(bot: "ops", search: "Hello", limit: 5)
+        answers["questions"] = try await ledger.questions(limit: depth)
+        answers["questions, open"] = try await ledger.openQuestions()
+        answers["a question"] = try await ledger.question(id: "q3")
         answers["bots"] = try await ledger.bots()
         answers["bot entries"] = try await ledger.botEntries()
         answers["months"] = try await ledger.months(of: nil)

@@ -83,7 +83,13 @@ extension Fact {
         let end = End(run, reason: .exitCode, message: "it said \"no\"\n\u{1F514}")
         let span = Slots.Span(first: at(60), last: at(180.25), count: 3)
         let slots = Slots(job: "backup", bot: "ops", reason: .paused, span)
-        let question = Question("q1", bot: "ops", run: "0199")
+        var asked = Grouping.Question(
+            id: "q1", bot: "ops", text: "Deploy?\n\u{1F514}", choices: ["yes", "no"], askedAt: at(1))
+        (asked.run, asked.takesText, asked.fallback, asked.deadline) = ("backup#3", true, "no", at(61.5))
+        let question = QuestionNews(asked, run: "0199")
+        let answer = QuestionNews(
+            asked, run: "0199", end: QuestionEnd(answer: "yes", by: "desk", at: at(2.000001)))
+        let expired = QuestionNews(asked, run: nil, end: QuestionEnd(.expired, at: at(62)))
         let channel = Channel("hook", reason: .serverError, item: "job:backup", error: "answered 503")
         return [
             .runStarted(run), .runProgress(run), .runBlocked(Blocked(run, kind: .permission)),
@@ -96,7 +102,8 @@ extension Fact {
             .messageGroup(Item("thread:ops/main")),
             .itemDismissed(Dismissal("thread:ops/main", on: "desk", revision: 7)),
             .itemActed(Action("thread:ops/main", on: "desk", key: "stop")),
-            .questionAsked(question), .questionAnswered(question), .channelFailing(channel),
+            .questionAsked(question), .questionAnswered(answer), .questionExpired(expired),
+            .questionWithdrawn(expired), .channelFailing(channel),
             .channelDisabled(channel), .channelRestored(Channel("hook")),
             .configReloaded(Reload(Reload.Difference(added: ["a"], changed: ["b"], removed: ["c"]))),
             .configReloaded(Reload(returnedJob: "backup", channel: nil)),

@@ -1,0 +1,79 @@
+/// A question asked of a person.
+package struct WireQuestion: Hashable, Sendable, Codable {
+    /// What identifies it.
+    package var id: String
+    /// The run that asks, `JOB#N`.
+    package var run: String?
+    /// The bot that asks.
+    package var bot: String
+    /// What is asked, as it was asked: it may hold anything.
+    package var text: String
+    /// The answers to choose from; the first one is the consent.
+    package var choices: [String]
+    /// Whether any text is an answer, too; absent: no.
+    package var reply: Bool?
+    /// What counts as the answer at the deadline; absent: the question expires then.
+    package var `default`: String?
+    /// When it was asked.
+    package var askedAt: Timestamp
+    /// Until when it can be answered; absent: without an end.
+    package var deadline: Timestamp?
+    /// `open`, `answered`, `expired` or `withdrawn`.
+    package var state = "open"
+    /// The answer.
+    package var answer: String?
+    /// Where it was answered: the name of a channel, `cli`, `api`, or `default`: nobody answered in time.
+    package var answeredBy: String?
+    /// When it was answered.
+    package var answeredAt: Timestamp?
+    /// When it expired, or was withdrawn.
+    package var closedAt: Timestamp?
+
+    /// A question that is open.
+    package init(id: String, bot: String, text: String, choices: [String], askedAt: Timestamp) {
+        self.id = id
+        self.bot = bot
+        self.text = text
+        self.choices = choices
+        self.askedAt = askedAt
+    }
+}
+
+/// Asks a question of a person.
+package struct AskRequest: Hashable, Sendable, Codable {
+    /// Chosen by the caller, a fresh UUID: asking again with it goes on waiting for the same question.
+    package var id: String
+    /// What to ask; not only blanks.
+    package var text: String
+    /// The answers to choose from; absent: `yes` and `no`, or none where any text is an answer.
+    package var choices: [String]?
+    /// What counts as the answer at the deadline; absent: the question expires then.
+    package var `default`: String?
+    /// Until the deadline, milliseconds; absent: without an end.
+    package var afterMs: Int64?
+    /// Whether any text is an answer; absent: no.
+    package var reply: Bool?
+    /// Who asks; absent: the bot of the run, or `belfry`.
+    package var bot: String?
+    /// The id of the run that asks; one that this daemon does not know is left out.
+    package var run: String?
+
+    /// Asks `text`, everything else as usual.
+    package init(id: String, text: String) {
+        self.id = id
+        self.text = text
+    }
+}
+
+/// Answers a question.
+package struct AnswerRequest: Hashable, Sendable, Codable {
+    /// One of the choices, or any text where the question accepts it.
+    package var answer: String
+    /// Where it was given, one word; absent: `api`.
+    package var by: String?
+
+    /// An answer.
+    package init(answer: String) {
+        self.answer = answer
+    }
+}

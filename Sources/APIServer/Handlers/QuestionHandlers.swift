@@ -1,0 +1,166 @@
+import API
+import Engine
+import Ledger
+import Logging
+import ServiceLifecycle
+import Timeline
+
+extension DaemonHandler {
+    func questions(_ query: QuestionsQuery) async throws(APIError) -> [WireQuestion] {
+        guard !query.all else {
+            let newest = try await reading(await control.ledger.questions(limit: query.limit))
+            return newest.map { WireQuestion($0) }
+        }
+        let open = try await reading(await control.ledger.openQuestions())
+        return open.suffix(query.limit).reversed().map { WireQuestion($0) }
+    }
+
+    func question(_ id: String) async throws(APIError) -> WireQuestion {
+        WireQuestion(try await asking(await control.question(id)))
+    }
+
+    func answer(_ id: String, _ asked: AnswerRequest) async throws(APIError) -> WireQuestion {
+        guard asked.answer.utf8.count <= Self.longestAnswer else {
+            throw APIError(.badValue, "an answer has at most \(Self.longestAnswer / 1024) KiB")
+        }
+        if let place = asked.by { try Self.check(place, "by", limit: 40) }
+        return WireQuestion(
+            try await asking(await control.answer(id, asked.answer, by: asked.by ?? "api")))
+    }
+
+    func withdraw(_ id: String) async throws(APIError) -> WireQuestion {
+        WireQuestion(try await asking(await control.withdraw(id)))
+    }
+
+    /// Asks a question and streams it until it is closed.
+    func ask(_ asked: AskRequest) async throws(APIError) -> StreamAnswer {
+        let question = try Self.asking(asked)
+        let record = try await asking(await control.ask(question))
+        return StreamAnswer { writer in try await hold(record, to: &writer) }
+    }
+
+    // MARK: The question that is asked
+
+    private static let longestAnswer = 64 * 1024
+    private static let longestQuestion = 4000
+    private static let longestChoice = 60
+    private static let mostChoices = 10
+    private static let longestPatience = Duration.seconds(366 * 86_400)
+
+    private static func asking(_ asked: AskRequest) throws(APIError) -> Asking {
+        guard SpooledFile.isID(asked.id) else { throw APIError(.badValue, "id is not a UUID in lower case") }
+        guard !asked.text.allSatisfy(\.isWhitespace) else {
+            throw APIError(.badValue, "there is nothing to ask: the text is empty")
+        }
+        guard asked.text.count <= longestQuestion else {
+            throw APIError(.badValue, "a question has at most \(longestQuestion) characters")
+        }
+        let takesText = asked.reply ?? false
+        let choices = asked.choices ?? (takesText ? [] : ["yes", "no"])
+        try check(choices, takesText: takesText)
+        var asking = Asking(id: asked.id, asked.text, choices: choices)
+        asking.takesText = takesText
+        if let word = asked.default { asking.fallback = try fallback(word, of: asking) }
+        if let milliseconds = asked.afterMs {
+            guard milliseconds > 0, .milliseconds(milliseconds) <= longestPatience else {
+                throw APIError(.badValue, "after is a duration above zero and up to 366d")
+            }
+            asking.patience = .milliseconds(milliseconds)
+        }
+        guard asking.fallback == nil || asking.patience != nil else {
+            throw APIError(
+                .badValue, "a default without a deadline never counts",
+                hint: "Add a time, such as --after 30m.")
+        }
+        if let bot = asked.bot { try check(bot, "bot", limit: 100) }
+        (asking.bot, asking.run) = (asked.bot, asked.run)
+        return asking
+    }
+
+    private static func check(_ choices: [String], takesText: Bool) throws(APIError) {
+        guard !choices.isEmpty || takesText else {
+            throw APIError(
+                .badValue, "there is nothing to choose from", hint: "Name choices, or accept any text.")
+        }
+        guard choices.count <= mostChoices else {
+            throw APIError(.badValue, "a question has at most \(mostChoices) choices")
+        }
+        for choice in choices { try check(choice, "a choice", limit: longestChoice) }
+        let names = choices.map { $0.lowercased() }
+        for (index, name) in names.enumerated() where names[..<index].contains(name) {
+            throw APIError(.badValue, "the choice \(Quoted.of(choices[index])) is there twice")
+        }
+    }
+
+    private static func fallback(_ word: String, of asking: Asking) throws(APIError) -> String {
+        let choice = asking.choices.first { $0.lowercased() == word.lowercased() }
+        if let choice { return choice }
+        guard asking.takesText else {
+            throw APIError(
+                .badValue, "the default \(Quoted.of(word)) is not one of the choices",
+                hint: "The choices are: \(asking.choices.map(Quoted.of).joined(separator: ", ")).")
+        }
+        return word
+    }
+
+    // MARK: Holding it
+
+    /// Writes the question, and its end when that comes; withdraws it when its reader leaves first.
+    ///
+    /// The end of the daemon is not that of the question: the reader asks again with the same id.
+    @concurrent
+    private func hold(_ record: QuestionRecord, to writer: inout any BodyWriter) async throws {
+        do {
+            guard try await follow(record, to: &writer) else { return }
+        } catch let error as LedgerError {
+            // Cut, so that the reader asks again.
+            throw error
+        } catch {
+            // It could not be written: nobody reads it.
+            guard !Task.isCancelled, !Task.isShuttingDownGracefully else { throw error }
+        }
+        guard !Task.isShuttingDownGracefully else { return }
+        do throws(EngineError) {
+            _ = try await control.withdraw(record.id)
+        } catch .questionClosed {
+            return
+        } catch {
+            control.logger.warning(
+                "a question could not be withdrawn",
+                metadata: ["question.id": "\(record.id)", "reason": "\(APIError(error).sentence)"])
+        }
+    }
+
+    /// Returns whether the reader left before the question was closed.
+    @concurrent
+    private func follow(_ asked: QuestionRecord, to writer: inout any BodyWriter) async throws -> Bool {
+        let wakes = Wakes(control, live: false, heartbeat: Self.heartbeat)
+        let closed = writer.closed
+        try await write(asked, to: &writer)
+        if asked.end != nil { return false }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            wakes.start(in: &group, untilEndOf: closed)
+            defer { group.cancelAll() }
+            for await wake in wakes.stream {
+                switch wake {
+                case .stop: return false
+                case .left: return true
+                case .heartbeat: try await writer.write(ServerSentEvent.heartbeat)
+                case .refresh: break
+                }
+                guard let now = try await control.ledger.question(id: asked.id), now.end != nil else {
+                    continue
+                }
+                try await write(now, to: &writer)
+                return false
+            }
+            return false
+        }
+    }
+
+    @concurrent
+    private func write(_ record: QuestionRecord, to writer: inout any BodyWriter) async throws {
+        let data = try WireCoding.text(WireQuestion(record))
+        try await writer.write(ServerSentEvent(name: QuestionStream.eventName, data: data).bytes)
+    }
+}

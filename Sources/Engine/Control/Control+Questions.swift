@@ -1,0 +1,96 @@
+import Grouping
+package import Ledger
+import Timeline
+
+/// A question before it is asked.
+package struct Asking: Hashable, Sendable {
+    /// Chosen by who asks, fresh: asked again with it, it is asked once.
+    package var id: String
+    package var text: String
+    package var choices: [String]
+    /// Whether any text is an answer, too.
+    package var takesText = false
+    /// What counts as the answer when nobody gave one in time.
+    package var fallback: String?
+    /// How long it can be answered; nil: without an end.
+    package var patience: Duration?
+    /// Nil: the bot of the run, or Belfry itself.
+    package var bot: String?
+    /// The id of the run that asks; one that does not exist is left out.
+    package var run: String?
+
+    package init(id: String, _ text: String, choices: [String]) {
+        self.id = id
+        self.text = text
+        self.choices = choices
+    }
+}
+
+extension Control {
+    /// Asks a question; returns once it is in the ledger, and so survives the daemon.
+    package func ask(_ asking: Asking) async throws(EngineError) -> QuestionRecord {
+        if let known = try await known(asking.id) { return known }
+        let run = try await read { () async throws(LedgerError) -> RunRecord? in
+            guard let id = asking.run else { return nil }
+            return try await ledger.run(id: id)
+        }
+        let now = clock.now
+        var question = Question(
+            id: asking.id, bot: asking.bot ?? run?.bot ?? OwnThread.bot, text: asking.text,
+            choices: asking.choices, askedAt: now)
+        question.run = run?.name
+        question.takesText = asking.takesText
+        question.fallback = asking.fallback
+        question.deadline = asking.patience.map { now + $0 }
+        let record = QuestionRecord(question, run: run?.id)
+        do throws(EngineError) {
+            try await commit(record.asking())
+        } catch {
+            // Asked twice at the same time.
+            guard case .ledger(.fenced) = error, let known = try await known(asking.id) else { throw error }
+            return known
+        }
+        return record
+    }
+
+    private func known(_ id: String) async throws(EngineError) -> QuestionRecord? {
+        try await read { () async throws(LedgerError) in try await ledger.question(id: id) }
+    }
+
+    /// Answers a question; `place` is where a person did.
+    ///
+    /// - Throws: ``EngineError/questionClosed(_:_:)`` when somebody closed it first.
+    package func answer(
+        _ id: String, _ text: String, by place: String
+    ) async throws(EngineError) -> QuestionRecord {
+        try await close(id) { question throws(EngineError) in
+            guard let answer = question.answer(meantBy: text) else {
+                throw .noAnswer(text, choices: question.choices)
+            }
+            return QuestionEnd(answer: answer, by: place, at: clock.now)
+        }
+    }
+
+    /// Withdraws a question: who asked it no longer wants to know.
+    package func withdraw(_ id: String) async throws(EngineError) -> QuestionRecord {
+        try await close(id) { _ throws(EngineError) in QuestionEnd(.withdrawn, at: clock.now) }
+    }
+
+    private func close(
+        _ id: String, by end: (Question) throws(EngineError) -> QuestionEnd
+    ) async throws(EngineError) -> QuestionRecord {
+        var record = try await question(id)
+        if let end = record.end { throw .questionClosed(record.id, end) }
+        let end = try end(record.question)
+        do throws(EngineError) {
+            try await commit(record.closing(end))
+        } catch {
+            guard case .ledger(.fenced) = error, let first = try await question(record.id).end else {
+                throw error
+            }
+            throw .questionClosed(record.id, first)
+        }
+        record.end = end
+        return record
+    }
+}

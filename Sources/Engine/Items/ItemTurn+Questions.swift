@@ -1,0 +1,85 @@
+package import API
+import Delivery
+package import Grouping
+package import Ledger
+import Timeline
+import Tracking
+
+// What questions come to.
+
+extension ItemTurn {
+    /// A question is an event for webhooks, and an item where items are shown, which leaves the screen with its end.
+    mutating func takeQuestion(_ news: Fact.QuestionNews, _ record: EventRecord) {
+        let key = ItemKey.question(news.id)
+        guard let question = news.question else {
+            // What can't be read can still be taken away.
+            guard record.event.type != .questionAsked else { return }
+            return update(key, bot: OwnThread.bot) { $0.decideQuestion { $0.close() } }
+        }
+        let shown = dispatch(record, Matter(record.event.fact)) { turn in
+            (
+                turn.notice(of: question, news.end),
+                turn.object("question", WireQuestion(question, news.end))
+            )
+        }
+        let now = now
+        update(key, bot: question.bot, by: record.seq) { item in
+            guard news.end == nil else { return item.decideQuestion { $0.close() } }
+            item.only = shown
+            return item.decideQuestion { $0.ask(question, at: now) }
+        }
+    }
+
+    /// Of a question where nothing is edited in place, and there are no buttons.
+    private func notice(of question: Question, _ end: QuestionEnd?) -> Notice {
+        var question = question
+        if end != nil { (question.deadline, question.takesText) = (nil, false) }
+        var notice = notice(
+            of: ItemSnapshot(
+                key: .question(question.id), revision: 1, bot: question.bot, urgency: .normal,
+                reason: end == nil ? .asked : .resolved, at: now, content: .question(question)))
+        if let end {
+            notice.title = question.asker == OwnThread.bot ? "Question" : question.asker
+            notice.title += " \(end.words)"
+        } else {
+            notice.body = [notice.body, notice.withoutButtons].compactMap(\.self).joined(separator: "\n")
+        }
+        (notice.actions, notice.withoutButtons) = ([], nil)
+        return notice
+    }
+}
+
+extension QuestionEnd {
+    /// How it was closed, after what asked: `was answered "yes" by desk`.
+    fileprivate var words: String {
+        switch state {
+        case .open: "is open"
+        case .answered:
+            "was answered \"\(Preview.cut(answer ?? "", to: 100))\" by "
+                + (by == Self.byDefault ? "default" : by ?? "somebody")
+        case .expired: "got no answer in time"
+        case .withdrawn: "was withdrawn"
+        }
+    }
+}
+
+extension WireQuestion {
+    /// The question, and how it was closed.
+    package init(_ question: Question, _ end: QuestionEnd?) {
+        self.init(
+            id: question.id, bot: question.bot, text: question.text, choices: question.choices,
+            askedAt: Timestamp(question.askedAt))
+        run = question.run
+        reply = question.takesText ? true : nil
+        `default` = question.fallback
+        deadline = Timestamp(question.deadline)
+        guard let end else { return }
+        state = end.state.rawValue
+        answer = end.answer
+        answeredBy = end.by
+        if end.state == .answered { answeredAt = Timestamp(end.at) } else { closedAt = Timestamp(end.at) }
+    }
+
+    /// The question as it is stored.
+    package init(_ record: QuestionRecord) { self.init(record.question, record.end) }
+}

@@ -1,0 +1,179 @@
+import Delivery
+import Grouping
+package import Ledger
+package import Logging
+import Synchronization
+package import Timeline
+
+/// Closes questions: by the buttons that people press on channels, and at their deadlines.
+///
+/// The rows say what is open and until when, and a question is closed by the first who does: after a crash nothing is
+/// answered twice. Of runs that ask it lets the keeper of runs know which.
+package actor QuestionKeeper: Keeper {
+    /// The cursor's name.
+    package static let consumer = "questions"
+    /// The cursor is moved at least this often while there are events, as what it has not passed is never removed.
+    private static let cursorPause = Duration.seconds(3600)
+    private static let batch = 500
+
+    let ledger: any Ledger
+    var loop: KeeperLoop
+    private let runs: RunKeeper
+    /// Whether a question is open: only then events matter.
+    private let isWaiting = Atomic(false)
+    private var deadlines = QuestionDeadlines()
+    /// How far events were read, and how far that is in the ledger; nil: not known yet.
+    private var cursor: (read: Int64, stored: Int64)?
+    private var cursorMoved: Moment
+
+    /// A keeper of questions; `runs` shows which of them wait for an answer.
+    package init(ledger: any Ledger, clock: any WallClock, runs: RunKeeper, logger: Logger) {
+        self.ledger = ledger
+        self.runs = runs
+        cursorMoved = clock.now
+        loop = KeeperLoop(clock: clock, logger: logger, complaint: "questions can't be closed")
+    }
+
+    /// Serves until cancelled.
+    ///
+    /// - Throws: a ``LedgerError`` that only a restart can clear.
+    package func run() async throws { try await follow() }
+
+    func wakers() -> [Waker] {
+        let bell = loop.bell
+        let acts = ledger.observeCommits { [weak self] stations in
+            guard let self, stations.contains(.events), isWaiting.load(ordering: .acquiring) else { return }
+            bell.ring()
+        }
+        return [commitsThatTouch(.talk), .observing(acts)]
+    }
+
+    func serve() async throws(LedgerError) -> KeeperLoop.Next {
+        // Before the look: whatever is pressed of a question that comes later has a higher number.
+        let last = try await ledger.lastEvent()
+        var open = try await ledger.openQuestions()
+        isWaiting.store(!open.isEmpty, ordering: .releasing)
+        let asked = try await readCursor()
+        if open.isEmpty { cursor?.read = last } else { try await followPresses(&open) }
+        try await expire(&open)
+        await runs.setAsking(Set(open.compactMap(\.run)), before: asked)
+        let now = loop.clock.now
+        let isBehind = cursor.map { $0.read > $0.stored } ?? false
+        if isBehind, now >= cursorMoved + Self.cursorPause { try await moveCursor([]) }
+        return .earliest(
+            deadlines.next(of: open.map(\.question), at: now), isBehind ? cursorMoved + Self.cursorPause : nil
+        )
+    }
+
+    /// Takes up where an earlier daemon ended.
+    ///
+    /// Returns the runs that it may have left waiting for a question that was closed in its last moment.
+    private func readCursor() async throws(LedgerError) -> Set<String> {
+        guard cursor == nil else { return [] }
+        let stored = try await ledger.cursor(of: Self.consumer)
+        let recent = try await ledger.questions(limit: Self.batch)
+        cursor = (stored, stored)
+        return Set(recent.compactMap(\.run))
+    }
+
+    // MARK: Buttons
+
+    private func followPresses(_ open: inout [QuestionRecord]) async throws(LedgerError) {
+        while let from = cursor?.read {
+            let events = try await ledger.events(after: from, limit: Self.batch)
+            for event in events {
+                guard case .itemActed(let action) = event.event.fact,
+                    let (record, end) = action.answer(among: open, at: loop.clock.now)
+                else { continue }
+                cursor?.read = event.seq
+                try await close(record, end, with: cursorChange)
+                open.removeAll { $0.id == record.id }
+            }
+            guard let last = events.last else { return }
+            cursor?.read = last.seq
+        }
+    }
+
+    // MARK: Deadlines
+
+    private func expire(_ open: inout [QuestionRecord]) async throws(LedgerError) {
+        let now = loop.clock.now
+        for record in deadlines.due(of: open, at: now) {
+            try await close(record, record.question.endOfPatience(at: now), with: [])
+            open.removeAll { $0.id == record.id }
+        }
+    }
+
+    private func close(
+        _ record: QuestionRecord, _ end: QuestionEnd, with changes: [Change]
+    ) async throws(LedgerError) {
+        guard try await ledger.commitUnlessFenced(record.closing(end) + changes) else { return }
+        if !changes.isEmpty { noteCursor() }
+        loop.logger.info(
+            "question closed",
+            metadata: ["question.id": "\(record.id)", "state": "\(end.state)", "by": "\(end.by ?? "-")"])
+    }
+
+    // MARK: The cursor
+
+    private var cursorChange: [Change] {
+        guard let cursor, cursor.read > cursor.stored else { return [] }
+        return [.moveConsumer(name: Self.consumer, from: cursor.stored, to: cursor.read)]
+    }
+
+    private func moveCursor(_ changes: [Change]) async throws(LedgerError) {
+        try await ledger.commit(changes + cursorChange)
+        noteCursor()
+    }
+
+    private func noteCursor() {
+        if let read = cursor?.read { cursor = (read, read) }
+        cursorMoved = loop.clock.now
+    }
+}
+
+extension Fact.Action {
+    /// The question among `open` that the button belongs to, with its answer; nil: it belongs to none of them.
+    func answer(among open: [QuestionRecord], at now: Moment) -> (QuestionRecord, QuestionEnd)? {
+        guard case .question(let id)? = ItemKey(item), let record = open.first(where: { $0.id == id }),
+            let choice = key.flatMap(record.question.choice)
+        else { return nil }
+        return (record, QuestionEnd(answer: choice, by: channel ?? "desktop", at: now))
+    }
+}
+
+extension Question {
+    /// What becomes of it at its deadline.
+    func endOfPatience(at now: Moment) -> QuestionEnd {
+        fallback.map { QuestionEnd(answer: $0, by: QuestionEnd.byDefault, at: now) }
+            ?? QuestionEnd(.expired, at: now)
+    }
+}
+
+/// When questions expire, also when the clock is set back: none waits longer than it was to.
+struct QuestionDeadlines {
+    /// The earliest known moment of each question.
+    private var moments: [String: Moment] = [:]
+
+    /// The questions whose deadline has passed.
+    mutating func due(of open: [QuestionRecord], at now: Moment) -> [QuestionRecord] {
+        note(open.map(\.question), at: now)
+        return open.filter { record in moments[record.id].map { $0 <= now } ?? false }
+    }
+
+    /// The next deadline; nil: none has one.
+    mutating func next(of open: [Question], at now: Moment) -> Moment? {
+        note(open, at: now)
+        return moments.values.min()
+    }
+
+    private mutating func note(_ open: [Question], at now: Moment) {
+        var noted: [String: Moment] = [:]
+        for question in open {
+            guard let deadline = question.deadline else { continue }
+            let longest = now + (deadline - question.askedAt)
+            noted[question.id] = min(moments[question.id] ?? deadline, longest)
+        }
+        moments = noted
+    }
+}

@@ -1,0 +1,60 @@
+import API
+import APIClient
+import Glibc
+import Host
+
+/// Asks a question and waits until it is closed, however often the daemon stops meanwhile.
+struct QuestionWaiter {
+    let client: DaemonClient
+    let request: AskRequest
+    /// Called with the question once it is asked.
+    var asked: (WireQuestion) -> Void = { _ in }
+
+    /// After so many failures in a row it says that it waits.
+    private static let failuresUntilNote = 10
+
+    /// The question as it was closed.
+    ///
+    /// As long as this process lives the question stays open: the daemon withdraws it when the connection ends, and a
+    /// daemon that starts again is asked again under the same id.
+    /// - Throws: why the daemon does not ask it.
+    func wait() throws(APIError) -> WireQuestion {
+        var isAsked = false
+        var failures = 0
+        while true {
+            do throws(APIError) {
+                let stream = try client.open(Endpoints.askQuestion(body: request))
+                var parser = ServerSentEventParser()
+                failures = 0
+                while case .bytes(let bytes) = try arrival(of: stream) {
+                    for event in try parser.receive(bytes) where event.name == QuestionStream.eventName {
+                        let question = try WireCoding.decode(WireQuestion.self, from: Array(event.data.utf8))
+                        if question.state != "open" { return question }
+                        if !isAsked { asked(question) }
+                        isAsked = true
+                    }
+                }
+            } catch {
+                // Before it is asked nobody waits for it.
+                guard isAsked, mayPass(error) else { throw error }
+            }
+            failures += 1
+            if failures == Self.failuresUntilNote {
+                StandardError.print("belfry: the daemon has stopped; waiting for it to come back")
+            }
+            usleep(UInt32(min(100_000 * failures, 2_000_000)))
+        }
+    }
+
+    /// What comes next; a signal that does not end this process changes nothing.
+    private func arrival(of stream: AnswerStream) throws(APIError) -> AnswerStream.Arrival {
+        while true {
+            let arrival = try stream.next(timeout: nil)
+            if arrival != .nothing { return arrival }
+        }
+    }
+
+    private func mayPass(_ error: APIError) -> Bool {
+        error.code.row.exitCode == 3 || [.timedOut, .tooBusy, .ledgerRefused].contains(error.code)
+    }
+}

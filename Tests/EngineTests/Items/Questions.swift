@@ -1,0 +1,166 @@
+import Curl
+import Delivery
+import Grouping
+import Ledger
+import LedgerSQLite
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+@testable import Engine
+
+@Suite(.timeLimit(.minutes(5))) struct `a question` {
+    private static let id = "0199a000-0000-7000-8000-00007a11c0de"
+    private static let key = ItemKey.question(id)
+
+    private func asking(_ patience: Duration? = nil, default fallback: String? = nil) -> Asking {
+        var asking = Asking(id: Self.id, "Deploy <b>it</b>?", choices: ["yes", "not now"])
+        (asking.patience, asking.fallback, asking.bot) = (patience, fallback, "ops")
+        return asking
+    }
+
+    private func end(_ tower: Tower) async throws -> QuestionEnd? {
+        try await tower.ledger.question(id: Self.id)?.end
+    }
+
+    // MARK: Deadlines
+
+    @Test(arguments: [
+        ("not now", QuestionEnd(answer: "not now", by: "default", at: at("10:30:00"))),
+        (nil, QuestionEnd(.expired, at: at("10:30:00"))),
+    ])
+    func `is closed at its deadline, by its default alone`(
+        fallback: String?, expected: QuestionEnd
+    ) async throws {
+        try await Tower.run(keepers: [.questions]) { tower in
+            _ = try await tower.control.ask(asking(.seconds(1800), default: fallback))
+            _ = await tower.clock.nextSleeper()
+            tower.clock.advance(by: .seconds(1799))
+            #expect(try await end(tower) == nil)
+            tower.clock.advance(by: .seconds(1))
+            try await tower.until { try await end(tower) != nil }
+            #expect(try await end(tower) == expected)
+        }
+    }
+
+    @Test func `whose deadline passed while no daemon ran is closed by the next`() async throws {
+        let folder = try TemporaryFolder()
+        try await Tower.run(in: folder, keepers: []) { tower in
+            _ = try await tower.control.ask(asking(.seconds(60)))
+        }
+        try await Tower.run(in: folder, at: at("12:00:00"), keepers: [.questions]) { tower in
+            try await tower.until { try await end(tower)?.state == .expired }
+        }
+    }
+
+    @Test func `waits no longer than it was to when the clock is set back`() {
+        var deadlines = QuestionDeadlines()
+        var question = Question(id: "q", bot: "ops", text: "?", choices: ["yes"], askedAt: at("10:00:00"))
+        question.deadline = at("10:30:00")
+        #expect(deadlines.next(of: [question], at: at("10:00:00")) == at("10:30:00"))
+        #expect(deadlines.next(of: [question], at: at("05:00:00")) == at("05:30:00"))
+        // What is looked at again has not begun again.
+        #expect(deadlines.next(of: [question], at: at("05:20:00")) == at("05:30:00"))
+        let record = QuestionRecord(question)
+        #expect(deadlines.due(of: [record], at: at("05:29:59")).isEmpty)
+        #expect(deadlines.due(of: [record], at: at("05:30:00")) == [record])
+        #expect(deadlines.next(of: [], at: at("05:30:00")) == nil)
+    }
+
+    // MARK: Answers
+
+    @Test func `is asked once and answered once`() async throws {
+        try await Tower.run(keepers: []) { tower in
+            let control = tower.control
+            let first = try await control.ask(asking(.seconds(60)))
+            tower.clock.advance(by: .seconds(5))
+            #expect(try await control.ask(asking(.seconds(60))) == first)
+            await #expect(throws: EngineError.noAnswer("maybe", choices: ["yes", "not now"])) {
+                _ = try await control.answer("7a11c0de", "maybe", by: "cli")
+            }
+            let end = try #require(try await control.answer("7a11c0de", "YES", by: "cli").end)
+            #expect(end.answer == "yes" && end.by == "cli")
+            await #expect(throws: EngineError.questionClosed(Self.id, end)) {
+                _ = try await control.answer(Self.id, "not now", by: "cli")
+            }
+            await #expect(throws: EngineError.questionClosed(Self.id, end)) {
+                _ = try await control.withdraw(Self.id)
+            }
+            await #expect(throws: EngineError.noSuchQuestion("ffffffff")) {
+                _ = try await control.withdraw("ffffffff")
+            }
+            #expect(try await tower.eventTypes() == [.questionAsked, .questionAnswered])
+        }
+    }
+
+    @Test func `is answered by a button of the desktop, and closed there`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(
+            keepers: [.items, .surfaces, .questions], channels: [desk], hasRoutes: false
+        ) { tower in
+            _ = try await tower.control.ask(asking(.seconds(1800), default: "not now"))
+            let call = try #require(try await server.next())
+            #expect(call.summary == "ops asks")
+            #expect(
+                call.body == "Deploy &lt;b&gt;it&lt;/b&gt;?\nno answer within 30 min means not now")
+            #expect(call.actions == ["answer-1", "yes", "answer-2", "not now"])
+            #expect(call.icon == "dialog-question" && call.expiry == 0 && call.hints["urgency"] == "y:1")
+            try server.press("answer-2", of: call.id)
+            try await tower.until { try await end(tower) != nil }
+            let closed = try #require(try await end(tower))
+            #expect(closed.answer == "not now" && closed.by == "desk")
+            #expect(try await server.next("CloseNotification")?.id == call.id)
+            #expect(try await tower.eventTypes().contains(.itemActed))
+        }
+    }
+
+    @Test func `without buttons says how to answer`() async throws {
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address, "--capabilities", "body")
+        let desk = makeDesk(at: bus.address, clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(keepers: [.items, .surfaces], channels: [desk], hasRoutes: false) { tower in
+            _ = try await tower.control.ask(asking())
+            let call = try #require(try await server.next())
+            #expect(call.actions.isEmpty)
+            #expect(call.body == "Deploy <b>it</b>?\nbelfry answer 7a11c0de yes|'not now'")
+            // Answered elsewhere, it leaves the screen.
+            _ = try await tower.control.answer(Self.id, "yes", by: "cli")
+            #expect(try await server.next("CloseNotification")?.id == call.id)
+        }
+    }
+
+    @Test func `put away by a person stays open, and away`() async throws {
+        let folder = try TemporaryFolder()
+        let desk = makeDesk(clock: ManualClock(now: at("10:00:00")))
+        try await Tower.run(in: folder, channels: [desk], hasRoutes: false) { tower in
+            _ = try await tower.control.ask(asking())
+            try await tower.settled()
+            #expect(try await tower.shown(Self.key)?.reason == .asked)
+            let away = Fact.itemDismissed(Fact.Dismissal("\(Self.key)", on: "desk", revision: 1))
+            try await tower.ledger.commit([.append(NewEvent(away, at: tower.clock.now))])
+            try await tower.settled()
+            #expect(try await tower.shown(Self.key) == nil)
+            #expect(try await end(tower) == nil)
+        }
+    }
+
+    // MARK: Webhooks
+
+    @Test func `is sent to webhooks when it is asked and when it is answered`() async throws {
+        let channels: [any Channel] = [try makeHook("hook", curl: try CurlMulti())]
+        try await Tower.run(channels: channels, hasRoutes: false) { tower in
+            _ = try await tower.control.ask(asking(.seconds(60)))
+            _ = try await tower.control.answer(Self.id, "yes", by: "cli")
+            try await tower.settled()
+            let entries = try await tower.entries(of: "hook")
+            #expect(entries.map(\.type) == ["question.asked", "question.answered"])
+            let objects = entries.map { JSON(parsing: $0.body[...])?["data"]?["question"] }
+            #expect(objects[0]?["id"]?.text == Self.id && objects[0]?["state"]?.text == "open")
+            #expect(objects[0]?["deadline"]?.text == at("10:01:00").iso8601)
+            #expect(objects[1]?["answer"]?.text == "yes" && objects[1]?["answeredBy"]?.text == "cli")
+        }
+    }
+}
