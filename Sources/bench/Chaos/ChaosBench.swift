@@ -78,8 +78,11 @@ enum ChaosBench {
                 try home.edit(&random)
                 reload = (try home.reload(), home.edits.current.number)
             }
-            let saying = Bool.random(using: &random) ? try home.talk.speak(round, in: home) : nil
-            let message = try lead(&random) { try home.begin("notify", "news", "--thread", "news-\(round)") }
+            var saying: Int32?
+            let message = try lead(&random) {
+                saying = try home.talk.speak(round, in: home)
+                return try home.begin("notify", "news", "--thread", "news-\(round)")
+            }
             if home.hasDaemonEnded() {
                 faults.append("round \(round): the daemon ended by itself")
                 try home.launch()

@@ -60,7 +60,8 @@ import Tracking
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `a run that must leave something behind` {
+/// One at a time: to wait for a pipe's reader blocks a thread of the pool.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `a run that must leave something behind` {
     private func spec(_ text: String, _ change: (inout EnsureRule) -> Void) -> JobSpec {
         JobSpec.manual("made", text).with { change(&$0.checks) }
     }
