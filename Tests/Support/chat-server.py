@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A chat that edits in place: sendMessage, editMessageText and deleteMessage of Telegram's Bot API 7.0.
 
-Prints its port. Then answers on standard output what is asked on standard input: `messages`, `calls`, `delete ID`. Ends
-when standard input closes.
+Prints its port. Then answers on standard output what is asked on standard input: `messages`, `calls`, `delete ID`, and
+`after N`, which waits until there were more calls than that, and says how many. Ends when standard input closes.
 """
 import http.server
 import json
@@ -11,7 +11,7 @@ import threading
 
 messages = {}
 calls = []
-lock = threading.Lock()
+lock = threading.Condition()
 count = 0
 
 
@@ -64,6 +64,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         method = METHODS.get(self.path.rpartition("/")[2])
         status, answer = 200, None
         with lock:
+            lock.notify_all()
             try:
                 if method is None or not self.path.startswith("/bot"):
                     status, answer = 404, {"ok": False, "error_code": 404, "description": "Not Found"}
@@ -91,4 +92,8 @@ for line in sys.stdin:
     with lock:
         if words[0] == "delete":
             messages.pop(int(words[1]))
-        print(json.dumps(calls if words[0] == "calls" else messages), flush=True)
+        if words[0] == "after":
+            lock.wait_for(lambda: len(calls) > int(words[1]))
+            print(len(calls), flush=True)
+        else:
+            print(json.dumps(calls if words[0] == "calls" else messages), flush=True)

@@ -24,7 +24,11 @@ package final class ChatServer: Sendable {
 
     /// Waits until what it shows fits.
     package func shows(_ fits: ([Int: String]) -> Bool) async throws {
-        while try await !fits(messages()) { try await Task.sleep(for: .milliseconds(20)) }
+        var seen = 0
+        while try await !fits(messages()) {
+            guard let count = Int(try await ask("after \(seen)")) else { throw NoServer() }
+            seen = count
+        }
     }
 
     /// The calls so far, in order: `sendMessage ring`, `sendMessage quiet`, `editMessageText`, `deleteMessage`.
