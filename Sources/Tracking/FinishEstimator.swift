@@ -35,7 +35,7 @@ public struct FinishEstimator: Hashable, Sendable {
         training = telling.count >= FinishTraining.leastRuns ? FinishTraining(telling) : nil
     }
 
-    /// Whether it knows any past run, or was told how long one takes.
+    /// Whether it knows any past run, or how long one usually takes.
     public var knowsAnything: Bool { !past.isEmpty || usually != nil }
 
     /// How long the job usually takes: the middle of its past runs; for fewer than three what is expected, or `nil`.

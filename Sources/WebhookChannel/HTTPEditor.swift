@@ -62,7 +62,7 @@ package struct HTTPEditor: LevelChannel {
             return PostedMessage(notice, id: last.id).remote(of: identity)
         }
         let answer = try await take(.post(notice, at: clock.now))
-        if let failure = service.judge(answer) { throw exchange.hidingSecrets(in: failure) }
+        try exchange.check(answer)
         // A message without an id stands where it is; the next version is another one.
         let shown = PostedMessage(notice, id: service.remote(in: answer) ?? "")
         if let last, last.isPassing { await remove(last) }
@@ -78,7 +78,7 @@ package struct HTTPEditor: LevelChannel {
     private func edit(_ last: PostedMessage, to notice: Notice) async throws(DeliveryError) -> Bool {
         let answer = try await take(.edit(notice, at: clock.now, of: last.id))
         if service.isLost(answer) { return false }
-        if let failure = service.judge(answer) { throw exchange.hidingSecrets(in: failure) }
+        try exchange.check(answer)
         return true
     }
 
@@ -86,11 +86,10 @@ package struct HTTPEditor: LevelChannel {
     private func remove(_ last: PostedMessage) async {
         do throws(DeliveryError) {
             let answer = try await take(.remove(last.id))
-            if !service.isLost(answer), let failure = service.judge(answer) { throw failure }
+            if !service.isLost(answer) { try exchange.check(answer) }
         } catch {
-            let reason = exchange.hidingSecrets(in: error).sentence
             logger.notice(
-                "a message that is over was not removed", metadata: ["reason": "\(reason)"])
+                "a message that is over was not removed", metadata: ["reason": "\(error.sentence)"])
         }
     }
 

@@ -74,8 +74,12 @@ struct HTTPExchange: Sendable {
             retryAfter: wait.map { min(max($0, .zero), Self.longestRetryAfter) }, receiver: target.shown)
     }
 
-    /// The same failure without a secret that an answer repeats: what is thrown ends in logs and in the ledger.
-    func hidingSecrets(in failure: DeliveryError) -> DeliveryError { failure.hiding(secrets) }
+    /// Judges what came back.
+    ///
+    /// - Throws: ``DeliveryError``, without a secret that the answer repeats: it ends in logs and in the ledger.
+    func check(_ answer: HTTPAnswer) throws(DeliveryError) {
+        if let failure = service.judge(answer) { throw failure.hiding(secrets) }
+    }
 
     private static func identity(
         of service: any HTTPService, _ signing: [WebhookSecret], _ secrets: FormSecrets

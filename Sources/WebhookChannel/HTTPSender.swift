@@ -42,7 +42,7 @@ package struct HTTPSender: EdgeChannel {
         let request = service.request(parcel, secrets: exchange.secrets)
         let signature = try signature(of: parcel, request.body, at: now)
         let answer = try await exchange.perform(request, with: signature, at: now)
-        if let failure = service.judge(answer) { throw exchange.hidingSecrets(in: failure) }
+        try exchange.check(answer)
         return Receipt(at: now, kind: .accepted, detail: "", status: answer.status)
     }
 

@@ -101,6 +101,15 @@ actor Channels {
     }
 
     private func make(_ setting: ChannelSetting) throws -> any Channel {
+        do throws(HTTPSenderError) {
+            return try sender(for: setting)
+        } catch {
+            throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
+        }
+    }
+
+    private func sender(for setting: ChannelSetting) throws(HTTPSenderError) -> any Channel {
+        let userAgent = "Belfry/\(Version.text)"
         switch setting.form.carrier {
         case .desktop(let form):
             return Desktop(
@@ -108,21 +117,12 @@ actor Channels {
                 bus: SessionBus(environment: Machine.environment, userID: geteuid()), clock: clock,
                 logger: logger)
         case .http(let form):
-            do {
-                return try HTTPSender(
-                    name: setting.name, form: form, secrets: setting.secrets,
-                    userAgent: "Belfry/\(Version.text)", curl: curl)
-            } catch {
-                throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
-            }
+            return try HTTPSender(
+                name: setting.name, form: form, secrets: setting.secrets, userAgent: userAgent, curl: curl)
         case .httpLevel(let form):
-            do {
-                return try HTTPEditor(
-                    name: setting.name, form: form, secrets: setting.secrets,
-                    userAgent: "Belfry/\(Version.text)", curl: curl, clock: clock, logger: logger)
-            } catch {
-                throw Failure("\(setting.place): channel \"\(setting.name)\": \(error)", code: 2)
-            }
+            return try HTTPEditor(
+                name: setting.name, form: form, secrets: setting.secrets, userAgent: userAgent, curl: curl,
+                clock: clock, logger: logger)
         case .program(let form): return ProgramSender(name: setting.name, form: form, desk: programs)
         }
     }

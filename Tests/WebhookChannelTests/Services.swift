@@ -32,7 +32,7 @@ import WebhookChannel
         Notice(
             item: .job("backup"), revision: revision, title: "backup \(revision)", body: "",
             tag: "job:backup",
-            bot: "ops", category: "x-belfry.job.\(news.rawValue)", ring: ring,
+            bot: "ops", news: news, ring: ring,
             reason: ring ? .failed : .tooSoon)
     }
 

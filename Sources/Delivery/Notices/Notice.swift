@@ -29,6 +29,8 @@ package struct Notice: Hashable, Codable, Sendable {
     package var withoutButtons: String?
     /// A progress bar, 0...100; `nil` for none.
     package var value: Int?
+    /// What happened to a job, where it reports that.
+    package var news: JobNews?
     /// A category of the desktop specification, as `im.received` or `transfer.complete`.
     package var category: String?
     /// A name of the sound naming specification; played only when ``ring`` is true.
@@ -47,7 +49,8 @@ package struct Notice: Hashable, Codable, Sendable {
     /// A notice of its obligatory parts; the rest is set where needed.
     package init(
         item: ItemKey, revision: Int, title: String, body: String, urgency: Urgency = .normal, tag: String,
-        bot: String, actions: [NoticeAction] = [], value: Int? = nil, category: String? = nil,
+        bot: String, actions: [NoticeAction] = [], value: Int? = nil, news: JobNews? = nil,
+        category: String? = nil,
         soundName: String? = nil, icon: String? = nil, ring: Bool, isTransient: Bool = false,
         expireAfter: Duration? = nil, reason: RingReason
     ) {
@@ -60,6 +63,7 @@ package struct Notice: Hashable, Codable, Sendable {
         self.bot = bot
         self.actions = actions
         self.value = value
+        self.news = news
         self.category = category
         self.soundName = soundName
         self.icon = icon
@@ -71,17 +75,6 @@ package struct Notice: Hashable, Codable, Sendable {
 }
 
 extension Notice {
-    private static let newsPrefix = "x-belfry.job."
-
-    /// What happened to a job, where it says that; kept as its category.
-    package internal(set) var news: JobNews? {
-        get {
-            guard let category, category.hasPrefix(Self.newsPrefix) else { return nil }
-            return JobNews(rawValue: String(category.dropFirst(Self.newsPrefix.count)))
-        }
-        set { category = newValue.map { Self.newsPrefix + $0.rawValue } }
-    }
-
     /// Whether it shows work in progress, which the result replaces.
     package var isLive: Bool { news?.isLive ?? false }
 }

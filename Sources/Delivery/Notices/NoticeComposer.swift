@@ -25,7 +25,7 @@ package enum NoticeComposer {
             notice.title = report.title
             notice.body = report.lines.joined(separator: "\n")
             notice.icon = IconName.of(isOver ? .recovered : .failed)
-            notice.news = isOver ? .recovered : .failed
+            mark(isOver ? .recovered : .failed, in: &notice)
         case .question(let question):
             notice.icon = manner.icon ?? IconName.question
             ask(question, in: &notice)
@@ -117,9 +117,14 @@ extension NoticeComposer {
         let isAtWork = !report.fact.state.isEnded
         notice.title = title(report)
         notice.body = lines(report).joined(separator: "\n")
-        notice.news = report.news
+        mark(report.news, in: &notice)
         notice.value = isAtWork ? percent(report) : nil
         notice.isTransient = isAtWork && report.news != .blocked
+    }
+
+    private static func mark(_ news: JobNews, in notice: inout Notice) {
+        notice.news = news
+        notice.category = "x-belfry.job.\(news.rawValue)"
     }
 
     private static func title(_ report: JobReport) -> String {

@@ -22,7 +22,7 @@ struct EnsureDecider {
     /// A file system counts in ticks of the kernel: what was written at once may look older than the start.
     static let tick = Duration.milliseconds(20)
 
-    /// The first thing that is missing, in a sentence; nil: nothing that can be told without a program.
+    /// The first thing that is missing, in a sentence; nil: nothing that shows without a program.
     func missing(_ evidence: EnsureEvidence) -> String? {
         if let file = rule.file {
             guard let changed = evidence.changed else { return "\(file) does not exist" }

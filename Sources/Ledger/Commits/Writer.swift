@@ -1,9 +1,9 @@
 import Synchronization
 
 /// Takes lists from the queue, commits them together, and answers those who wait.
+// SAFE: `store` and `hasGivenUp` are touched by `work` and `finish` only, which run on the store's thread; the rest is
+// constant and locks itself.
 final class Writer<Store: Transaction>: @unchecked Sendable {
-    // SAFE: `store` and `hasGivenUp` are touched by `work` and `finish` only, which run on the store's thread; the
-    // rest is constant and locks itself.
     private let store: Store
     private let queue: CommitQueue
     private let feed: Broadcast<Set<Station>>

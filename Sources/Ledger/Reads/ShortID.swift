@@ -1,7 +1,7 @@
 /// The beginning of an id, or of its last eight digits: what a person types instead of all of it.
 ///
 /// Ids begin with the time, so that those of one minute share their first eight digits. The last eight are random:
-/// listings show them, as they tell apart what was made in the same second and do not depend on what else is listed.
+/// listings show them, as they differ for what was made in the same second and do not depend on what else is listed.
 package struct ShortID: Hashable, Sendable {
     /// How many digits of an id listings show.
     package static let shownDigits = 8

@@ -93,16 +93,16 @@ private let isTaken = Atomic<Bool>(false)
 private let marksPastes = Atomic<Bool>(false)
 
 /// The terminal's settings before a view took it over.
+// SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
 private nonisolated(unsafe) let settings = {
-    // SAFE: written by the one thread of a view while ``isTaken`` is false, read only while it is true.
     let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     unsafe settings.initialize(to: termios())
     return unsafe settings
 }()
 
 /// What makes the terminal send pastes as keys again: eight bytes.
+// SAFE: written once, never freed.
 private nonisolated(unsafe) let pasteOff: UnsafePointer<CChar> = {
-    // SAFE: written once, never freed.
     let bytes = UnsafeMutablePointer<CChar>.allocate(capacity: 9)
     for (index, byte) in "\u{1B}[?2004l\0".utf8.enumerated() { unsafe bytes[index] = CChar(byte) }
     return unsafe UnsafePointer(bytes)

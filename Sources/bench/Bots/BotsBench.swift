@@ -262,8 +262,8 @@ private final class BenchDesktop: Sendable {
     func end() { for process in processes { kill(process, SIGKILL) } }
 
     /// Two processes that one thread has from now on.
+    // SAFE: made by one thread and handed to another one, which alone reads from them.
     private final class Handed: @unchecked Sendable {
-        // SAFE: made by one thread and handed to another one, which alone reads from them.
         let bus: BenchProcess
         let server: BenchProcess
 
