@@ -70,6 +70,12 @@ private func job(
         #expect(own.expireAfter == .seconds(5))
     }
 
+    @Test func `of a message shows no run at work, whatever category the message names`() {
+        let look = Appearance(category: "x-belfry.job.progress")
+        let notice = NoticeComposer.compose(thread(["hi"], count: 1) { $0.appearance = look })
+        #expect(notice.category == "x-belfry.job.progress" && notice.news == nil && !notice.isLive)
+    }
+
     @Test func `shows a letter where nobody chose an icon`() {
         #expect(NoticeComposer.compose(thread(["a"], count: 1)).icon == "mail-unread")
         var critical = thread(["a"], count: 1)
