@@ -118,6 +118,37 @@ import Timeline
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `that follows is given what the transaction wrote as it is stored`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([.insertMessage(.sample("m0", text: "the first")), .event()])
+            let seen = Mutex<TurnInput?>(nil)
+            var messages = TurnReads()
+            messages.messages = ["m0", "m1", "m2"]
+            let turn = Decision(TurnReads(events: .after(1, limit: 2)), then: messages) { input in
+                seen.withLock { if $0 == nil { $0 = input } }
+                return []
+            }
+            ledger.follow(turn)
+            try await ledger.commit([
+                .insertMessage(.sample("m0", text: "the same again")), .insertMessage(.sample("m1")),
+                .append(NewEvent(.messagePosted(Fact.Post("m1", bot: "ops")), at: at(1))), .event(), .event(),
+                .markRead(bot: "ops", thread: "main", through: at(9)), .insertMessage(.sample("m2")),
+            ])
+            let kept = seen.withLock(\.self)
+            let input = try #require(kept)
+            #expect(input.events == Array(try await ledger.events(after: 1, limit: 2)))
+            #expect(input.events.count == 2)
+            for id in ["m0", "m1", "m2"] {
+                #expect(try await input.messages[id] == ledger.message(id: id), "\(id)")
+            }
+            #expect(input.messages["m0"]?.message.text == "the first")
+            #expect(input.messages["m1"]?.read == true)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `that follows decides again for the events it makes itself`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             let turn = follower { $0 < 4 ? [.event()] : [] }
