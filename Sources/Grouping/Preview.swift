@@ -21,6 +21,11 @@ public enum Preview {
         return words(of: isWhole ? line : String(line.dropLast()), to: limit - 1) + "…"
     }
 
+    /// Whether nothing of the text can be shown.
+    public static func isEmpty(_ text: String) -> Bool {
+        isLine(text) ? text.isEmpty : cut(text, to: 1).isEmpty
+    }
+
     /// Whether the text is one line of visible ASCII already, its words one space apart.
     private static func isLine(_ text: String) -> Bool {
         var previous: UInt8 = 0x20
@@ -61,6 +66,7 @@ extension Preview {
     /// - Complexity: O(`limit`), white space and control characters that are dropped not counted.
     public static func shape(_ text: String, to limit: Int) -> String {
         guard limit > 0 else { return "" }
+        if text.utf8.count <= limit, isLine(text) { return text }
         let (shaped, isWhole) = layOut(text, bytes: max(64, limit * 16), lines: max(4, limit / 20))
         let end = shaped.index(shaped.startIndex, offsetBy: limit, limitedBy: shaped.endIndex)
         if isWhole, (end ?? shaped.endIndex) == shaped.endIndex { return shaped }

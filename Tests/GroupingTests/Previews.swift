@@ -48,6 +48,11 @@ import Testing
         #expect(Preview.cut("e\u{301}e\u{301}e\u{301}", to: 2) == "e\u{301}…")
     }
 
+    @Test(arguments: ["", " ", "a", "a b", " a", "a ", "\n", "\u{1B}[31m", "\u{1B}[31mred", "ü", "\u{200B}"])
+    func `is empty when nothing of it can be shown`(text: String) {
+        #expect(Preview.isEmpty(text) == Preview.cut(text, to: 100).isEmpty)
+    }
+
     @Test func `is not swollen by a heap of accents`() {
         let heap = "ab" + String(repeating: "\u{301}", count: 100_000)
         let line = Preview.cut(heap)

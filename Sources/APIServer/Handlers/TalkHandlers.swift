@@ -33,7 +33,7 @@ extension DaemonHandler {
     }
 
     func notify(_ asked: NotifyRequest) async throws(APIError) -> WireMessage {
-        guard !Preview.cut(asked.text, to: 1).isEmpty else {
+        guard !Preview.isEmpty(asked.text) else {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
         try Self.checkNames(of: asked)

@@ -18,8 +18,9 @@ extension ItemTurn {
         reads.specs = events.compactMap {
             isDefault || $0.event.fact.isFailure ? $0.event.fact.ruledRun : nil
         }
-        if !entryChannels(for: .runStarted, configuration).isEmpty {
-            reads.forecasts = events.compactMap(\.event.fact.startedRun)
+        let started = events.compactMap(\.event.fact.startedRun)
+        if !started.isEmpty, !entryChannels(for: .runStarted, configuration).isEmpty {
+            reads.forecasts = started
             reads.profileCount = FinishEstimator.runsKept
         }
         reads.jobs = Array(Set(events.compactMap(\.event.fact.slotJob)))

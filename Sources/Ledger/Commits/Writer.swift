@@ -11,6 +11,8 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
     private let health: StoreHealth
     private let counter: TransactionCounter
     private var hasGivenUp = false
+    /// How often lists may still join a transaction after its followers have decided.
+    private static var mostJoins: Int { 8 }
 
     /// How often a follower decides in one transaction; what is left then waits for the next one.
     private static var mostRounds: Int { 64 }
@@ -111,23 +113,22 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
         batch.add(lists)
         var lists = lists
         var turns: [any Turn] = []
+        var following: [any Turn]?
         do throws(LedgerError) {
             try store.begin()
             let before = store.lastEvent
+            var joins = 0
             while !lists.isEmpty {
-                for list in lists {
-                    if case .turn(let turn) = list.work { turns.append(turn) }
-                    let (outcome, changes) = try apply(list.work)
-                    batch.note(outcome, of: changes)
+                try apply(&lists, &batch, &turns)
+                if store.lastEvent > before {
+                    if following == nil {
+                        following = followers.all
+                        turns += following ?? []
+                    }
+                    for turn in following ?? [] { try follow(turn, &batch) }
                 }
-                lists = admit(queue.join(after: batch.changes))
-                batch.add(lists)
-            }
-            if store.lastEvent > before {
-                for turn in followers.all {
-                    turns.append(turn)
-                    try follow(turn, &batch)
-                }
+                joins += 1
+                lists = joins <= Self.mostJoins ? join(&batch) : []
             }
             try store.commit()
             counter.count.add(1, ordering: .relaxed)
@@ -139,6 +140,27 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
             batch.fail(error)
             return (batch, error)
         }
+    }
+
+    /// Applies `lists` and those that join meanwhile; what comes back of `lists` is empty.
+    private func apply(
+        _ lists: inout [WaitingList], _ batch: inout Batch, _ turns: inout [any Turn]
+    ) throws(LedgerError) {
+        while !lists.isEmpty {
+            for list in lists {
+                if case .turn(let turn) = list.work { turns.append(turn) }
+                let (outcome, changes) = try apply(list.work)
+                batch.note(outcome, of: changes)
+            }
+            lists = join(&batch)
+        }
+    }
+
+    /// The lists that came meanwhile, now part of the batch.
+    private func join(_ batch: inout Batch) -> [WaitingList] {
+        let lists = admit(queue.join(after: batch.changes))
+        batch.add(lists)
+        return lists
     }
 
     /// The outcome of a list or of a turn, and its changes; a turn whose changes are refused is settled at once.
@@ -188,12 +210,18 @@ final class Writer<Store: Transaction>: @unchecked Sendable {
         return try turn.decide(input)
     }
 
+    private func isAtEnd(_ change: Change) -> Bool {
+        if case .moveConsumer(_, _, to: let seq) = change { seq == store.lastEvent } else { false }
+    }
+
     /// Lets a follower decide until it has nothing more to do.
     private func follow(_ turn: any Turn, _ batch: inout Batch) throws(LedgerError) {
         for _ in 0..<Self.mostRounds {
             let (outcome, changes) = try apply(.turn(turn))
             guard case .success = outcome, !changes.isEmpty else { return }
             batch.touch(changes)
+            // Its cursor is at the newest event: it would find nothing more.
+            if changes.contains(where: isAtEnd) { return }
         }
     }
 }

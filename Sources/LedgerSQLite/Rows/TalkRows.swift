@@ -35,11 +35,12 @@ struct TalkRows {
             in: database)
     }
 
-    func insert(_ record: MessageRecord) throws(StoreFailure) {
+    /// Returns false when a message of that id is there already.
+    func insert(_ record: MessageRecord) throws(StoreFailure) -> Bool {
         let message = record.message
         let appearance =
             message.appearance == Appearance() ? Self.plain : try JSONText.encode(message.appearance)
-        try insert.run {
+        let changed = try insert.run {
             $0.put(message.id)
             $0.put(message.bot)
             $0.put(message.thread)
@@ -58,6 +59,7 @@ struct TalkRows {
             $0.put(record.sender)
             $0.put(record.hops)
         }
+        return changed > 0
     }
 
     func markRead(bot: String, thread: String, through: Moment) throws(StoreFailure) {

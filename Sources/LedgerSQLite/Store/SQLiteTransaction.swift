@@ -13,6 +13,9 @@ final class SQLiteTransaction: Transaction {
         let database: Database
         let rows: StationRows
         let ordinals: Ordinals
+        let fresh: FreshRows
+        let begin: Prepared
+        let commit: Prepared
         let open: Prepared
         let release: Prepared
         let undo: Prepared
@@ -32,10 +35,11 @@ final class SQLiteTransaction: Transaction {
     init(path: String, in database: Database) throws(StoreFailure) {
         self.path = path
         reserve = Reserve(of: path)
-        let ordinals = try Ordinals(in: database)
+        let (ordinals, fresh) = (try Ordinals(in: database), FreshRows())
         statements = Statements(
-            database: database, rows: try StationRows(in: database, ordinals: ordinals),
-            ordinals: ordinals, open: try Prepared("SAVEPOINT list", in: database),
+            database: database, rows: try StationRows(in: database, ordinals: ordinals, fresh: fresh),
+            ordinals: ordinals, fresh: fresh, begin: try Prepared("BEGIN IMMEDIATE", in: database),
+            commit: try Prepared("COMMIT", in: database), open: try Prepared("SAVEPOINT list", in: database),
             release: try Prepared("RELEASE list", in: database),
             undo: try Prepared("ROLLBACK TO list", in: database))
         lastEvent = try EventRows.last(in: database)
@@ -49,9 +53,7 @@ final class SQLiteTransaction: Transaction {
 
     func commit() throws(LedgerError) {
         guard let statements else { throw .closed }
-        do { try statements.database.commit() } catch {
-            throw failure(error, statements.database).error(path: path)
-        }
+        do throws(StoreFailure) { try statements.commit.run() } catch { throw error.error(path: path) }
         committedEvent = lastEvent
         statements.ordinals.keep()
     }
@@ -66,14 +68,8 @@ final class SQLiteTransaction: Transaction {
 
     private func begin(_ statements: Statements) throws(StoreFailure) {
         isUsed = false
-        do { try statements.database.beginTransaction(.immediate) } catch {
-            throw failure(error, statements.database)
-        }
-    }
-
-    /// The corresponding C function is `sqlite3_system_errno`.
-    private func failure(_ error: any Error, _ database: Database) -> StoreFailure {
-        StoreFailure(error, system: unsafe sqlite3_system_errno(database.sqliteConnection))
+        statements.fresh.forget()
+        try statements.begin.run()
     }
 
     // MARK: Changes
@@ -114,6 +110,7 @@ final class SQLiteTransaction: Transaction {
         } catch {
             guard error.concernsOneList else { throw error }
             ordinals.undo(to: given)
+            statements.fresh.forget()
             if isFirst {
                 try? statements.database.rollback()
                 try begin(statements)
@@ -137,21 +134,25 @@ final class SQLiteTransaction: Transaction {
     // MARK: What turns read
 
     func read(_ reads: TurnReads, into input: inout TurnInput) throws(LedgerError) {
-        guard let database = statements?.database else { throw .closed }
+        guard let statements else { throw .closed }
         do throws(StoreFailure) {
-            try read(reads, into: &input, in: database)
+            try read(reads, into: &input, statements.fresh, in: statements.database)
         } catch {
             throw error.error(path: path)
         }
     }
 
     private func read(
-        _ reads: TurnReads, into input: inout TurnInput, in database: Database
+        _ reads: TurnReads, into input: inout TurnInput, _ fresh: FreshRows, in database: Database
     ) throws(StoreFailure) {
         switch reads.events {
         case nil: break
         case .after(let seq, let limit)?:
-            input.events = try EventRows.events(after: seq, limit: limit, in: database)
+            if let known = fresh.events(after: seq, limit: limit) {
+                input.events = known
+            } else {
+                input.events = try EventRows.events(after: seq, limit: limit, in: database)
+            }
         case .of(let consumer, let limit)?:
             input.cursor = try EventRows.cursor(of: consumer, in: database)
             input.events = try EventRows.events(after: input.cursor, limit: limit, in: database)
@@ -176,7 +177,9 @@ final class SQLiteTransaction: Transaction {
         for job in reads.jobs {
             input.jobSpecs[job] = try JobRows.spec(wishedBy: job, in: database)
         }
-        for message in try TalkRows.messages(ids: reads.messages, in: database) {
+        for id in reads.messages { input.messages[id] = fresh.message(id) }
+        let others = reads.messages.filter { input.messages[$0] == nil }
+        for message in try TalkRows.messages(ids: others, in: database) {
             input.messages[message.message.id] = message
         }
         for item in try TalkRows.items(of: input.items(of: reads), in: database) {
@@ -224,8 +227,10 @@ struct StationRows {
     private let events: EventRows
     private let verdicts: VerdictRows
     private let history: HistoryRows
+    private let fresh: FreshRows
 
-    init(in database: Database, ordinals: Ordinals) throws(StoreFailure) {
+    init(in database: Database, ordinals: Ordinals, fresh: FreshRows) throws(StoreFailure) {
+        self.fresh = fresh
         jobs = try JobRows(in: database)
         slots = try SlotRows(in: database)
         runs = try RunRows(in: database, ordinals: ordinals)
@@ -242,6 +247,7 @@ struct StationRows {
 
     /// Makes one change, and adds its result to `commit`.
     func apply(_ change: Change, to commit: inout Commit) throws(StoreFailure) {
+        fresh.forget(by: change)
         switch change {
         case .putJob(let job, let old): try jobs.put(job, replacing: old)
         case .removeJob(let name, let revision): try jobs.remove(name, revision: revision)
@@ -255,7 +261,7 @@ struct StationRows {
         case .passOver(let run, let event):
             guard try runs.passOver(run, at: event.at) else { return }
             commit.passedOver.insert(run)
-            commit.lastEvent = try events.append(event)
+            try append(event, to: &commit)
         case .askEnd(let run, let reason): try runs.askEnd(of: run, reason)
         case .putAttempt(let attempt): try runs.put(attempt)
         case .saveLive(let run, let live): try runs.saveLive(live, of: run)
@@ -263,7 +269,7 @@ struct StationRows {
         case .putBot(let bot, let old): try bots.put(bot, replacing: old)
         case .removeBot(let name, let revision): try bots.remove(name, revision: revision)
         case .noteBot(let name, let note): try bots.put(note, of: name)
-        case .insertMessage(let message): try talk.insert(message)
+        case .insertMessage(let message): if try talk.insert(message) { fresh.add(message) }
         case .markRead(let bot, let thread, let moment):
             try talk.markRead(bot: bot, thread: thread, through: moment)
         case .giveMessages(let bot, let thread, let run, let number, let at):
@@ -295,12 +301,17 @@ struct StationRows {
         case .forgetRemotes(let channel): try surfaces.forgetRemotes(of: channel)
         case .insertReceipt(let receipt): try outbox.insert(receipt)
         case .putChannel(let channel): try outbox.put(channel)
-        case .append(let event): commit.lastEvent = try events.append(event)
+        case .append(let event): try append(event, to: &commit)
         case .moveConsumer(let name, let old, let new): try events.moveConsumer(name, from: old, to: new)
         case .recordVerdicts(let records): try verdicts.insert(records)
         case .removeRun(let id): try history.removeRun(id)
         case .removeHistory(let moment, let limit): try history.remove(before: moment, limit: limit)
         case .setFact(let name, let value): try jobs.setFact(name, value)
         }
+    }
+
+    private func append(_ event: NewEvent, to commit: inout Commit) throws(StoreFailure) {
+        commit.lastEvent = try events.append(event)
+        fresh.add(event, numbered: commit.lastEvent)
     }
 }

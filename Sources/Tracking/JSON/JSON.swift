@@ -125,6 +125,20 @@ extension JSON {
     /// No control character is left in it, C1 included: it may go to a terminal as it is.
     static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        if text.utf8.allSatisfy(isPlain) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            writeEscaped(text, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether a byte stands for itself, whatever comes before it.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private static func writeEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
@@ -139,7 +153,6 @@ extension JSON {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     private static func escape(_ byte: UInt8, to bytes: inout [UInt8]) {

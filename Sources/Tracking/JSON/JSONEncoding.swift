@@ -94,6 +94,21 @@ private final class JSONOutput {
     func write(raw text: String) { bytes.append(contentsOf: text.utf8) }
     func write(_ text: String) { JSON.write(text, to: &bytes) }
 
+    func write(integer value: some BinaryInteger) {
+        if let value = Int64(exactly: value) { write(digitsOf: value) } else { write(raw: String(value)) }
+    }
+
+    func write(digitsOf value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
     func write(number value: some BinaryFloatingPoint & LosslessStringConvertible) throws {
         guard value.isFinite else {
             let context = EncodingError.Context(codingPath: [], debugDescription: "JSON has no such number")
@@ -145,7 +160,9 @@ private struct JSONScalar: SingleValueEncodingContainer {
     func encodeNil() { output.write(raw: "null") }
     func encode(_ value: Bool) { output.write(raw: value ? "true" : "false") }
     func encode(_ value: String) { output.write(value) }
-    func encode(_ value: some Encodable & BinaryInteger) { output.write(raw: String(value)) }
+    func encode(_ value: Int) { output.write(digitsOf: Int64(value)) }
+    func encode(_ value: Int64) { output.write(digitsOf: value) }
+    func encode(_ value: some Encodable & BinaryInteger) { output.write(integer: value) }
     func encode(_ value: some Encodable & BinaryFloatingPoint & LosslessStringConvertible) throws {
         try output.write(number: value)
     }
@@ -165,6 +182,8 @@ private struct JSONObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeNil(forKey key: Key) { next(key.stringValue).encodeNil() }
     func encode(_ value: Bool, forKey key: Key) { next(key.stringValue).encode(value) }
     func encode(_ value: String, forKey key: Key) { next(key.stringValue).encode(value) }
+    func encode(_ value: Int, forKey key: Key) { next(key.stringValue).encode(value) }
+    func encode(_ value: Int64, forKey key: Key) { next(key.stringValue).encode(value) }
     func encode(_ value: some Encodable & BinaryInteger, forKey key: Key) {
         next(key.stringValue).encode(value)
     }

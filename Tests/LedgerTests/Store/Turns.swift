@@ -107,6 +107,7 @@ import Timeline
             let before = backend.transactions(of: ledger)
             let commit = try await ledger.commit([.event(), .event()])
             #expect(backend.transactions(of: ledger) == before + 1)
+            #expect(turn.asked == 1, "its cursor is at the newest event")
             #expect(commit.lastEvent == 2)
             #expect(try await ledger.cursor(of: "tail") == 2)
             try await ledger.commit([.setFact(name: "a", value: "b")])
@@ -114,6 +115,61 @@ import Timeline
             ledger.unfollow(turn)
             try await ledger.commit([.event()])
             #expect(try await ledger.cursor(of: "tail") == 2)
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `that follows has a list that comes meanwhile join its transaction`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            let late = Mutex<Task<Commit, any Error>?>(nil)
+            let turn = follower { last in
+                // It is in line when this returns: it runs here until it waits.
+                if last == 1 {
+                    late.withLock { $0 = Task.immediate { try await ledger.commit([.event()]) } }
+                }
+                return []
+            }
+            ledger.follow(turn)
+            let before = backend.transactions(of: ledger)
+            try await ledger.commit([.event()])
+            let task = late.withLock(\.self)
+            #expect(try await task?.value.lastEvent == 2)
+            #expect(backend.transactions(of: ledger) == before + 1)
+            #expect(try await ledger.cursor(of: "tail") == 2)
+            #expect(turn.settled == [true])
+        }
+    }
+
+    @Test(arguments: LedgerBackend.available)
+    func `that follows is given what the transaction wrote as it is stored`(
+        _ backend: LedgerBackend
+    ) async throws {
+        try await backend.withNew { ledger in
+            try await ledger.commit([.insertMessage(.sample("m0", text: "the first")), .event()])
+            let seen = Mutex<TurnInput?>(nil)
+            var messages = TurnReads()
+            messages.messages = ["m0", "m1", "m2"]
+            let turn = Decision(TurnReads(events: .after(1, limit: 2)), then: messages) { input in
+                seen.withLock { if $0 == nil { $0 = input } }
+                return []
+            }
+            ledger.follow(turn)
+            try await ledger.commit([
+                .insertMessage(.sample("m0", text: "the same again")), .insertMessage(.sample("m1")),
+                .append(NewEvent(.messagePosted(Fact.Post("m1", bot: "ops")), at: at(1))), .event(), .event(),
+                .markRead(bot: "ops", thread: "main", through: at(9)), .insertMessage(.sample("m2")),
+            ])
+            let kept = seen.withLock(\.self)
+            let input = try #require(kept)
+            #expect(input.events == Array(try await ledger.events(after: 1, limit: 2)))
+            #expect(input.events.count == 2)
+            for id in ["m0", "m1", "m2"] {
+                #expect(try await input.messages[id] == ledger.message(id: id), "\(id)")
+            }
+            #expect(input.messages["m0"]?.message.text == "the first")
+            #expect(input.messages["m1"]?.read == true)
         }
     }
 
@@ -166,6 +222,7 @@ private final class Decision: Turn {
     private let second: TurnReads
     private let decision: @Sendable (TurnInput) -> [Change]
     private let kept = Mutex<[Bool]>([])
+    private let asks = Atomic(0)
 
     init(
         _ first: TurnReads?, then second: TurnReads = TurnReads(),
@@ -177,7 +234,13 @@ private final class Decision: Turn {
     /// What `settle` was called with, in order.
     var settled: [Bool] { kept.withLock(\.self) }
 
-    func opening() -> TurnReads? { first }
+    /// How often it was asked what it reads.
+    var asked: Int { asks.load(ordering: .relaxed) }
+
+    func opening() -> TurnReads? {
+        asks.add(1, ordering: .relaxed)
+        return first
+    }
 
     func reads(by input: TurnInput) -> TurnReads { second }
 
