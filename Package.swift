@@ -68,7 +68,7 @@ let programs: [Target] = [
             "WardenProtocol", "Bots", "DBus", "DesktopChannel", "Curl", "WebhookChannel", "ProgramChannel",
             "Host", "Settings", "API", "APIServer", "APIClient", .argumentParser, .lifecycle, .logging,
         ]),
-    program("belfry-warden", ["Warden"]),
+    program("belfry-warden", ["Host", "Warden"]),
     program(
         "belfry",
         [

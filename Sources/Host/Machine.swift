@@ -10,6 +10,20 @@ package enum Machine {
         try SmallFile.text("/proc/sys/kernel/random/boot_id")
     }
 
+    /// What this process was called with, the program's name first.
+    ///
+    /// As the kernel keeps it: the standard library looks for it beside the environment, and finds nothing when a
+    /// library that was put in front of the program (`LD_PRELOAD`) has set a variable before.
+    ///
+    /// - Source: `/proc/self/cmdline`; without a `/proc`, the standard library's.
+    package static var arguments: [String] {
+        guard let bytes = try? SmallFile.read("/proc/self/cmdline", limit: 1 << 24), bytes.last == 0 else {
+            return CommandLine.arguments
+        }
+        return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// The environment of this process.
     package static var environment: [String: String] {
         var variables: [String: String] = [:]

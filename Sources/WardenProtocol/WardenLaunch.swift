@@ -9,6 +9,9 @@ package struct WardenLaunch: Hashable, Sendable {
     /// The state folder, where the warden saves exit records while no daemon listens; nil for nowhere.
     package var state: String?
 
+    /// How long it has until it listens; one that needs longer is killed.
+    package var patience: Duration = .seconds(10)
+
     /// The process with which the warden ends, and every run with it; nil for none: runs outlive anybody.
     package var tiedTo: Int32?
 
@@ -27,8 +30,8 @@ package struct WardenLaunch: Hashable, Sendable {
 
     /// Starts the warden in its own session, without any descriptor of ours, and waits until it listens.
     ///
-    /// Blocks for at most 5 s; call it on a thread that may. The warden ends by itself once it has had
-    /// neither run nor daemon for 10 s.
+    /// Blocks for ``patience`` at most; call it on a thread that may. The warden ends by itself once it has had neither
+    /// run nor daemon for 10 s.
     /// - Returns: its process id, to be collected by this process when it ends.
     package func start(directory: String) throws(WardenError) -> Int32 {
         do throws(HostError) {
@@ -36,6 +39,9 @@ package struct WardenLaunch: Hashable, Sendable {
             let (pid, ready) = try spawn(directory, errors: words)
             var answer = try wait(for: ready)
             if answer.isEmpty { return pid }
+            // One that printed its reason has ended; one that is silent must not keep us waiting, nor stand in the
+            // way of the next.
+            kill(pid, SIGKILL)
             waitpid(pid, nil, 0)
             if answer == Self.silence, let last = Self.lastWords(in: words) { answer = last }
             throw .malformed(path: executable, problem: answer)
@@ -85,12 +91,12 @@ package struct WardenLaunch: Hashable, Sendable {
 
     /// The warden writes one line: empty when it listens, else the sentence it ends with.
     private func wait(for ready: Descriptor) throws(HostError) -> String {
-        let deadline = Duration.sinceBoot + .seconds(5)
+        let deadline = Duration.sinceBoot + patience
         var line: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 512)
         while !line.contains(0x0A) {
             let left = deadline - .sinceBoot
-            guard left > .zero else { return "did not listen within 5 s" }
+            guard left > .zero else { return "did not listen within \(patience.milliseconds / 1000) s" }
             var waiting = pollfd(fd: ready.raw, events: Int16(POLLIN), revents: 0)
             unsafe poll(&waiting, 1, Int32(left.milliseconds) + 1)
             switch try ready.read(into: &buffer) {

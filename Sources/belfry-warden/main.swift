@@ -1,3 +1,4 @@
+import Host
 import Warden
 
-WardenProgram.main(CommandLine.arguments)
+WardenProgram.main(Machine.arguments)

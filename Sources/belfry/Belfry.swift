@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Host
 
 /// The command `belfry`.
 @main
@@ -45,6 +46,6 @@ struct Belfry: ParsableCommand {
         ])
 
     static func main() {
-        Entry.run(Array(CommandLine.arguments.dropFirst()))
+        Entry.run(Array(Machine.arguments.dropFirst()))
     }
 }

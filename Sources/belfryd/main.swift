@@ -8,7 +8,7 @@ WorkerPool.install()
 
 // Errors of usage end with 2 here, not with the parser library's 64; what help asks for ends with 0.
 do {
-    switch try Belfryd.parseAsRoot() {
+    switch try Belfryd.parseAsRoot(Array(Machine.arguments.dropFirst())) {
     case let daemon as Belfryd: try await daemon.run()
     case let listen as Listen: try await listen.run()
     case let backup as Backup: try await backup.run()

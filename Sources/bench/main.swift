@@ -42,7 +42,7 @@ let benches: [(name: String, about: String, run: ([String]) async throws -> Void
 ]
 
 WorkerPool.install()
-let words = Array(CommandLine.arguments.dropFirst())
+let words = Array(Machine.arguments.dropFirst())
 guard let name = words.first, name != "--help" else {
     print("usage: bench NAME [ARGUMENTS], or bench all\n")
     for bench in benches { print("  " + bench.name.padded(to: 10) + bench.about) }

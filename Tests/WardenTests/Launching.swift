@@ -1,3 +1,5 @@
+import Glibc
+import Host
 import TestSupport
 import Testing
 import WardenProtocol
@@ -22,5 +24,19 @@ import WardenProtocol
             try await client.connect(launching: WardenLaunch(executable: "/bin/false"))
         }
         #expect("\(error.map { "\($0)" } ?? "")".contains("ended at once"))
+    }
+
+    @Test func `is killed, and nobody waits for it, when it does not listen in time`() async throws {
+        let folder = try TemporaryFolder()
+        let script = "#!/bin/sh\necho $$ > \(folder.file("pid"))\nexec sleep 1000\n"
+        try SmallFile.replace(folder.file("slow"), with: Array(script.utf8), mode: 0o700)
+        let client = try WardenClient(directory: folder.file("w"))
+        defer { client.close() }
+        var launch = WardenLaunch(executable: folder.file("slow"))
+        launch.patience = .milliseconds(200)
+        let error = await #expect(throws: WardenError.self) { try await client.connect(launching: launch) }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("did not listen"))
+        let pid = try #require(Int32(SmallFile.text(folder.file("pid"))))
+        #expect(kill(pid, 0) == -1 && errno == ESRCH)
     }
 }

@@ -55,7 +55,7 @@ enum Entry {
     static func end(unwritten error: HostError) -> Never {
         // As the signal would, where the one who started us had it ignored.
         if error.code == EPIPE { exit(128 + SIGPIPE) }
-        let own = CommandLine.arguments.prefix { $0 != "--" }
+        let own = Machine.arguments.prefix { $0 != "--" }
         fail(
             APIError(.outputLost, "standard output can't be written: \(error.reason)"),
             asJSON: own.contains("--json"))
