@@ -36,7 +36,7 @@ package struct BotTester: Sendable {
         if let text = bot.secrets[BotInUse.key].first {
             guard let key = BotKey(text) else {
                 trial.note(
-                    .configuration, .failed, "the key is empty or no key", hint: "check bots.\(name).key")
+                    .configuration, .failed, "the key is empty or malformed", hint: "check bots.\(name).key")
                 return trial
             }
             endpoint = BotEndpoint(bot: name, backend, key: key)
@@ -52,7 +52,7 @@ package struct BotTester: Sendable {
         } catch let failure as ReplyFailure {
             trial.fail(.configuration, failure, at: endpoint.place)
         } catch {
-            trial.note(.connect, .failed, "the daemon stops")
+            trial.note(.connect, .failed, "the daemon is stopping")
         }
         return trial
     }
@@ -94,13 +94,13 @@ package struct BotTester: Sendable {
         if let failure { return trial.fail(.reply, failure, at: call.endpoint.place) }
         (trial.firstWord, trial.whole) = (firstWord, clock.sinceBoot - start)
         let used = trial.usage.map {
-            "; \(UsageWords.tokens($0.inputTokens)) read, \(UsageWords.grouped(Int64($0.outputTokens))) written"
+            "; " + UsageWords.tokens(read: $0.inputTokens, written: $0.outputTokens)
         }
         let time = trial.whole.map { Double($0.milliseconds / 10) / 100 } ?? 0
         let word = CleanText.line(text, limit: 60)
         trial.note(
             .reply, .ok,
-            (word.isEmpty ? "nothing was said" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
+            (word.isEmpty ? "the reply was empty" : "\"\(word)\"") + " after \(time) s" + (used ?? ""))
     }
 }
 

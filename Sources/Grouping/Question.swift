@@ -12,7 +12,7 @@ public struct Question: Hashable, Codable, Sendable {
     public var run: String?
     /// What is asked.
     public var text: String
-    /// The answers to choose from, in order; the first one is the consent.
+    /// The answers to choose from, in order; the first is the affirmative one, for which `confirm` exits with 0.
     public var choices: [String]
     /// Whether any text is an answer, too.
     public var takesText: Bool

@@ -38,7 +38,7 @@ package struct ThreadLine: Hashable, Sendable {
 
     /// Who said it: a person's name; nil for the bot.
     package var sender: String?
-    /// When.
+    /// When it was sent.
     package var at: Moment
     /// What was said.
     package var text: String

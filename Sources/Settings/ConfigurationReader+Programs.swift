@@ -57,13 +57,13 @@ extension ConfigurationReader {
         case "output" where isGeneric: break
         case "model" where dialect == .text:
             field.fault(
-                "Belfry does not know how this program is given a model", hint: "write it into command")
+                "Belfry cannot pass a model to this program", hint: "write it into command")
         case "key" where dialect == .text:
             field.fault(
-                "Belfry does not know how this program is given a key",
+                "Belfry cannot pass a key to this program",
                 hint: "write inherit: [NAME], for a variable of Belfry's own environment")
         case "price" where dialect == .claude:
-            field.fault("Claude reports itself what it costs", hint: "remove price")
+            field.fault("Claude reports its own cost", hint: "remove price")
         case "price" where dialect == .text, "budget" where dialect == .text:
             field.fault("this program does not report what it uses", hint: "remove \(name)")
         case "model", "key", "price", "budget": break

@@ -42,8 +42,8 @@ package struct KeyReader: Sendable {
         return keys
     }
 
-    /// What was typed as an escape alone, when nothing followed it: nothing.
-    package mutating func giveUp() { if rest == [0x1B] { rest = [] } }
+    /// Forgets a sequence that was begun, because nothing followed: the Escape key alone.
+    package mutating func endSequence() { if rest.first == 0x1B, pasted == nil { rest = [] } }
 
     /// What was pasted, once its end has come.
     private mutating func paste() -> Key? {

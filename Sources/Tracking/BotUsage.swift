@@ -50,9 +50,15 @@ package enum UsageWords {
         return "\(sign)$\(grouped(whole)).\(String(repeating: "0", count: digits - part.count))\(part)"
     }
 
-    /// `1 token`, `12,345 tokens`.
-    package static func tokens(_ count: Int) -> String {
-        "\(grouped(Int64(count))) token\(count == 1 ? "" : "s")"
+    /// `1 token`, `12,345 tokens`, `12,345 input tokens`.
+    package static func tokens(_ count: Int, _ kind: String? = nil) -> String {
+        "\(grouped(Int64(count))) \(kind.map { $0 + " " } ?? "")token\(count == 1 ? "" : "s")"
+    }
+
+    /// `1,200 input tokens (200 cached), 34 output tokens`.
+    package static func tokens(read: Int, cached: Int? = nil, written: Int) -> String {
+        let cached = cached.map { " (\(grouped(Int64($0))) cached)" } ?? ""
+        return "\(tokens(read, "input"))\(cached), \(tokens(written, "output"))"
     }
 
     /// `12,345`.

@@ -89,7 +89,7 @@ package struct HTTPEditor: LevelChannel {
             if !service.isLost(answer) { try exchange.check(answer) }
         } catch {
             logger.notice(
-                "a message that is over was not removed", metadata: ["reason": "\(error.sentence)"])
+                "an outdated message could not be deleted", metadata: ["reason": "\(error.sentence)"])
         }
     }
 

@@ -96,10 +96,10 @@ enum SecretService {
         guard case .refused(let kind, let text) = error else { return Failure("\(error)") }
         switch kind {
         case isLocked:
-            return Failure("the keyring is locked; unlock it (it is when you log in), then run belfry reload")
+            return Failure("the keyring is locked; unlock it (logging in does), then run belfry reload")
         case missing:
             return Failure(
-                "the keyring has none with \(attribute)=\(name); store it with: "
+                "the keyring has no secret with \(attribute)=\(name); store it with: "
                     + "secret-tool store --label \"Belfry \(name)\" \(attribute) \(name)")
         case ambiguous:
             return Failure(

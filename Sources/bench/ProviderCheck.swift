@@ -206,7 +206,7 @@ struct ProviderCheck {
     private func usage(_ asked: Asked) -> Verdict {
         guard let usage = asked.usage, usage.output > 0 else { return .notOffered("no tokens were reported") }
         let input = usage.input + usage.cacheRead + usage.cacheWrite
-        return .ok("\(input) tokens read, \(usage.output) written")
+        return .ok("\(input) input tokens, \(usage.output) output tokens")
     }
 
     private func longAnswer(_ asked: Asked) -> Verdict {

@@ -104,6 +104,6 @@ import Testing
         #expect(try await add(belfry, server).code == 5)
         try belfry.configure("bots:\n  ops: {}\n  sage: {}")
         let reload = try await belfry.run("reload")
-        #expect(reload.code == 2 && reload.errors.contains("one of that name was made by `belfry bot add`"))
+        #expect(reload.code == 2 && reload.errors.contains("`belfry bot add` made one of that name"))
     }
 }

@@ -126,7 +126,7 @@ import Testing
             #expect(usage["cachedTokens"].integer == 200 && usage["costUsd"].number == 0.00357)
         }
         let shown = try await belfry.run("run", "show", "news#1").text
-        #expect(shown.contains("1,200 tokens read (200 cached), 34 written, $0.0036"))
+        #expect(shown.contains("1,200 input tokens (200 cached), 34 output tokens, $0.0036"))
         let sent = try await hook.webhook { $0.type == "run.completed" }
         #expect(try #require(sent.data)["run"]["usage"]["outputTokens"].integer == 34)
     }
@@ -156,7 +156,7 @@ import Testing
         #expect(shown["usage"]["totalReplies"].integer == 2 && shown["budget"]["leftUsd"].number == 0)
         #expect(shown["firstWordMs"].number != nil && shown["latencyMs"].number != nil)
         let text = try await belfry.run("bot", "show", "sage").text
-        #expect(text.contains("2 replies: 2,400 tokens read (400 cached), 68 written, $0.0071"))
+        #expect(text.contains("2 replies: 2,400 input tokens (400 cached), 68 output tokens, $0.0071"))
         #expect(text.contains("$0.00 left of $0.0040"))
         #expect(try await belfry.run("status").text.contains("1 blocked (sage)"))
         try belfry.configure(bot("1"))

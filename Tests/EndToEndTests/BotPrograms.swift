@@ -115,7 +115,7 @@ import Testing
         #expect(bot["status"].text == "blocked" && bot["usage"]["month"]["costUsd"].number == 0.04)
         let text = try await belfry.run("bot", "show", "cc").text
         #expect(text.contains("$0.00 left of $0.03"))
-        #expect(text.contains(" s to the end of its last reply") && !text.contains("0.0s"))
+        #expect(text.contains("complete after ") && !text.contains("0.0s"))
     }
 
     @Test func `keeps what it was started as, though its bot is another one by then`() async throws {

@@ -42,7 +42,7 @@ import Testing
         let seen = try await play(
             #"""
             [["wait","/help for help"],["raw",true],["type","Hello\r"],["wait","Grüße 漢字"],["size",20,30],
-            ["type","/help\r"],["wait","begins a new session"],["type","\u001b[A\u001b[A\r"],["wait","Again."],
+            ["type","/help\r"],["wait","starts a new session"],["type","\u001b[A\u001b[A\r"],["wait","Again."],
             ["type","/quit\r"]]
             """#, server)
         #expect(seen["code"].number == 0)

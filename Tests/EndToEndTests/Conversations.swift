@@ -129,7 +129,7 @@ import Testing
             .init(refusal, status: 400, type: "application/json"), .init(Self.chat("Both.")))
         let belfry = try await Belfry.start(config(server))
         let asked = try await belfry.run("ask", "sage", "One?")
-        #expect(asked.code == 1 && asked.errors.contains("sage did not reply: sage: 127.0.0.1 "))
+        #expect(asked.code == 1 && asked.errors.contains("sage did not reply: 127.0.0.1 "))
         _ = try await server.request()
         #expect(try await belfry.run("ask", "sage", "Two?").text == "Both.\n")
         let again = try await belfry.run("run", "retry", "sage.reply#1")
@@ -169,7 +169,7 @@ import Testing
         }
         #expect(try await ask("one").count == 1)
         #expect(try await ask("two").count == 3)
-        #expect(try await belfry.run("bot", "reset", "sage").text == "sage begins a new session.\n")
+        #expect(try await belfry.run("bot", "reset", "sage").text == "sage started a new session.\n")
         #expect(try await ask("three").count == 1)
         #expect(try await ask("four").count == 3)
         try belfry.configure(config(server, "\n    session: run"))

@@ -44,7 +44,7 @@ import Testing
         }
         #expect(
             try await check().contains(
-                "the secret can't be read from secret service sage: the keyring has none with belfry=sage; "
+                "the secret can't be read from secret service sage: the keyring has no secret with belfry=sage; "
                     + "store it with: secret-tool store --label \"Belfry sage\" belfry sage"))
         try await keyring.store("one", as: "sage")
         try await keyring.store("two", as: "sage", label: "another")

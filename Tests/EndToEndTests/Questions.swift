@@ -141,7 +141,7 @@ import Testing
 
     @Test(arguments: [
         (["confirm", "  "], 2, "there is nothing to ask"),
-        (["confirm", "Go?", "--choices", "yes,YES"], 2, "the choice \"YES\" is there twice"),
+        (["confirm", "Go?", "--choices", "yes,YES"], 2, "the choice \"YES\" is listed twice"),
         (["confirm", "Go?", "--choices", "yes,,no"], 2, "a choice has 1 to 60 characters"),
         (["confirm", "Go?", "--default", "no"], 2, "--default needs --after"),
         (

@@ -76,7 +76,7 @@ import Testing
         ("{ backend: claude, session: job }", "\"job\""),
         (
             "{ backend: claude, price: { input: 1, output: 2 } }",
-            "Claude reports itself what it costs; remove price"
+            "Claude reports its own cost; remove price"
         ),
         (
             "{ backend: codex, budget: { usd: 5 } }",
@@ -88,11 +88,11 @@ import Testing
         ),
         (
             "{ backend: { kind: command, command: [x], model: m } }",
-            "Belfry does not know how this program is given a model; write it into command"
+            "Belfry cannot pass a model to this program; write it into command"
         ),
         (
             "{ backend: { kind: command, command: [x] }, key: { file: /k } }",
-            "Belfry does not know how this program is given a key"
+            "Belfry cannot pass a key to this program"
         ),
         (
             "{ backend: anthropic, model: m, key: { file: /k }, sandbox: {} }",

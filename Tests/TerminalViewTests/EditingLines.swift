@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\u{1B}", "\u{1B}[", "\u{1B}O"])
+    func `after an Escape that nothing followed are read as they are`(_ begun: String) {
+        var reader = KeyReader()
+        #expect(reader.receive(Array(begun.utf8)).isEmpty)
+        reader.endSequence()
+        #expect(reader.receive(Array("ship it\r".utf8)) == [.text("ship it"), .enter])
+    }
+
+    @Test func `of a paste that takes long are kept`() {
+        var reader = KeyReader()
+        #expect(reader.receive(Array("\u{1B}[200~one\u{1B}".utf8)).isEmpty)
+        reader.endSequence()
+        #expect(reader.receive(Array("[201~".utf8)) == [.text("one")])
+    }
+
     /// Text that was typed in two pieces is one.
     private func joined(_ keys: [Key]) -> [Key] {
         keys.reduce(into: []) { all, key in

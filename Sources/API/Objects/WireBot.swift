@@ -1,6 +1,6 @@
 package import Tracking
 
-/// Somebody who speaks, and may be asked.
+/// A bot with its status, usage and budget.
 package struct WireBot: Hashable, Sendable, Codable {
     /// What identifies it.
     package var name: String

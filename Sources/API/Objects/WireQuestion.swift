@@ -8,7 +8,7 @@ package struct WireQuestion: Hashable, Sendable, Codable {
     package var bot: String
     /// What is asked, as it was asked: it may hold anything.
     package var text: String
-    /// The answers to choose from; the first one is the consent.
+    /// The answers to choose from; the first is the affirmative one.
     package var choices: [String]
     /// Whether any text is an answer, too; absent: no.
     package var reply: Bool?

@@ -69,7 +69,7 @@ extension DaemonHandler {
         }
         guard asking.fallback == nil || asking.patience != nil else {
             throw APIError(
-                .badValue, "a default without a deadline never counts",
+                .badValue, "a default needs a deadline",
                 hint: "Add a time, such as --after 30m.")
         }
         if let bot = asked.bot { try check(bot, "bot", limit: 100) }
@@ -88,7 +88,7 @@ extension DaemonHandler {
         for choice in choices { try check(choice, "a choice", limit: longestChoice) }
         let names = choices.map { $0.lowercased() }
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            throw APIError(.badValue, "the choice \(Quoted.of(choices[index])) is there twice")
+            throw APIError(.badValue, "the choice \(Quoted.of(choices[index])) is listed twice")
         }
     }
 

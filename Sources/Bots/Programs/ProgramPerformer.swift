@@ -243,7 +243,7 @@ package final class ProgramPerformer: Performer {
     private func make(_ prompt: PromptOrder) throws(AttemptFault) -> (ProcessOrder, ReplyNote) {
         guard let bot = find(prompt.bot), let program = bot.program else {
             throw AttemptFault(
-                .botUnavailable, "\(prompt.bot): its backend is no program any more; run it again",
+                .botUnavailable, "\(prompt.bot): its backend is no longer a program; repeat the run",
                 mayPass: true)
         }
         if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(prompt.bot): \(fault)") }

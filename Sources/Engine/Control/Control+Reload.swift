@@ -52,8 +52,8 @@ extension Control {
         if let bot = try await botConflicts(with: described).first {
             throw ReloadRefusal(
                 description:
-                    "\(bot.place ?? ""): bot \"\(bot.name)\": one of that name was made by `belfry bot add`; "
-                    + "remove that one (belfry bot rm \(bot.name)), or give this one another name")
+                    "\(bot.place ?? ""): bot \"\(bot.name)\": `belfry bot add` made one of that name; "
+                    + "remove it (belfry bot rm \(bot.name)), or rename this one")
         }
         let configuration = try await withLedgerBots(described)
         // An editor may have it out of the way for a moment; to go back to the defaults takes a restart.
@@ -87,7 +87,7 @@ extension Control {
     package func takeUpJobs() async throws -> JobDifference {
         for bot in try await botConflicts(with: activeConfiguration.configuration) {
             logger.error(
-                "a bot of the ledger is not used: the files have one of its name",
+                "a bot made by belfry bot add is left out: the configuration has one of that name",
                 metadata: ["bot": "\(bot.name)", "config.place": "\(bot.place ?? "")"])
         }
         let complete = try await withLedgerBots(activeConfiguration.configuration)

@@ -86,7 +86,7 @@ package actor ReplyKeeper: Keeper {
         } catch {
             if case .ledger(let failure) = error { throw failure }
             refused.set(true)
-            loop.logger.debug("no reply is asked for", metadata: ["reason": "\(error)"])
+            loop.logger.debug("no run was made for a reply", metadata: ["reason": "\(error)"])
         }
     }
 }

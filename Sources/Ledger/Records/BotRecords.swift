@@ -23,8 +23,10 @@ package struct BotReply: Hashable, Sendable {
     package var at: Moment
     /// What it used, as far as the provider reported it; nil: nothing.
     package var usage: BotUsage?
+    /// How it ended.
     package var outcome: Outcome
 
+    /// An attempt that ended at `at`.
     package init(bot: String, month: String, at: Moment, usage: BotUsage? = nil, outcome: Outcome) {
         self.bot = bot
         self.month = month
@@ -36,13 +38,16 @@ package struct BotReply: Hashable, Sendable {
 
 /// What a bot used in one month of the calendar.
 package struct BotMonth: Hashable, Sendable {
+    /// The bot's name.
     package var bot: String
     /// `2026-11`, in the zone that was configured when each of its attempts ended.
     package var month: String
     /// How many replies it completed.
     package var replies: Int
+    /// What all its attempts used.
     package var usage: BotUsage
 
+    /// A month in which nothing was used yet, unless said otherwise.
     package init(bot: String, month: String, replies: Int = 0, usage: BotUsage = BotUsage()) {
         self.bot = bot
         self.month = month
@@ -55,6 +60,7 @@ package struct BotMonth: Hashable, Sendable {
 package struct BotRecord: Hashable, Sendable {
     /// The last reply it completed; one that only answered a test has the times of the reply before.
     package struct Success: Hashable, Sendable {
+        /// When it ended.
         package var at: Moment
         /// From the request to the first word of the reply.
         package var first: Duration?
@@ -70,7 +76,9 @@ package struct BotRecord: Hashable, Sendable {
 
     /// The last attempt that failed.
     package struct Failure: Hashable, Sendable {
+        /// When it ended.
         package var at: Moment
+        /// Why it failed.
         package var reason: RunReason
         /// The sentence that explains it; nil: the reason says it all.
         package var text: String?
@@ -82,8 +90,11 @@ package struct BotRecord: Hashable, Sendable {
         }
     }
 
+    /// Its name.
     package var name: String
+    /// Its last reply; nil: it never replied.
     package var lastSuccess: Success?
+    /// The last attempt that failed; nil: none did.
     package var lastFailure: Failure?
     /// What was reported of it.
     package var note = BotNote()
@@ -95,6 +106,7 @@ package struct BotRecord: Hashable, Sendable {
 
 /// A bot that was made on the command line.
 package struct BotEntry: Hashable, Sendable {
+    /// Its name.
     package var name: String
     /// Rises with each change.
     package var revision = 1

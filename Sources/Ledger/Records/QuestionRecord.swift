@@ -4,6 +4,7 @@ import Timeline
 
 /// A question as stored.
 package struct QuestionRecord: Hashable, Sendable {
+    /// What was asked, of whom, and until when.
     package var question: Question
     /// The id of the run that asks; nil: it was asked outside of any.
     package var run: String?
@@ -16,6 +17,7 @@ package struct QuestionRecord: Hashable, Sendable {
         self.end = end
     }
 
+    /// The question's id.
     package var id: String { question.id }
 
     /// The question with the event that it was asked.

@@ -53,7 +53,9 @@ package struct AttachmentNote: Hashable, Sendable, Codable {
 ///
 /// Rows are those of messages: ``NumberedMessage/number``.
 package struct ConversationRecord: Hashable, Sendable {
+    /// The bot's name.
     package var bot: String
+    /// The thread's name.
     package var thread: String
     /// Every message of a person up to this row is answered.
     package var cursor: Int64

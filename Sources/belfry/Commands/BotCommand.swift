@@ -68,7 +68,7 @@ struct BotShowCommand: ParsableCommand {
         screen.field("jobs", "\(bot.jobs)")
         screen.field("unread", "\(bot.unread)")
         screen.field("this month", bot.usage.map { BotText.usage($0.month, replies: $0.monthReplies) })
-        screen.field("in all", bot.usage.map { BotText.usage($0.total, replies: $0.totalReplies) })
+        screen.field("total", bot.usage.map { BotText.usage($0.total, replies: $0.totalReplies) })
         screen.field("budget", bot.budget.map(BotText.budget))
         screen.field("latency", BotText.latency(bot))
         screen.field("last error", bot.lastError.map { BotText.error($0, of: bot.name, screen) })

@@ -36,22 +36,22 @@ struct BotOptions: ParsableArguments {
     var systemPrompt: String?
     @Option(
         help: ArgumentHelp(
-            "What it knows of its thread: bot (all of it) or run (nothing).", valueName: "word"),
+            "History sent with a prompt: bot (the whole thread) or run (none).", valueName: "word"),
         completion: .list(["bot", "run"]))
     var session: String?
     @Option(help: ArgumentHelp("The most tokens of a reply.", valueName: "n"))
     var maxTokens: String?
-    @Option(help: ArgumentHelp("What a million tokens cost that it reads, in USD.", valueName: "usd"))
+    @Option(help: ArgumentHelp("Price per million input tokens, in USD.", valueName: "usd"))
     var priceInput: String?
-    @Option(help: ArgumentHelp("What a million tokens cost that it writes, in USD.", valueName: "usd"))
+    @Option(help: ArgumentHelp("Price per million output tokens, in USD.", valueName: "usd"))
     var priceOutput: String?
-    @Option(help: ArgumentHelp("The most it may cost in a month, in USD; none removes it.", valueName: "usd"))
+    @Option(help: ArgumentHelp("Monthly budget in USD; none removes it.", valueName: "usd"))
     var budgetUsd: String?
-    @Option(help: ArgumentHelp("The most tokens it may use in a month; none removes it.", valueName: "n"))
+    @Option(help: ArgumentHelp("Monthly budget in tokens; none removes it.", valueName: "n"))
     var budgetTokens: String?
     @Option(
         help: ArgumentHelp(
-            "A host or network that may be reached though it is not public.", valueName: "host"))
+            "Allow requests to this private host or network.", valueName: "host"))
     var allow: [String] = []
     @Option(help: ArgumentHelp("The icon of its notifications.", valueName: "icon"))
     var icon: String?
@@ -152,7 +152,7 @@ struct BotRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Removes a bot that was made by bot add.",
         discussion: """
-            Its messages and what it used are kept; its key is removed.
+            Keeps its messages and usage; deletes its key.
 
               belfry bot rm sage
             """,

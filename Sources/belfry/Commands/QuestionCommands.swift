@@ -130,7 +130,7 @@ struct QuestionListCommand: ParsableCommand {
 
 struct QuestionShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows a question whole.",
+        commandName: "show", abstract: "Shows one question in full.",
         discussion: """
               belfry questions show 2f1b7a11
             """)

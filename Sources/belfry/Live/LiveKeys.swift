@@ -63,11 +63,11 @@ final class LiveKeys {
     /// Gives the terminal its settings back.
     func leave() { restoreTerminal() }
 
-    /// Takes the keys that were pressed; true when `q` is among them.
-    func takesLeave() -> Bool { take().contains(UInt8(ascii: "q")) }
+    /// Reads the keys that were pressed; whether `q` is among them.
+    func isQuitPressed() -> Bool { readBytes().contains(UInt8(ascii: "q")) }
 
-    /// Takes the bytes of the keys that were pressed.
-    func take() -> [UInt8] {
+    /// Reads the bytes of the keys that were pressed.
+    func readBytes() -> [UInt8] {
         var pressed: [UInt8] = []
         while let descriptor {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -133,7 +133,7 @@ final class LiveWatcher {
             close()
             throw ExitCode(128 + signal)
         }
-        if keys?.takesLeave() == true {
+        if keys?.isQuitPressed() == true {
             close()
             throw ExitCode(left)
         }

@@ -5,12 +5,10 @@ import Tracking
 
 /// Bots in words.
 enum BotText {
-    /// `1,234 tokens read (1,000 cached), 56 written, $0.0123`.
+    /// `1,234 input tokens (1,000 cached), 56 output tokens, $0.0123`.
     static func usage(_ usage: WireUsage) -> String {
-        let cached = usage.cachedTokens.map { " (\(UsageWords.grouped(Int64($0))) cached)" } ?? ""
-        let tokens =
-            "\(UsageWords.tokens(usage.inputTokens)) read\(cached), "
-            + "\(UsageWords.grouped(Int64(usage.outputTokens))) written"
+        let tokens = UsageWords.tokens(
+            read: usage.inputTokens, cached: usage.cachedTokens, written: usage.outputTokens)
         return usage.costUsd.map { "\(tokens), \(dollars($0))" } ?? tokens
     }
 
@@ -28,12 +26,12 @@ enum BotText {
         return [money, tokens, "\(budget.percent)% used"].compactMap(\.self).joined(separator: ", ")
     }
 
-    /// `<1 s to the first word, 4 s to the end`; nil: it never replied.
+    /// `last reply: first word after <1 s, complete after 4 s`; nil: it never replied.
     static func latency(_ bot: WireBot) -> String? {
-        let first = bot.firstWordMs.map { "\(time($0)) to the first word" }
-        let whole = bot.latencyMs.map { "\(time($0)) to the end" }
+        let first = bot.firstWordMs.map { "first word after \(time($0))" }
+        let whole = bot.latencyMs.map { "complete after \(time($0))" }
         let parts = [first, whole].compactMap(\.self)
-        return parts.isEmpty ? nil : parts.joined(separator: ", ") + " of its last reply"
+        return parts.isEmpty ? nil : "last reply: " + parts.joined(separator: ", ")
     }
 
     /// `10:00:01 api.example.org refused the key (401); check bots.sage.key`.

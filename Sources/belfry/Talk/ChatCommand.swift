@@ -63,12 +63,14 @@ struct ChatCommand: ParsableCommand {
 /// What a chat shows besides what was said.
 enum ChatText {
     static let help = [
-        "/help   this list", "/quit   leaves, as Ctrl-D does", "/reset  begins a new session",
+        "/help   this list", "/quit   leaves, as Ctrl-D does", "/reset  starts a new session",
         "/last   shows the last messages", "Ctrl-C  cancels the reply; with an empty line it leaves",
     ]
 
+    /// Why there is no reply.
     static func failure(_ run: WireRun, of bot: String) -> String {
-        let why = RunText.why(run) ?? RunText.detail(run) ?? run.state.rawValue
+        var why = RunText.why(run) ?? RunText.detail(run) ?? run.state.rawValue
+        if why.hasPrefix(bot + ": ") { why.removeFirst(bot.count + 2) }
         return run.state == .canceled ? "cancelled" : "\(bot) did not reply: \(why)"
     }
 }

@@ -29,6 +29,8 @@ final class ChatSession {
     private let feed: EventFeed
     private var reader = KeyReader()
     private var editor = LineEditor()
+    /// When the last key was pressed, since boot.
+    private var pressed = Duration.zero
     private var waiting = Waiting.nothing
     /// Lines that were entered while the bot replied.
     private var entered: [String] = []
@@ -57,10 +59,21 @@ final class ChatSession {
             screen.draw(editor)
             try wait()
             try handleSignals()
-            for key in reader.receive(keys.take()) { try apply(editor.receive(key)) }
+            for key in readKeys() { try apply(editor.receive(key)) }
             if keys.descriptor == nil { return }
             try advance()
         }
+    }
+
+    /// The keys pressed since the last look; a terminal sends the rest of a key at once, so that what comes later is
+    /// another key.
+    private func readKeys() -> [Key] {
+        let bytes = keys.readBytes()
+        guard !bytes.isEmpty else { return [] }
+        let now = Duration.sinceBoot
+        if now - pressed > .milliseconds(100) { reader.endSequence() }
+        pressed = now
+        return reader.receive(bytes)
     }
 
     // MARK: What arrives
@@ -144,7 +157,7 @@ final class ChatSession {
         case "/last": try showLast(20)
         case "/reset":
             try client.ask(Endpoints.resetBot(bot.name))
-            screen.add("a new session begins", .dim)
+            screen.add("started a new session", .dim)
         default:
             guard !word.hasPrefix("/") || word.contains(" ") || word.dropFirst().contains("/") else {
                 return screen.add("there is no \(word); see /help", .yellow)
@@ -164,7 +177,7 @@ final class ChatSession {
             else {
                 waiting = .nothing
                 screen.phase = nil
-                return screen.add("the reply is still to come; it is shown when it is there", .dim)
+                return screen.add("the reply has not started; it will appear here", .dim)
             }
             target = .run(name)
         case .output(_, let name, _): target = .run(name)
@@ -189,7 +202,7 @@ final class ChatSession {
             guard let name = reply.run?.name.flatMap({ RunName($0) }) else { return }
             waiting = .output(message, name, ReplyOutput(of: name, client))
         case .output(let message, let name, let output):
-            screen.stream(output.take())
+            screen.stream(output.drain())
             screen.phase = output.hasText ? nil : output.phase ?? screen.phase
             guard output.hasEnded else { return }
             try finish(message, name)

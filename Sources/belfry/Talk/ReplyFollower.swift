@@ -14,10 +14,8 @@ struct ReplyFollower {
     let isShown: Bool
     /// When to give up; nil: never.
     var deadline: ContinuousClock.Instant?
-    /// Called while nothing comes; what it throws ends the wait.
-    var interrupted: () throws(APIError) -> Void = {}
-    /// How long one question to the daemon may wait; whoever looks at keys meanwhile asks for less.
-    var patience = Duration.seconds(10)
+    /// How long one request to the daemon may wait.
+    private static let longestWait = Duration.seconds(10)
 
     /// Follows the reply to a message that was said.
     init(_ client: DaemonClient, _ message: WireMessage, isShown: Bool) {
@@ -45,7 +43,7 @@ struct ReplyFollower {
             try check()
             var query = ReplyQuery()
             let left = deadline.map { max(.zero, $0 - ContinuousClock().now) }
-            query.wait = Int(min(left ?? patience, patience).milliseconds)
+            query.wait = Int(min(left ?? Self.longestWait, Self.longestWait).milliseconds)
             do throws(APIError) {
                 let reply = try client.ask(Endpoints.reply(message.id, query: query))
                 reconnection.succeeded()
@@ -76,7 +74,7 @@ struct ReplyFollower {
                 // Of a reply that had not begun nothing was seen.
                 guard last != nil || !rest.isEmpty else { return }
                 show(rest + (last == "\n" ? "" : "\n"))
-                StandardError.print("belfry: the reply was cut; \(message.bot) begins again")
+                StandardError.print("belfry: the reply was cut off; \(message.bot) is starting over")
             }
         ) { () throws(APIError) in
             try check()
@@ -98,11 +96,10 @@ struct ReplyFollower {
     }
 
     private func check() throws(APIError) {
-        try interrupted()
         guard let deadline, ContinuousClock().now >= deadline else { return }
         throw APIError(
             .timedOut, "\(message.bot) has not replied in time",
-            hint: "The reply is still to come: belfry messages \(message.bot)")
+            hint: "The reply will arrive later: belfry messages \(message.bot)")
     }
 }
 

@@ -26,8 +26,8 @@ final class ReplyOutput {
         (self.run, self.client) = (run, client)
     }
 
-    /// What is to be shown since the last time.
-    func take() -> String {
+    /// Returns what arrived since the last call.
+    func drain() -> String {
         defer { waiting = "" }
         return waiting
     }
@@ -40,7 +40,7 @@ final class ReplyOutput {
             case .bytes(let bytes):
                 offset += bytes.count
                 add(spoken.receive(bytes))
-            case .nothing: if !hasText { try look() }
+            case .nothing: if !hasText { try refresh() }
             case .ended: try end()
             }
             failures = 0
@@ -76,16 +76,16 @@ final class ReplyOutput {
         stream = nil
         let known: WireRun = try client.ask(Endpoints.run(run))
         if let next = known.attempt, let last = attempt, Int64(next) > last {
-            add(spoken.finish() + (hasText ? "\n[the reply was cut; it begins again]\n" : ""))
+            add(spoken.finish() + (hasText ? "\n[the reply was cut off; it is starting over]\n" : ""))
             (attempt, offset, spoken) = (Int64(next), 0, SpokenStream())
-            try look(known)
+            try refresh(known)
         } else if known.state.isEnded {
             add(spoken.finish())
             hasEnded = true
         }
     }
 
-    private func look(_ known: WireRun? = nil) throws(APIError) {
+    private func refresh(_ known: WireRun? = nil) throws(APIError) {
         let now: WireRun
         if let known { now = known } else { now = try client.ask(Endpoints.run(run)) }
         phase = now.state == .running ? now.live?.phase : now.reason?.words ?? now.state.rawValue

@@ -107,7 +107,7 @@ struct AskCommand: ParsableCommand {
         commandName: "ask", abstract: "Asks a bot and prints its reply while it comes.",
         discussion: """
             It exits with 0 when the bot has replied, 1 when it failed to, and 6 when --wait is over: the reply \
-            is then still to come, as a message of the thread. So it is after Ctrl-C.
+            still arrives later, as a message of the thread, also after Ctrl-C.
 
               belfry ask sage "What changed in the last backup?"
               git diff | belfry ask sage - --wait 60s
@@ -129,8 +129,7 @@ struct AskCommand: ParsableCommand {
         if common.json { try StandardOutput.print(json: reply) }
         guard let run = reply.run, run.state != .completed else { return }
         if !common.json {
-            let why = RunText.why(run) ?? RunText.detail(run) ?? run.state.rawValue
-            StandardError.print("belfry: \(message.bot) did not reply: \(why)")
+            StandardError.print("belfry: \(ChatText.failure(run, of: message.bot))")
         }
         throw ExitCode(1)
     }
@@ -160,7 +159,7 @@ struct ReactCommand: ParsableCommand {
 
 struct BotResetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Begins a new session with a bot.",
+        commandName: "reset", abstract: "Starts a new session with a bot.",
         discussion: """
             The bot is shown nothing of what was said before. The messages are kept.
 
@@ -173,6 +172,6 @@ struct BotResetCommand: ParsableCommand {
 
     func run() throws {
         try common.client().ask(Endpoints.resetBot(name))
-        if !common.json { StandardOutput.print("\(PlainText.oneLine(name)) begins a new session.") }
+        if !common.json { StandardOutput.print("\(PlainText.oneLine(name)) started a new session.") }
     }
 }
