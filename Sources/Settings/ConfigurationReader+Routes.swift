@@ -47,7 +47,15 @@ extension ConfigurationReader {
     }
 
     /// The routing, checked against the channels; without routes the default one leads to every channel.
-    func checkRoutes(_ fields: [RouteField]?, channels: Set<String>, ordered: [String]) -> Routing {
+    ///
+    /// - Parameters:
+    ///   - fields: the routes; nil: there are none.
+    ///   - settings: the channels that could be read, in their order.
+    ///   - channels: the names of all channels.
+    func checkRoutes(
+        _ fields: [RouteField]?, of settings: [ChannelSetting], channels: Set<String>
+    ) -> Routing {
+        let ordered = settings.map(\.name)
         guard let fields, let last = fields.last else {
             return .standard(to: ordered)
         }
@@ -73,6 +81,21 @@ extension ConfigurationReader {
                 "no route leads to the channel \"\(name)\"; it never rings",
                 hint: "name it in the to: of a route, or remove the channel")
         }
+        for field in fields where field.route.when.contains(.progress) {
+            for name in field.names {
+                guard let setting = settings.first(where: { $0.name == name.scalar }), !setting.form.kind.isLevel
+                else { continue }
+                name.warn(
+                    "channel \"\(setting.name)\" gets no progress: \(setting.form.kind.rawValue) sends each thing once",
+                    hint: "progress is shown where a notification can be edited: \(Self.editing)")
+            }
+        }
         return routing
+    }
+
+    /// The kinds of channel that edit in place.
+    private static var editing: String {
+        let kinds = ChannelForms.all.map { form in form.kind }
+        return kinds.filter(\.isLevel).map(\.rawValue).joined(separator: ", ")
     }
 }

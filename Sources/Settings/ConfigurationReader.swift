@@ -120,7 +120,7 @@ package struct ConfigurationReader {
         // Who describes no channel has the one that needs no description.
         let all = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
         let names = parts.channelNames.union(all.map(\.name))
-        let routing = checkRoutes(parts.routes, channels: names, ordered: all.map(\.name))
+        let routing = checkRoutes(parts.routes, of: all, channels: names)
         return Configuration(
             zone: parts.zone ?? hostZone, bots: parts.bots, jobs: jobs,
             channels: all.filter { $0.fault == nil }, routing: routing,

@@ -56,6 +56,48 @@ import Testing
         #expect(call.hints["category"] == "s:x-belfry.job.completed" && call.hints["suppress-sound"] != nil)
     }
 
+    @Test func `shows how long a run usually takes, and no result once that has expired`() async throws {
+        let folder = try TemporaryFolder()
+        let bus = try await PrivateBus.start()
+        let server = try await NotificationServer.start(at: bus.address)
+        let belfry = try await home(
+            """
+              climb:
+                schedule: manual
+                usually: 10m
+                notify: { after: 1h }
+                shell: 'while ! [ -e \(folder.file("end")) ]; do sleep 0.2; done'
+              words:
+                schedule: manual
+                notify: { after: 1h }
+                shell: |
+                  systemd-notify --status="indexing the mail"
+                  while ! [ -e \(folder.file("end")) ]; do sleep 0.2; done
+              bad: { schedule: manual, shell: exit 3 }
+              worse: { schedule: manual, shell: exit 4 }
+            """, bus: bus)
+        let events = try belfry.events()
+        try await belfry.run("run", "climb")
+        try await belfry.run("run", "words")
+        var shown: [String: ServerCall] = [:]
+        while shown.count < 2 || shown["words"]?.body != "indexing the mail" {
+            let call = try #require(try await server.next())
+            shown[call.summary] = call
+        }
+        #expect(try #require(shown["climb"]).body.hasSuffix(" s · usually 10 min"))
+        for call in shown.values {
+            try server.close(call.id, reason: 1)
+            _ = await server.process.line { $0 == "ok" }
+        }
+        // Answered after both were closed, so that the daemon knows of that.
+        #expect(try await belfry.run("run", "bad", "--follow").code == 3)
+        #expect(try #require(try await server.next()).summary == "bad failed")
+        try Data().write(to: URL(fileURLWithPath: folder.file("end")))
+        for job in ["climb", "words"] { _ = try await events.event("run.completed", of: job) }
+        #expect(try await belfry.run("run", "worse", "--follow").code == 4)
+        #expect(try #require(try await server.next()).summary == "worse failed")
+    }
+
     @Test func `reports a command after the time that it names`() async throws {
         let bus = try await PrivateBus.start()
         let server = try await NotificationServer.start(at: bus.address)

@@ -41,7 +41,7 @@ extension DaemonHandler {
         if test.outcome == Self.pending {
             let last =
                 control.channels[name]?.lastError.map { "; the channel's last known error: \($0)" } ?? ""
-            let waited = Duration.seconds((control.clock.sinceBoot - startedAt).components.seconds).text
+            let waited = Duration.seconds((control.clock.sinceBoot - startedAt).components.seconds).words
             let what =
                 channel.kind == DesktopForm.kind
                 ? "nobody has shown it after \(waited); it is shown when a notification server is there"

@@ -60,7 +60,7 @@ package struct PingForm: HTTPForm {
         guard let key = secrets[Self.keyKey].first else { return nil }
         let isWord = key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
         return isWord && !key.isEmpty
-            ? nil : "the secret named by key is neither a UUID nor a ping key; it is the last part of the address"
+            ? nil : "the secret that key names is neither a UUID nor a ping key, the last part of the address"
     }
 
     package func request(_ parcel: Parcel, secrets: FormSecrets) -> HTTPRequest {

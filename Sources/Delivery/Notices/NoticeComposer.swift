@@ -119,7 +119,8 @@ extension NoticeComposer {
         notice.body = lines(report).joined(separator: "\n")
         mark(report.news, in: &notice)
         notice.value = isAtWork ? percent(report) : nil
-        notice.isTransient = isAtWork && report.news != .blocked
+        // A result that only ends what was shown of its run is as routine as that.
+        notice.isTransient = isAtWork && report.news != .blocked || notice.reason == .settled
     }
 
     private static func mark(_ news: JobNews, in notice: inout Notice) {

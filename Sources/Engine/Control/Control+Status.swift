@@ -160,7 +160,8 @@ extension Control {
             kind: "noDesktop",
             message: "no desktop here; failures are only listed in \"belfry runs\"",
             hint:
-                "add a webhook to \(files.path): channels: { hook: { kind: webhook, url: https://... } }",
+                "add a webhook to \(files.path): "
+                + "channels: { desk: { kind: desktop }, hook: { kind: webhook, url: https://... } }",
             isWarning: true)
     }
 

@@ -87,6 +87,7 @@ extension JobFact {
             run: number, state: live.state, reason: live.reason, progress: live.progress, phase: live.phase,
             text: live.message, at: live.updatedAt)
         guard live.state == .running else { return }
+        lasted = live.startedAt.map { max(.zero, now - $0) }
         outlook =
             live.progress == nil
             ? live.usual.map { "usually \($0.words)" } : live.finish?.claim(at: now)?.words

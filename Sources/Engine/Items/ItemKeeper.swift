@@ -132,7 +132,14 @@ package actor ItemKeeper: Keeper {
         boardLookedAt = clock.sinceBoot
         let (version, states, _) = await board.changes(after: seenOnBoard)
         seenOnBoard = version
-        let shown = states.filter { $0.state == .running && $0.progress != nil }
+        let shown = states.filter { $0.state == .running && $0.hasNews }
         if !shown.isEmpty { try await run(.report(shown)) }
+    }
+}
+
+extension LiveState {
+    /// Whether it shows more than that the run is at work.
+    fileprivate var hasNews: Bool {
+        progress != nil || usual != nil || !(phase ?? "").isEmpty || !(message ?? "").isEmpty
     }
 }

@@ -278,7 +278,7 @@ actor SurfaceLine: Keeper {
         // Another commit came between the two reads; its ring brings us back.
         if let snapshot, Int64(snapshot.revision) < surface.wanted { return nil }
         let age = clock.now - surface.wantedAt
-        guard let snapshot,
+        guard let snapshot, surface.remote != nil || snapshot.mayAppear,
             channel.manner.shows(after: age) || surface.remote != nil || snapshot.isQuestion
         else {
             if let remote = surface.remote { await channel.close(remote) }
@@ -372,6 +372,10 @@ extension SurfaceRecord {
 extension ItemSnapshot {
     /// Whether it is a question: it is shown as long as somebody waits for the answer.
     fileprivate var isQuestion: Bool { if case .question = content { true } else { false } }
+
+    /// Whether it is shown where nothing of it is on the screen: a result that only ends what was shown of its run is not,
+    /// once that has expired.
+    fileprivate var mayAppear: Bool { reason != .settled }
 
     /// Whether it shows failures of which nothing was ever on this surface: nobody was there for the first ones, or they
     /// have left the screen.

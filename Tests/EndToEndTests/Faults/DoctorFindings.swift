@@ -244,7 +244,7 @@ import Testing
         #expect(
             warning["hint"].text
                 == "add a webhook to \(belfry.configPath): "
-                + "channels: { hook: { kind: webhook, url: https://... } }")
+                + "channels: { desk: { kind: desktop }, hook: { kind: webhook, url: https://... } }")
         let status = try await belfry.run("status")
         #expect(status.text.contains(": ok\n") && !status.text.contains("needs a look"), "\(status.text)")
         #expect(try await belfry.run("doctor").text.contains("\nNo problems; "))
