@@ -52,6 +52,7 @@ extension ConfigurationReader {
     ///   - fields: the routes; nil: there are none.
     ///   - settings: the channels that could be read, in their order.
     ///   - channels: the names of all channels.
+    /// - Returns: what they come to; faults in them are reported.
     func checkRoutes(
         _ fields: [RouteField]?, of settings: [ChannelSetting], channels: Set<String>
     ) -> Routing {
@@ -86,7 +87,7 @@ extension ConfigurationReader {
                 guard let setting = settings.first(where: { $0.name == name.scalar }), !setting.form.kind.isLevel
                 else { continue }
                 name.warn(
-                    "channel \"\(setting.name)\" gets no progress: \(setting.form.kind.rawValue) sends each thing once",
+                    "channel \"\(setting.name)\" gets no progress: it sends each thing once",
                     hint: "progress is shown where a notification can be edited: \(Self.editing)")
             }
         }
