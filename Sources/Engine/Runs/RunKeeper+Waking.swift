@@ -44,9 +44,11 @@ extension RunKeeper {
             return performers.warden.send(.acknowledge(scriptKey))
         }
         let path = orders.places.wakeOutput(of: run.id, job: run.job, attempt: run.attempt)
-        let printed = (try? specs.files.readOutput(path, AttemptOrders.wakeOutputLimit)) ?? []
+        let decision = WakeDecider(rule: rule).decide(end) {
+            try specs.files.readOutput(path, AttemptOrders.wakeOutputLimit)
+        }
         var step: RunStep
-        switch WakeDecider(rule: rule).decide(end, printed: printed) {
+        switch decision {
         case .wake:
             entry.wakeScript = nil
             let live = await board.noteWake(LiveState.Wake(attempt: run.attempt), of: run.id, at: now)

@@ -22,7 +22,7 @@ import Tracking
             key: RunKey(run: "r.wake", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:00"),
             endedAt: at("10:00:01"))
         change(&record)
-        return WakeDecider(rule: rule).decide(.ended(record), printed: Array(printed.utf8))
+        return WakeDecider(rule: rule).decide(.ended(record)) { Array(printed.utf8) }
     }
 
     @Test func `has the bot asked, or finds nothing to do, or fails`() {
@@ -40,7 +40,7 @@ import Tracking
                     "the wake script any news gave no answer: its last line must have \"wakeAgent\": true or false"
                 ))
         #expect(
-            WakeDecider(rule: WakeRule()).decide(.refused(.notFound, text: "no x"), printed: [])
+            WakeDecider(rule: WakeRule()).decide(.refused(.notFound, text: "no x")) { [] }
                 == .fail("the wake script  could not be started: no x"))
     }
 }
@@ -123,6 +123,19 @@ private final class AskedPerformer: Performer {
                 of: scene.queue(spec("") { $0.wakeRule.command = ["/no/such"] }))
             #expect(missing.reason == .wakeScript)
             #expect(try await scene.ledger.messages(bot: nil, search: nil, since: nil, limit: 9).isEmpty)
+        }
+    }
+
+    @Test func `fails where what its script printed can't be read`() async throws {
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        try await RunScene.run(
+            in: WardenHome(), clock: clock, performers: [.bots: AskedPerformer(clock: clock)],
+            files: unreadableOutputs
+        ) { scene in
+            let failed = try await scene.end(of: scene.queue(spec("echo a mail")))
+            #expect(failed.state == .failed && failed.reason == .wakeScript)
+            let text = try #require(failed.live?.message)
+            #expect(text.hasPrefix("the output of the wake script cannot be read: "), "\(text)")
         }
     }
 
