@@ -81,9 +81,16 @@ extension RunKeeper {
 
     /// Of a run that waits for its turn again the script's end is kept: it will be asked for.
     private func releaseWakeScript(_ key: RunKey) async {
-        guard let attempt = key.woken, let run = try? await ledger.run(id: attempt.run),
-            !run.state.isEnded, run.attempt == attempt.attempt, run.live?.wake == nil
-        else { return performers.warden.send(.acknowledge(key)) }
+        do throws(LedgerError) {
+            if let attempt = key.woken, let run = try await ledger.run(id: attempt.run),
+                !run.state.isEnded, run.attempt == attempt.attempt, run.live?.wake == nil
+            {
+                return
+            }
+            performers.warden.send(.acknowledge(key))
+        } catch {
+            unrecorded.note(error)
+        }
     }
 
     /// What the run's bot is asked, where a script decided that: its own words before the job's; nil: no script did.
