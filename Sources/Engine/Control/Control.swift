@@ -142,6 +142,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case botOfFile(String, place: String)
     /// These jobs belong to the bot.
     case botInUse(String, jobs: [String])
+    /// What was asked for is done, but the file of a bot's key is not as it should be; the text says why.
+    case keyFile(String)
     /// A command that belongs to no job can't be filed under the name of one.
     case jobsName(String)
     /// Somebody else changed the job at the same time.
