@@ -32,7 +32,7 @@ package struct Control: Sendable {
     package let loading: Loading
     package let logger: Logger
     /// When this daemon started.
-    package let since: Moment
+    let startedAt: ClockReading
 
     package init(
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, slots: SlotKeeper, runs: RunKeeper,
@@ -65,7 +65,7 @@ package struct Control: Sendable {
         self.makeID = makeID
         self.loading = loading
         self.logger = logger
-        self.since = clock.now
+        startedAt = ClockReading(of: clock)
     }
 }
 
