@@ -84,7 +84,8 @@ extension ConfigurationReader {
         }
         for field in fields where field.route.when.contains(.progress) {
             for name in field.names {
-                guard let setting = settings.first(where: { $0.name == name.scalar }), !setting.form.kind.isLevel
+                guard let setting = settings.first(where: { $0.name == name.scalar }),
+                    !setting.form.kind.isLevel
                 else { continue }
                 name.warn(
                     "channel \"\(setting.name)\" gets no progress: it sends each thing once",

@@ -1,22 +1,14 @@
+import Tracking
+
 /// A bot's reply while it comes, made safe to show: what a person would read of it.
 ///
-/// Terminal sequences, control and invisible direction characters are dropped, and so is what stands between `<internal>`
-/// and `</internal>`. However the bytes are cut, the text is the same.
+/// Terminal sequences, control and invisible direction characters are dropped, as `SpokenFilter` does, and so is what
+/// stands between `<internal>` and `</internal>`. However the bytes are cut, the text is the same.
 package struct SpokenStream: Sendable {
-    private enum Place {
-        case text
-        /// After an escape character.
-        case escape
-        /// In a control sequence.
-        case sequence
-        /// In a control string; whether its last character was an escape.
-        case string(isEnding: Bool)
-    }
-
     private static let opening = Array("<internal>".unicodeScalars)
     private static let closing = Array("</internal>".unicodeScalars)
 
-    private var place = Place.text
+    private var filter = SpokenFilter()
     private var isInternal = false
     /// How much of the next mark was seen.
     private var matched = 0
@@ -61,40 +53,17 @@ package struct SpokenStream: Sendable {
 
     private mutating func show(_ text: String) -> String {
         var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars where isText(scalar) { note(scalar, &shown) }
-        return String(shown)
-    }
-
-    /// Whether the character stands outside of terminal sequences and can be shown.
-    private mutating func isText(_ scalar: Unicode.Scalar) -> Bool {
-        switch place {
-        case .text:
-            switch scalar.value {
-            case 0x1B: place = .escape
-            case 0x9B: place = .sequence
-            case 0x90, 0x98, 0x9D, 0x9E, 0x9F: place = .string(isEnding: false)
-            case 0x0A, 0x09: return true
-            default: return Self.isVisible(scalar)
-            }
-        case .escape:
-            switch scalar {
-            case "[": place = .sequence
-            case "]", "P", "X", "^", "_": place = .string(isEnding: false)
-            case " "..."/": break
-            default: place = .text
-            }
-        case .sequence: if !(0x20...0x3F).contains(scalar.value) { place = .text }
-        case .string(let isEnding):
-            let ends = scalar.value == 0x07 || scalar.value == 0x9C || isEnding && scalar == "\\"
-            // A string that is never closed ends with its line: it must not hide the rest of the reply.
-            place = ends || scalar == "\n" ? .text : .string(isEnding: scalar.value == 0x1B)
+        for scalar in text.unicodeScalars {
+            if let spoken = filter.receive(scalar), Self.isVisible(spoken) { note(spoken, &shown) }
         }
-        return false
+        return String(shown)
     }
 
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+        // Tabs and ends of lines: no others are left.
+        case .control: true
+        case .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
         case .format: scalar == "\u{200D}" || scalar == "\u{200C}"
         default: true
         }

@@ -45,12 +45,24 @@ extension BotMaking {
                 }
             },
             keyPath: path,
-            writeKey: { key, path in
+            draftKey: { key, path in
                 try PrivateFolder.make(folder, within: state)
-                try SmallFile.replace(path, with: Array((key + "\n").utf8), isDurable: true)
+                try SmallFile.replace(draft(of: path), with: Array((key + "\n").utf8), isDurable: true)
             },
-            removeKey: { _ = unsafe unlink($0) })
+            keepDraft: { path in
+                guard unsafe rename(draft(of: path), path) == 0 else { throw HostError.last("rename", path) }
+                try SmallFile.syncFolder(of: path)
+            },
+            dropDraft: { _ = unsafe unlink(draft(of: $0)) },
+            removeKey: { path in
+                guard unsafe unlink(path) == 0 || errno == ENOENT else {
+                    throw Failure(HostError.last("unlink", path).reason)
+                }
+            })
     }
+
+    /// Where a key is until the settings that name it are in the ledger.
+    private static func draft(of path: String) -> String { path + ".new" }
 
     private static func profile(
         of entry: BotEntry, leavesOut: Bool, _ zones: ZoneCache,

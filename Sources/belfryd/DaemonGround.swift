@@ -86,12 +86,18 @@ struct DaemonGround {
     }
 
     /// Who runs programs, also those that are bots or channels; `warden` does the work.
-    func makePrograms(over warden: any Performer) -> ProgramPerformer {
-        ProgramPerformer(
+    func makePrograms(over warden: any Performer) throws -> ProgramPerformer {
+        let performer = try ProgramPerformer(
             over: programs.share(warden), folder: paths.state + "/replies", clock: clock,
             home: Machine.environment["HOME"],
             find: { [activeConfiguration] in activeConfiguration.configuration.bots[$0]?.contact },
             admit: { [desk] name async throws(AttemptFault) in _ = try await desk.bot(name) })
+        for (key, why) in performer.unreadable {
+            logger.warning(
+                "the reply of a bot's program can't be read",
+                metadata: ["run.id": "\(key.run)", "attempt": "\(key.attempt)", "reason": "\(why)"])
+        }
+        return performer
     }
 
     /// Who performs what a spec describes: the prompts of a bot that is a program are run as one.

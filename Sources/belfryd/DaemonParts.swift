@@ -44,7 +44,7 @@ struct DaemonParts {
         let runs = RunKeeper(
             ledger: ledger, clock: clock,
             performers: [
-                .warden: ground.makePrograms(over: warden), .bots: ground.makeBots(),
+                .warden: try ground.makePrograms(over: warden), .bots: ground.makeBots(),
                 .urls: ground.makeURLs(),
             ],
             choosing: ground.choosePerformer, board: board,

@@ -57,6 +57,24 @@ import Tracking
         }
     }
 
+    @Test func `show why where their output can't be read, and none where there is no file`() async throws {
+        try await House.whileStanding { house in
+            _ = try await house.belfry("job", "add", "work", "--shell", "true")
+            _ = try await house.belfry("run", "work", "--follow")
+            let empty = try await house.belfry("run", "logs", "work#1")
+            #expect(empty.status == 0 && empty.output.isEmpty, "\(empty)")
+            let run = try #require(try await house.ledger.runs(RunFilter(job: "work", limit: 1)).first)
+            let path = house.folder.file("output/work/\(run.id).1.log")
+            try PrivateFolder.make(path)
+            for words in [["run", "logs", "work#1"], ["run", "logs", "-f", "work#1"]] {
+                let answer = try await house.belfry(words)
+                #expect(answer.status == 1 && answer.output.isEmpty, "\(answer)")
+                #expect(answer.errors.contains("the output of work#1 can't be read: "), "\(answer)")
+                #expect(answer.errors.contains(path), "\(answer)")
+            }
+        }
+    }
+
     @Test func `are one for one key, and refused while the last continues`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry("job", "add", "long", "--shell", "echo started; exec sleep 1000")

@@ -128,6 +128,7 @@ enum Samples {
 
     static var status: WireStatus {
         var status = WireStatus(version: "0.1.0", pid: 7, since: noon, config: "/c", state: "/s")
+        status.uptimeMs = 90_000
         status.warden = WireWarden(pid: 8, runs: 1)
         status.nextAt = noon
         status.nextJob = "backup"

@@ -34,7 +34,7 @@ final class ProgramScene {
         try PrivateFolder.make(folder.file("state"))
         self.contact = Mutex(contact)
         client = try WardenClient(directory: folder.file("w"))
-        performer = Self.performer(over: client, in: folder, contact, admit)
+        performer = try Self.performer(over: client, in: folder, contact, admit)
         try await connect()
     }
 
@@ -59,8 +59,8 @@ final class ProgramScene {
     private static func performer(
         over client: WardenClient, in folder: TemporaryFolder, _ contact: BotInUse,
         _ admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void
-    ) -> ProgramPerformer {
-        ProgramPerformer(
+    ) throws -> ProgramPerformer {
+        try ProgramPerformer(
             over: client, folder: folder.file("state/replies"), clock: SteadyClock(), home: folder.path,
             find: { $0 == "sage" ? contact : nil }, admit: admit)
     }
@@ -73,10 +73,13 @@ final class ProgramScene {
     }
 
     /// Another daemon, after this one was killed.
-    func restart() async throws {
+    ///
+    /// What `meanwhile` does happens while none is there.
+    func restart(_ meanwhile: () throws -> Void = {}) async throws {
         client.close()
+        try meanwhile()
         client = try WardenClient(directory: folder.file("w"))
-        performer = Self.performer(over: client, in: folder, contact.withLock(\.self), admit)
+        performer = try Self.performer(over: client, in: folder, contact.withLock(\.self), admit)
         seen = []
         try await connect()
     }
@@ -208,6 +211,35 @@ struct SteadyClock: WallClock {
         try await scene.restart()
         #expect(!scene.performer.holds(scene.key))
         #expect(try Folder.names(in: scene.folder.file("state/replies")).isEmpty)
+    }
+
+    /// What becomes of the note of an attempt: another content, or a folder in its place.
+    @Test(arguments: ["{}", nil]) func `fails where nobody knows any more how to read its reply`(
+        content: String?
+    ) async throws {
+        let scene = try await ProgramScene(
+            .text, "echo one; echo two; until [ -e go ]; do sleep 0.01; done; echo three")
+        scene.start()
+        try await scene.until {
+            if case .progress(_, let report) = $0 { report.phase == "writing" } else { false }
+        }
+        let note = scene.folder.file("state/replies/\(scene.key)")
+        try await scene.restart {
+            unsafe unlink(note)
+            if let content {
+                try SmallFile.replace(note, with: Array(content.utf8))
+            } else {
+                try PrivateFolder.make(note)
+            }
+        }
+        #expect(scene.performer.holds(scene.key) && scene.performer.unreadable[scene.key] != nil)
+        try SmallFile.replace(scene.folder.file("go"), with: [])
+        let record = try await scene.end()
+        #expect(record.fault?.reason == .malformed && record.reply == nil)
+        #expect(record.fault?.text.hasPrefix("the reply cannot be read: ") == true)
+        #expect(record.fault?.text.contains(note) == true)
+        scene.performer.acknowledge(scene.key)
+        #expect(!scene.performer.holds(scene.key))
     }
 
     @Test func `gets the variables that concern it, and no others`() async throws {

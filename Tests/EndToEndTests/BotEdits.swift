@@ -58,6 +58,49 @@ import Testing
         #expect(try await belfry.json("run", "show", "news")["reason"].text == "botUnavailable")
     }
 
+    @Test func `keeps its key when the ledger refuses the change`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try await Belfry.start()
+        #expect(try await add(belfry, server).code == 0)
+        let holder = try ChildProcess(
+            "python3",
+            [
+                "-c",
+                """
+                import sqlite3, sys
+                connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+                connection.execute("BEGIN IMMEDIATE"); print("held", flush=True)
+                sys.stdin.read()
+                connection.execute("ROLLBACK")
+                """, belfry.statePath + "/ledger.sqlite",
+            ])
+        #expect(await holder.line { $0 == "held" } != nil)
+        let edit = "printf 'sk-other\n' | belfry --socket \(belfry.socketPath) bot edit sage --key -"
+        let refused = try await belfry.shell(edit)
+        #expect(refused.code == 1 && refused.errors.contains("held by another process"), "\(refused)")
+        let secrets = belfry.statePath + "/secrets"
+        #expect(
+            try await belfry.shell("ls \(secrets); cat \(secrets)/*").lines == ["bot-sage.key", "sk-secret"])
+        try holder.closeInput()
+        _ = await holder.status()
+        #expect(try await belfry.shell(edit).code == 0)
+        #expect(
+            try await belfry.shell("ls \(secrets); cat \(secrets)/*").lines == ["bot-sage.key", "sk-other"])
+    }
+
+    @Test func `is removed though the file of its key can't be, and that is reported`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try await Belfry.start()
+        #expect(try await add(belfry, server).code == 0)
+        let path = belfry.statePath + "/secrets/bot-sage.key"
+        #expect(try await belfry.shell("rm \(path) && mkdir \(path)").code == 0)
+        let removed = try await belfry.run("bot", "rm", "sage")
+        #expect(removed.code == 1, "\(removed)")
+        let sentence = "removed, but its key file \(path) could not be deleted: "
+        #expect(removed.errors.contains(sentence), "\(removed)")
+        #expect(try await belfry.run("bot", "show", "sage").code == 4)
+    }
+
     @Test func `may have jobs of the files, also after a restart`() async throws {
         let server = try await ProviderServer(.init(Self.reply))
         let belfry = try await Belfry.start()

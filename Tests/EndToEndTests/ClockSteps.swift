@@ -74,6 +74,30 @@ struct `a daemon whose clock is set` {
         #expect(late.count == 2 && late.allSatisfy { $0 >= 0 && $0 < 60_000 })
     }
 
+    @Test func `an hour ahead answers no question that waits for half of one`() async throws {
+        let (belfry, clock) = try await start(at: "2027-01-05T10:20:00Z", Self.hourly)
+        let events = try belfry.events()
+        let words = ["confirm", "Deploy?", "--default", "yes", "--after", "30m"]
+        let confirm = try ChildProcess(
+            BuiltProgram.path("belfry"), words, environment: belfry.environment,
+            streams: .files(output: belfry.folder.file("said"), errors: belfry.folder.file("said.errors")))
+        try confirm.closeInput()
+        let id = try await events.event("question.asked")["subject"].text ?? ""
+        try clock.set(to: Moment(iso8601: "2027-01-05T11:25:00Z"))
+        try await nudge(belfry)
+        // Another question has the keeper look at its clock; that it is closed comes after what was due before.
+        let other = try ChildProcess(
+            BuiltProgram.path("belfry"), ["confirm", "Now?", "--default", "no", "--after", "1s"],
+            environment: belfry.environment)
+        try other.closeInput()
+        let closed = try await events.event("question.answered")["subject"].text
+        #expect(closed != nil && closed != id)
+        _ = await other.status()
+        #expect(try await belfry.run("answer", id, "no").code == 0)
+        _ = await confirm.status()
+        #expect(belfry.lines(of: "said") == ["no"])
+    }
+
     @Test func `past a slot of a job that left the file while it was stopped does not start it`() async throws
     {
         let (belfry, clock) = try await start(

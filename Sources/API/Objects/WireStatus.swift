@@ -6,6 +6,8 @@ package struct WireStatus: Hashable, Sendable, Codable {
     package var pid: Int32
     /// When it started.
     package var since: Timestamp
+    /// How long it has run, milliseconds, by a clock that nobody sets; absent from an older daemon.
+    package var uptimeMs: Int64?
     /// The path of its configuration file.
     package var config: String
     /// The path of its state folder.

@@ -64,10 +64,9 @@ extension DaemonHandler {
         var isOver = follow ? try await hasEnded(run) : true
         let growth = OutputGrowth(of: log, notices, clock: control.clock)
         while true {
-            // No slice: there is no file yet.
-            let slice = try? log.read(from: end)
-            if let slice, slice.offset != end { return }
-            if let slice, !slice.bytes.isEmpty {
+            let slice = try read(log, from: end, of: run)
+            if slice.offset != end { return }
+            if !slice.bytes.isEmpty {
                 try await writer.write(slice.bytes)
                 end = slice.end
                 continue
@@ -84,7 +83,7 @@ extension DaemonHandler {
         let current = try await reading(await control.ledger.run(id: run.id))
         let isLast = current.map { $0.attempt == run.attempt } ?? true
         let attempts = try await reading(isLast ? [] : await control.ledger.attempts(of: run.id))
-        guard let slice = try? log.read(from: offset) else { return nil }
+        let slice = try read(log, from: offset, of: run)
         let isOver = current?.state.isEnded ?? true || !isLast
         let count = isLast ? current?.outputBytes : attempts.first { $0.n == run.attempt }?.outputBytes
         guard isOver, slice.bytes.isEmpty, let count else { return (slice.offset, slice.bytes) }
@@ -92,6 +91,17 @@ extension DaemonHandler {
         if !log.exists, count > 0 { return nil }
         // What it printed last was not kept: there is nothing more, and so much is missing.
         return (max(slice.offset, Int(clamping: count)), [])
+    }
+
+    /// What is kept from there on: nothing where there is no file yet, or any more.
+    private func read(
+        _ log: OutputLog, from offset: Int, of run: RunRecord
+    ) throws(APIError) -> OutputLog.Slice {
+        do throws(HostError) {
+            return try log.read(from: offset)
+        } catch {
+            throw APIError(.internalFault, "the output of \(run.name) can't be read: \(error)")
+        }
     }
 
     private func hasEnded(_ run: RunRecord) async throws -> Bool {

@@ -72,9 +72,10 @@ final class OutputGrowth {
     func wait() async throws -> Occasion {
         // Something may have been written before it was watched.
         if follow() { return .written }
-        let deadline = clock.now + pause
+        let deadline = clock.sinceBoot + pause
         while true {
-            try await arrivals.bell.wait(until: deadline, on: clock)
+            let left = max(.zero, deadline - clock.sinceBoot)
+            try await arrivals.bell.wait(until: clock.now + left, on: clock)
             switch arrivals.take() {
             case .written:
                 pause = Self.longestPause
@@ -84,7 +85,7 @@ final class OutputGrowth {
                 return .unknown
             case nil:
                 if follow() { return .written }
-                guard clock.now >= deadline else { continue }
+                guard clock.sinceBoot >= deadline else { continue }
                 pause = min(pause * 2, watch == nil ? Self.blindPause : Self.longestPause)
                 return .unknown
             }

@@ -10,6 +10,7 @@ extension DaemonHandler {
         var status = WireStatus(
             version: identity.version, pid: identity.pid, since: Timestamp(engine.since),
             config: engine.configuration ?? control.files.path, state: identity.state)
+        status.uptimeMs = engine.uptime.milliseconds
         if let pid = engine.warden {
             status.warden = WireWarden(pid: pid, runs: await control.runs.count)
             status.warden?.directory = identity.wardenDirectory

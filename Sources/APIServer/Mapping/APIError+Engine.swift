@@ -108,6 +108,7 @@ extension APIError {
                 hint:
                     "Give them another with belfry job edit JOB --bot NAME, or remove it anyway with --force; "
                     + "prompts of these jobs then fail.")
+        case .keyFile(let text): self.init(.internalFault, text)
         case .jobsName(let name):
             self.init(
                 .jobExists, "\(Quoted.of(name)) is the name of a job", hint: "Choose another with --name.")

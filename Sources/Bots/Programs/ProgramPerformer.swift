@@ -23,12 +23,16 @@ package final class ProgramPerformer: Performer {
         var replies: [RunKey: ProgramReply] = [:]
         /// Attempts of an earlier daemon that nobody has reported yet.
         var recalled: Set<RunKey> = []
+        /// Attempts of an earlier daemon that are a bot's, and of which no more is known, because of this.
+        var unreadable: [RunKey: String] = [:]
         /// Attempts that ended before they were ordered, until they are acknowledged.
         var faults: [RunKey: ExitRecord] = [:]
         var events: [PerformerEvent] = []
     }
 
     package let survivesTheDaemon = true
+    /// The attempts of an earlier daemon whose replies can't be read, and why: they fail when they end.
+    package let unreadable: [RunKey: String]
     private let base: any Performer
     private let notes: ReplyNotes
     private let clock: any WallClock
@@ -44,25 +48,29 @@ package final class ProgramPerformer: Performer {
     /// one must not be asked now.
     ///
     /// In `folder` it keeps what it must know of attempts under way; `home` is the home folder of those programs.
+    ///
+    /// - Throws: a `HostError` where that folder can't be read.
     package init(
         over base: any Performer, folder: String, clock: any WallClock, home: String?,
         find: @escaping @Sendable (String) -> BotInUse?,
         admit: @escaping @Sendable (String) async throws(AttemptFault) -> Void = { _ in }
-    ) {
+    ) throws {
         self.base = base
         notes = ReplyNotes(folder: folder)
         self.clock = clock
         self.home = home
         self.find = find
         self.admit = admit
-        let recalled = notes.all()
+        let recalled = try notes.all()
+        unreadable = recalled.unreadable
         relay = Task { [arrived] in
             while await base.waitForEvents() { arrived.yield() }
             arrived.finish()
         }
         state.withLock { state in
-            state.replies = recalled.mapValues { ProgramReply($0) }
-            state.recalled = Set(recalled.keys)
+            state.replies = recalled.readable.mapValues { ProgramReply($0) }
+            state.unreadable = recalled.unreadable
+            state.recalled = Set(recalled.readable.keys).union(recalled.unreadable.keys)
         }
     }
 
@@ -75,7 +83,9 @@ package final class ProgramPerformer: Performer {
 
     package func connect() async throws -> Int32? { try await base.connect() }
 
-    package func holds(_ key: RunKey) -> Bool { state.withLock { $0.replies[key] != nil } }
+    package func holds(_ key: RunKey) -> Bool {
+        state.withLock { $0.replies[key] != nil || $0.unreadable[key] != nil }
+    }
 
     package func start(_ order: AttemptOrder) {
         guard case .prompt(let prompt) = order else { return base.start(order) }
@@ -128,10 +138,12 @@ package final class ProgramPerformer: Performer {
         switch event {
         case .started(let key, _, _): begin(key)
         case .output(let key, _, _):
+            if unreadable(key) != nil { return nil }
             guard let reply = reply(of: key) else { break }
             reply.printed()
             return nil
         case .ended(let exit):
+            if let why = unreadable(exit.key) { return .ended(exit.malformed(why)) }
             guard let reply = reply(of: exit.key) else { break }
             if let record = reply.record { return .ended(record) }
             begin(exit.key)
@@ -154,20 +166,32 @@ package final class ProgramPerformer: Performer {
 
     private func reply(of key: RunKey) -> ProgramReply? { state.withLock { $0.replies[key] } }
 
+    /// Why nothing is known of the attempt but that it is a bot's; nil: that is not so.
+    private func unreadable(_ key: RunKey) -> String? {
+        state.withLock { state in
+            guard let why = state.unreadable[key] else { return nil }
+            state.recalled.remove(key)
+            return why
+        }
+    }
+
     private func begin(_ key: RunKey) {
-        guard let reply = reply(of: key) else { return }
+        guard let reply = reply(of: key) else {
+            _ = unreadable(key)
+            return
+        }
         state.withLock { _ = $0.recalled.remove(key) }
         let secret = find(reply.note.bot)?.secrets[BotInUse.key].first.flatMap { BotKey($0) }
         reply.begin(key, clock: clock, secret: secret) { [weak self] in self?.report($0) }
     }
 
     private func forget(_ key: RunKey) {
-        let reply = state.withLock { state in
+        let (reply, why) = state.withLock { state in
             state.recalled.remove(key)
-            return state.replies.removeValue(forKey: key)
+            return (state.replies.removeValue(forKey: key), state.unreadable.removeValue(forKey: key))
         }
-        guard let reply else { return }
-        reply.stop()
+        guard reply != nil || why != nil else { return }
+        reply?.stop()
         notes.remove(key)
     }
 
@@ -276,5 +300,19 @@ extension PromptOrder {
         guard !earlier.isEmpty else { return text }
         let said = earlier.map { ($0.isOfBot ? "You: " : "Person: ") + $0.text }
         return (["This was said before:"] + said + ["Reply to this:", text]).joined(separator: "\n\n")
+    }
+}
+
+extension ExitRecord {
+    /// The end of a bot's program whose reply can't be read, as `why` says: what it printed is no reply.
+    fileprivate func malformed(_ why: String) -> ExitRecord {
+        var record = self
+        if cause == .exited {
+            record.fault = AttemptFault(
+                .malformed, "the reply cannot be read: \(why)", wasTried: false)
+        }
+        // All that it printed is beside the output.
+        record.outputBytes = 0
+        return record
     }
 }

@@ -74,16 +74,27 @@ struct ReplyNotes {
     /// The folder; it is made with the first note.
     let folder: String
 
-    /// All of them; those that can't be read are left out.
-    func all() -> [RunKey: ReplyNote] {
-        var notes: [RunKey: ReplyNote] = [:]
-        for name in (try? Folder.names(in: folder)) ?? [] {
-            guard let key = RunKey(description: name), let bytes = try? SmallFile.read(path(key)) else {
-                continue
-            }
-            notes[key] = ReplyNote(bytes)
+    /// All of them; and of the attempts whose notes can't be read, why.
+    ///
+    /// - Throws: why nobody knows which attempts have notes.
+    func all() throws(HostError) -> (readable: [RunKey: ReplyNote], unreadable: [RunKey: String]) {
+        var (readable, unreadable) = ([RunKey: ReplyNote](), [RunKey: String]())
+        let names: [String]
+        do throws(HostError) {
+            names = try Folder.names(in: folder)
+        } catch {
+            guard PathContent(at: folder) == .nothing else { throw error }
+            names = []
         }
-        return notes
+        for key in names.compactMap(RunKey.init(description:)) {
+            do throws(HostError) {
+                readable[key] = ReplyNote(try SmallFile.read(path(key)))
+                if readable[key] == nil { unreadable[key] = "\(path(key)) is damaged, or of another version" }
+            } catch {
+                unreadable[key] = "\(error)"
+            }
+        }
+        return (readable, unreadable)
     }
 
     /// Keeps a note, also when the daemon is killed.

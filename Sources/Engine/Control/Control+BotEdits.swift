@@ -15,26 +15,34 @@ package struct BotMaking: Sendable {
     let read: Reader
     /// The path of the file that keeps the key of a bot of that name.
     let keyPath: @Sendable (_ name: String) -> String
-    /// Puts a key there, for nobody else to read.
-    let writeKey: @Sendable (_ key: String, _ path: String) throws -> Void
-    /// Removes it; nothing happens where there is none.
-    let removeKey: @Sendable (_ path: String) -> Void
+    /// Puts a key beside it, for nobody else to read; the one that is there stays in use.
+    let draftKey: @Sendable (_ key: String, _ path: String) throws -> Void
+    /// Puts that key in its place.
+    let keepDraft: @Sendable (_ path: String) throws -> Void
+    /// Removes that key; nothing happens where there is none.
+    let dropDraft: @Sendable (_ path: String) -> Void
+    /// Removes the key in use; nothing happens where there is none.
+    let removeKey: @Sendable (_ path: String) throws -> Void
 
     package init(
         read: @escaping Reader, keyPath: @escaping @Sendable (_ name: String) -> String,
-        writeKey: @escaping @Sendable (_ key: String, _ path: String) throws -> Void,
-        removeKey: @escaping @Sendable (_ path: String) -> Void
+        draftKey: @escaping @Sendable (_ key: String, _ path: String) throws -> Void,
+        keepDraft: @escaping @Sendable (_ path: String) throws -> Void,
+        dropDraft: @escaping @Sendable (_ path: String) -> Void,
+        removeKey: @escaping @Sendable (_ path: String) throws -> Void
     ) {
         self.read = read
         self.keyPath = keyPath
-        self.writeKey = writeKey
+        self.draftKey = draftKey
+        self.keepDraft = keepDraft
+        self.dropDraft = dropDraft
         self.removeKey = removeKey
     }
 
     /// Makes none, where nobody can.
     package static let none = BotMaking(
-        read: { _, _, _ in throw EngineError.starting }, keyPath: { $0 }, writeKey: { _, _ in },
-        removeKey: { _ in })
+        read: { _, _, _ in throw EngineError.starting }, keyPath: { $0 }, draftKey: { _, _ in },
+        keepDraft: { _ in }, dropDraft: { _ in }, removeKey: { _ in })
 }
 
 extension Control {
@@ -76,7 +84,7 @@ extension Control {
             }
             try await commit([.removeBot(name: name, revision: entry.revision)])
             activeConfiguration.change { $0.bots[name] = nil }
-            bots.removeKey(bots.keyPath(name))
+            try removeKey(of: name, "removed")
         }
     }
 
@@ -126,19 +134,37 @@ extension Control {
         let bot: BotProfile
         do { bot = try bots.read(entry, key, false) } catch { throw .invalid("\(error)") }
         if let key {
-            do { try bots.writeKey(key, path) } catch { throw .invalid("the key can't be kept: \(error)") }
+            do { try bots.draftKey(key, path) } catch {
+                bots.dropDraft(path)
+                throw .invalid("the key can't be kept: \(error)")
+            }
         }
         do throws(EngineError) {
             try await commit([.putBot(entry, replacing: old)])
         } catch {
-            if old == nil { bots.removeKey(path) }
+            bots.dropDraft(path)
             throw error
         }
         activeConfiguration.change { configuration in
             configuration.bots[entry.name] = bot
             configuration.leftOut.removeAll { $0.part == .bot(entry.name) }
         }
-        if entry.settings["key"]?["file"]?.text != path { bots.removeKey(path) }
+        let done = old == nil ? "added" : "changed"
+        if key != nil {
+            do { try bots.keepDraft(path) } catch {
+                bots.dropDraft(path)
+                throw .keyFile("\(done), but its key file \(path) could not be written: \(error)")
+            }
+        }
+        if entry.settings["key"]?["file"]?.text != path { try removeKey(of: entry.name, done) }
+    }
+
+    /// Removes the file of a bot's key, which nothing names any more.
+    private func removeKey(of name: String, _ done: String) throws(EngineError) {
+        let path = bots.keyPath(name)
+        do { try bots.removeKey(path) } catch {
+            throw .keyFile("\(done), but its key file \(path) could not be deleted: \(error)")
+        }
     }
 
     private func ownEntry(_ name: String) async throws(EngineError) -> BotEntry {

@@ -6,6 +6,8 @@ import Tracking
 /// How the daemon is doing.
 package struct EngineStatus: Sendable {
     package var since: Moment
+    /// How long ago that is, whatever the clock on the wall showed meanwhile.
+    package var uptime: Duration
     /// Nil: there is no file, the defaults apply.
     package var configuration: String?
     package var jobs: Int
@@ -44,7 +46,8 @@ extension Control {
         let summary = await slots.summary()
         let running = await runs.running
         var status = EngineStatus(
-            since: since, configuration: configuration.path, jobs: summary.jobs, running: running,
+            since: startedAt.now, uptime: clock.sinceBoot - startedAt.sinceBoot,
+            configuration: configuration.path, jobs: summary.jobs, running: running,
             queued: max(0, summary.active - running), next: summary.next, outbox: outbox,
             channels: configuration.channels.map { ($0, channels[$0.name]) },
             warden: await runs.wardenProcess, problems: [], tzdata: summary.tzdata)

@@ -32,7 +32,7 @@ package struct Control: Sendable {
     package let loading: Loading
     package let logger: Logger
     /// When this daemon started.
-    package let since: Moment
+    let startedAt: ClockReading
 
     package init(
         ledger: any Ledger, clock: any WallClock, board: LiveBoard, slots: SlotKeeper, runs: RunKeeper,
@@ -65,7 +65,7 @@ package struct Control: Sendable {
         self.makeID = makeID
         self.loading = loading
         self.logger = logger
-        self.since = clock.now
+        startedAt = ClockReading(of: clock)
     }
 }
 
@@ -142,6 +142,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case botOfFile(String, place: String)
     /// These jobs belong to the bot.
     case botInUse(String, jobs: [String])
+    /// What was asked for is done, but the file of a bot's key is not as it should be; the text says why.
+    case keyFile(String)
     /// A command that belongs to no job can't be filed under the name of one.
     case jobsName(String)
     /// Somebody else changed the job at the same time.

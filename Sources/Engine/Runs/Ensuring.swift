@@ -67,6 +67,8 @@ struct RunCheck {
     let rule: EnsureRule
     /// How the work ended.
     let end: ExitRecord
+    /// The beginning of what it printed, until the order has it.
+    var input: [UInt8]
     /// What the warden was ordered to do; nil: the end of the work is not committed yet.
     var order: ProcessOrder?
 }

@@ -108,15 +108,19 @@ struct RunDecider {
         return end(run, RunOutcome(.failed, reason), at: now, message: text, outlook: outlook)
     }
 
-    /// Its attempt has ended.
+    /// Its attempt has ended; `waited` is how long ago the run was queued, whatever the clock on the wall showed
+    /// meanwhile.
     func ended(
-        _ run: RunRecord, _ record: ExitRecord, outlook: Outlook = Outlook(), clockChange: Duration = .zero
+        _ run: RunRecord, _ record: ExitRecord, outlook: Outlook = Outlook(), clockChange: Duration = .zero,
+        waited: Duration? = nil
     ) -> RunStep {
         var outcome = RunOutcome(record)
         if outcome.state == .canceled, let why = run.endAsked { outcome.reason = why }
-        if ReplyRun.hasExpired(run, record.fault, at: record.end) { outcome.reason = .expired }
+        let waited = waited ?? record.end - run.queuedAt
+        if ReplyRun.hasExpired(run, record.fault, waited: waited) { outcome.reason = .expired }
         var step = end(
-            run, outcome, at: record.end, record: record, outlook: outlook, clockChange: clockChange)
+            run, outcome, at: record.end, record: record, outlook: outlook, clockChange: clockChange,
+            waited: waited)
         step.effects.append(.acknowledge(record.key))
         return step
     }
@@ -200,14 +204,16 @@ struct RunDecider {
 
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
-        message: String? = nil, outlook: Outlook = Outlook(), clockChange: Duration = .zero
+        message: String? = nil, outlook: Outlook = Outlook(), clockChange: Duration = .zero,
+        waited: Duration? = nil
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
         var attempt = AttemptRecord(of: run, outcome, record, at: now)
         attempt.usage = record?.usage
         let next = outlook.chance?.moment(
-            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault, at: now)
+            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault, at: now,
+            waited: waited)
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)

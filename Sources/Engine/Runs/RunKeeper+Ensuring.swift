@@ -36,17 +36,29 @@ extension RunKeeper {
         }
         guard let rule = spec?.ensure else { return record }
         let decider = EnsureDecider(rule: rule, since: run.slot ?? run.startedAt ?? record.startedAt)
-        let evidence = evidence(for: rule, run, record)
+        var printed: [UInt8] = []
+        do {
+            if rule.output != nil || rule.command != nil { printed = try beginning(of: run) }
+        } catch {
+            return record.failing("the output of the run cannot be read: \(error)")
+        }
+        let evidence = evidence(for: rule, record, printed: printed)
         if let missing = await Self.missing(evidence, by: decider) { return record.failing(missing) }
         guard rule.command != nil, run.endAsked == nil else { return record }
-        runs.active[run.id]?.check = RunCheck(rule: rule, end: record)
+        await hold(run, RunCheck(rule: rule, end: record, input: printed), into: &steps)
+        return nil
+    }
+
+    /// The work of the run has ended well, and a program is to check it.
+    private func hold(_ run: RunRecord, _ check: RunCheck, into steps: inout [RunStep]) async {
+        let record = check.end
+        runs.active[run.id]?.check = check
         if run.state == .starting { await board.become(.running, reason: nil, of: run.id, at: clock.now) }
         let work = LiveState.WorkEnd(at: record.end, outputBytes: record.outputBytes)
         let live = await board.finishWork(work, of: run.id, at: clock.now)
         let step = self.decider.checking(
             run, live, since: record.startedAt, clockChange: clockChange(since: run.id))
         add(step, to: &steps)
-        return nil
     }
 
     /// Off the keeper: a large output takes a while.
@@ -54,11 +66,13 @@ extension RunKeeper {
         _ evidence: EnsureEvidence, by decider: EnsureDecider
     ) async -> String? { decider.missing(evidence) }
 
-    private func evidence(for rule: EnsureRule, _ run: RunRecord, _ record: ExitRecord) -> EnsureEvidence {
+    private func evidence(
+        for rule: EnsureRule, _ record: ExitRecord, printed: [UInt8]
+    ) -> EnsureEvidence {
         var evidence = EnsureEvidence()
         evidence.changed = rule.file.flatMap { try? specs.files.changeTime($0) }
         if rule.output != nil {
-            var bytes = beginning(of: run)
+            var bytes = printed
             if record.outputBytes > bytes.count { bytes += [0x0A] + record.outputTail }
             evidence.output = String(decoding: bytes, as: UTF8.self)
         }
@@ -66,9 +80,9 @@ extension RunKeeper {
         return evidence
     }
 
-    private func beginning(of run: RunRecord) -> [UInt8] {
+    private func beginning(of run: RunRecord) throws -> [UInt8] {
         let path = orders.places.output(of: run.id, job: run.job, attempt: run.attempt)
-        return (try? specs.files.readOutput(path, Self.longestText)) ?? []
+        return try specs.files.readOutput(path, Self.longestText)
     }
 
     // MARK: The program
@@ -81,8 +95,9 @@ extension RunKeeper {
             let secrets = entry.secrets ?? (try? specs.secrets(of: spec))
             let order = orders.check(
                 run, spec, command, within: check.rule.timeout ?? EnsureRule.standardTimeout,
-                secrets: secrets?.values ?? [:], input: beginning(of: run))
+                secrets: secrets?.values ?? [:], input: check.input)
             entry.check?.order = order
+            entry.check?.input = []
             performers.warden.send(.start(.process(order)))
             cancelAttempt(of: run.id)
         } catch {

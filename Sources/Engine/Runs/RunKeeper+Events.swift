@@ -154,8 +154,9 @@ extension RunKeeper {
                 record.fault?.text = outlook.hidden?.hide(in: text) ?? HiddenTexts.reason
             }
             if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
+            let change = clockChange(since: run.id)
             let step = decider.ended(
-                run, record, outlook: outlook, clockChange: clockChange(since: run.id))
+                run, record, outlook: outlook, clockChange: change, waited: now - run.queuedAt - change)
             append(
                 await closing(step, after: record.elapsed, saying: record.fault?.shown(outlook)), to: &steps)
         }

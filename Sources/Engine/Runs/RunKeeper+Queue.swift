@@ -41,7 +41,7 @@ extension RunKeeper {
         case .queued:
             guard runs.active[run.id] == nil else { return }
             guard run.endAsked == nil else {
-                runs.queue.drop(run)
+                runs.drop(run)
                 return steps.append(decider.withdrawn(run, at: clock.now))
             }
             guard !runs.queue.contains(run.id) else { return }
@@ -51,7 +51,7 @@ extension RunKeeper {
             guard let why = run.endAsked else { return }
             runs.active[run.id]?.record.endAsked = why
             cancelAttempt(of: run.id)
-        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: runs.queue.drop(run)
+        case .completed, .failed, .canceled, .timedOut, .lost, .skipped, .missed: runs.drop(run)
         }
     }
 
@@ -98,7 +98,8 @@ extension RunKeeper {
     private func enqueue(_ run: RunRecord) async throws(LedgerError) {
         let spec = try await specs.spec(of: run)
         let waiting = Waiting(
-            run, spec, performer: performers.kind(of: spec), since: ClockReading(of: clock))
+            run, spec, performer: performers.kind(of: spec),
+            since: runs.beginWait(of: run.id, at: ClockReading(of: clock)))
         // It has been at work: the others of its job go on waiting for its end.
         if run.attempt > 1 { runs.queue.enter(run.id, [.job(run.job)]) }
         let now = clock.now

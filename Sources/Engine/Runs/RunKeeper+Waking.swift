@@ -44,9 +44,11 @@ extension RunKeeper {
             return performers.warden.send(.acknowledge(scriptKey))
         }
         let path = orders.places.wakeOutput(of: run.id, job: run.job, attempt: run.attempt)
-        let printed = (try? specs.files.readOutput(path, AttemptOrders.wakeOutputLimit)) ?? []
+        let decision = WakeDecider(rule: rule).decide(end) {
+            try specs.files.readOutput(path, AttemptOrders.wakeOutputLimit)
+        }
         var step: RunStep
-        switch WakeDecider(rule: rule).decide(end, printed: printed) {
+        switch decision {
         case .wake:
             entry.wakeScript = nil
             let live = await board.noteWake(LiveState.Wake(attempt: run.attempt), of: run.id, at: now)
@@ -79,9 +81,16 @@ extension RunKeeper {
 
     /// Of a run that waits for its turn again the script's end is kept: it will be asked for.
     private func releaseWakeScript(_ key: RunKey) async {
-        guard let attempt = key.woken, let run = try? await ledger.run(id: attempt.run),
-            !run.state.isEnded, run.attempt == attempt.attempt, run.live?.wake == nil
-        else { return performers.warden.send(.acknowledge(key)) }
+        do throws(LedgerError) {
+            if let attempt = key.woken, let run = try await ledger.run(id: attempt.run),
+                !run.state.isEnded, run.attempt == attempt.attempt, run.live?.wake == nil
+            {
+                return
+            }
+            performers.warden.send(.acknowledge(key))
+        } catch {
+            unrecorded.note(error)
+        }
     }
 
     /// What the run's bot is asked, where a script decided that: its own words before the job's; nil: no script did.

@@ -126,7 +126,7 @@ package actor RunKeeper: Keeper {
             rows.notes.add(changed: [run.id])
             throw error
         }
-        runs.queue.drop(run)
+        runs.drop(run)
         await finish([step])
         loop.bell.ring()
     }

@@ -10,6 +10,8 @@ struct RunsInHand {
     var queue = RunQueue()
     /// The runs in hand.
     var active = ActiveRuns()
+    /// The clocks when a run began to wait that waits for another attempt, and is not queued yet.
+    private var waitingSince: [String: ClockReading] = [:]
 
     init(limits: RunLimits) {
         self.limits = limits
@@ -42,12 +44,24 @@ struct RunsInHand {
         queue.leave(after.id, entry.placesToLeave(keepsTurn: !after.state.isEnded && after.attempt > 1))
     }
 
+    /// The clocks when the run began to wait: now, or before its first attempt.
+    mutating func beginWait(of id: String, at now: ClockReading) -> ClockReading {
+        waitingSince.removeValue(forKey: id) ?? now
+    }
+
+    /// The run waits no more.
+    mutating func drop(_ run: RunRecord) {
+        waitingSince[run.id] = nil
+        queue.drop(run)
+    }
+
     /// The run is in nobody's hand any more; one that waits for another attempt keeps its job's turn.
     ///
     /// - Returns: whether it was in hand.
     mutating func release(_ id: String, keepsTurn: Bool) -> Bool {
         guard let entry = active[id] else { return false }
         active[id] = nil
+        if keepsTurn { waitingSince[id] = entry.since }
         queue.leave(id, entry.placesToLeave(keepsTurn: keepsTurn))
         return true
     }

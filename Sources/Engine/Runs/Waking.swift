@@ -18,15 +18,19 @@ struct WakeDecider {
         case fail(String)
     }
 
-    /// Decides by how the script ended, and what it `printed`.
-    func decide(_ end: AttemptEnd, printed: [UInt8]) -> Decision {
+    /// Decides by how the script ended, and what it `printed`, which is read where that counts.
+    func decide(_ end: AttemptEnd, printed: () throws -> [UInt8]) -> Decision {
         let name = "the wake script \(CleanText.line((rule.command ?? []).joined(separator: " "), limit: 80))"
         switch end {
         case .vanished: return .fail("\(name) was lost")
         case .refused(_, let text): return .fail("\(name) could not be started: \(text)")
         case .ended(let record):
             if let failure = failure(record) { return .fail("\(name) \(failure)") }
-            switch WakeAnswer(printed) {
+            let output: [UInt8]
+            do { output = try printed() } catch {
+                return .fail("the output of the wake script cannot be read: \(error)")
+            }
+            switch WakeAnswer(output) {
             case .wake: return .wake
             case .sleep(let reason): return .skip(reason ?? "\(name) found nothing to do")
             case .unreadable(let why): return .fail("\(name) gave no answer: \(why)")

@@ -24,13 +24,14 @@ package actor QuestionKeeper: Keeper {
     private var deadlines = QuestionDeadlines()
     /// How far events were read, and how far that is in the ledger; nil: not known yet.
     private var cursor: (read: Int64, stored: Int64)?
-    private var cursorMoved: Moment
+    /// When that was stored last, since boot.
+    private var cursorMoved: Duration
 
     /// A keeper of questions; `runs` shows which of them wait for an answer.
     package init(ledger: any Ledger, clock: any WallClock, runs: RunKeeper, logger: Logger) {
         self.ledger = ledger
         self.runs = runs
-        cursorMoved = clock.now
+        cursorMoved = clock.sinceBoot
         loop = KeeperLoop(clock: clock, logger: logger, complaint: "questions can't be closed")
     }
 
@@ -57,12 +58,14 @@ package actor QuestionKeeper: Keeper {
         if open.isEmpty { cursor?.read = last } else { try await followPresses(&open) }
         try await expire(&open)
         await runs.setAsking(Set(open.compactMap(\.run)), before: asked)
-        let now = loop.clock.now
+        let now = ClockReading(of: loop.clock)
         let isBehind = cursor.map { $0.read > $0.stored } ?? false
-        if isBehind, now >= cursorMoved + Self.cursorPause { try await moveCursor([]) }
-        return .earliest(
-            deadlines.next(of: open.map(\.question), at: now), isBehind ? cursorMoved + Self.cursorPause : nil
-        )
+        if isBehind, now.sinceBoot >= cursorMoved + Self.cursorPause { try await moveCursor([]) }
+        let next = [
+            deadlines.next(of: open.map(\.question), at: now),
+            isBehind ? cursorMoved + Self.cursorPause : nil,
+        ]
+        return .earliest(next.compactMap(\.self).min().map { now.now + max(.zero, $0 - now.sinceBoot) })
     }
 
     /// Takes up where an earlier daemon ended.
@@ -97,9 +100,9 @@ package actor QuestionKeeper: Keeper {
     // MARK: Deadlines
 
     private func expire(_ open: inout [QuestionRecord]) async throws(LedgerError) {
-        let now = loop.clock.now
+        let now = ClockReading(of: loop.clock)
         for record in deadlines.due(of: open, at: now) {
-            try await close(record, record.question.endOfPatience(at: now), with: [])
+            try await close(record, record.question.endOfPatience(at: now.now), with: [])
             open.removeAll { $0.id == record.id }
         }
     }
@@ -128,7 +131,7 @@ package actor QuestionKeeper: Keeper {
 
     private func noteCursor() {
         if let read = cursor?.read { cursor = (read, read) }
-        cursorMoved = loop.clock.now
+        cursorMoved = loop.clock.sinceBoot
     }
 }
 
@@ -150,30 +153,33 @@ extension Question {
     }
 }
 
-/// When questions expire, also when the clock is set back: none waits longer than it was to.
+/// When questions expire: once seen, each waits by the clock that nobody sets, and no longer than it was to.
+///
+/// The clock on the wall decides only how much of its time a question has left when it is seen first: at the daemon's
+/// start, that was spent while no daemon ran.
 struct QuestionDeadlines {
-    /// The earliest known moment of each question.
-    private var moments: [String: Moment] = [:]
+    /// The end of each question's time, since boot.
+    private var ends: [String: Duration] = [:]
 
-    /// The questions whose deadline has passed.
-    mutating func due(of open: [QuestionRecord], at now: Moment) -> [QuestionRecord] {
+    /// The questions whose time is over.
+    mutating func due(of open: [QuestionRecord], at now: ClockReading) -> [QuestionRecord] {
         note(open.map(\.question), at: now)
-        return open.filter { record in moments[record.id].map { $0 <= now } ?? false }
+        return open.filter { record in ends[record.id].map { $0 <= now.sinceBoot } ?? false }
     }
 
-    /// The next deadline; nil: none has one.
-    mutating func next(of open: [Question], at now: Moment) -> Moment? {
+    /// When, since boot, the next one's is; nil: none has a deadline.
+    mutating func next(of open: [Question], at now: ClockReading) -> Duration? {
         note(open, at: now)
-        return moments.values.min()
+        return ends.values.min()
     }
 
-    private mutating func note(_ open: [Question], at now: Moment) {
-        var noted: [String: Moment] = [:]
+    private mutating func note(_ open: [Question], at now: ClockReading) {
+        var noted: [String: Duration] = [:]
         for question in open {
             guard let deadline = question.deadline else { continue }
-            let longest = now + (deadline - question.askedAt)
-            noted[question.id] = min(moments[question.id] ?? deadline, longest)
+            let left = min(deadline - now.now, deadline - question.askedAt)
+            noted[question.id] = ends[question.id] ?? now.sinceBoot + left
         }
-        moments = noted
+        ends = noted
     }
 }

@@ -107,9 +107,9 @@ package enum ReplyRun {
         run.kind == .reply && fault?.reason == .botUnavailable && fault?.mayPass == true
     }
 
-    /// Whether that is so for too long.
-    static func hasExpired(_ run: RunRecord, _ fault: AttemptFault?, at now: Moment) -> Bool {
-        isAway(run, fault) && now >= run.queuedAt + patience
+    /// Whether that is so for too long: since the run was queued it has `waited` so long.
+    static func hasExpired(_ run: RunRecord, _ fault: AttemptFault?, waited: Duration) -> Bool {
+        isAway(run, fault) && waited >= patience
     }
 
     /// The name that the runs of a bot's conversations have.

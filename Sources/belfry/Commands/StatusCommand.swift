@@ -62,7 +62,9 @@ struct StatusCommand: ParsableCommand {
     }
 
     private static func lines(_ status: WireStatus, _ screen: Screen) -> [String] {
-        let age = DisplayDuration.text(max(.zero, screen.now - status.since.moment))
+        let uptime =
+            status.uptimeMs.map { .milliseconds($0) } ?? max(.zero, screen.now - status.since.moment)
+        let age = DisplayDuration.text(uptime)
         let mark =
             status.problems.allSatisfy(\.isWarning)
             ? screen.paint("ok", .green) : screen.paint("needs a look", .yellow)

@@ -214,3 +214,15 @@ import Tracking
             ])
     }
 }
+
+@Suite struct `a daemon's status` {
+    @Test func `counts how long it runs by a clock that nobody sets`() async throws {
+        try await Tower.run(keepers: []) { tower in
+            let start = tower.clock.now
+            tower.clock.advance(by: .seconds(5))
+            tower.clock.set(to: start + .seconds(3600))
+            let status = try await tower.control.status()
+            #expect(status.uptime == .seconds(5) && status.since == start)
+        }
+    }
+}

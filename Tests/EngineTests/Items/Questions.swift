@@ -54,18 +54,43 @@ import Tracking
         }
     }
 
-    @Test func `waits no longer than it was to when the clock is set back`() {
+    @Test func `waits as long as it was to, however the clock is set`() {
+        func reading(_ time: String, _ sinceBoot: Int) -> ClockReading {
+            ClockReading(now: at(time), sinceBoot: .seconds(sinceBoot))
+        }
         var deadlines = QuestionDeadlines()
         var question = Question(id: "q", bot: "ops", text: "?", choices: ["yes"], askedAt: at("10:00:00"))
         question.deadline = at("10:30:00")
-        #expect(deadlines.next(of: [question], at: at("10:00:00")) == at("10:30:00"))
-        #expect(deadlines.next(of: [question], at: at("05:00:00")) == at("05:30:00"))
-        // What is looked at again has not begun again.
-        #expect(deadlines.next(of: [question], at: at("05:20:00")) == at("05:30:00"))
         let record = QuestionRecord(question)
-        #expect(deadlines.due(of: [record], at: at("05:29:59")).isEmpty)
-        #expect(deadlines.due(of: [record], at: at("05:30:00")) == [record])
-        #expect(deadlines.next(of: [], at: at("05:30:00")) == nil)
+        func next(_ time: String, _ sinceBoot: Int, of open: Bool = true) -> Duration? {
+            deadlines.next(of: open ? [question] : [], at: reading(time, sinceBoot))
+        }
+        func isDue(_ time: String, _ sinceBoot: Int) -> Bool {
+            deadlines.due(of: [record], at: reading(time, sinceBoot)) == [record]
+        }
+        #expect(next("10:00:00", 100) == .seconds(1900))
+        for time in ["05:00:00", "11:00:00"] {
+            #expect(next(time, 1899) == .seconds(1900))
+            #expect(!isDue(time, 1899))
+        }
+        #expect(isDue("05:00:00", 1900))
+        #expect(next("05:30:00", 1900, of: false) == nil)
+        // Seen first by a daemon whose clock was set back since it was asked.
+        #expect(next("05:00:00", 0) == .seconds(1800))
+    }
+
+    @Test func `stays open when the clock is set ahead, and for as long as it was to`() async throws {
+        try await Tower.run(keepers: [.questions]) { tower in
+            _ = try await tower.control.ask(asking(.seconds(1800), default: "yes"))
+            _ = await tower.clock.nextSleeper()
+            tower.clock.set(to: at("11:00:00"))
+            // It has looked at the clock again.
+            while await tower.clock.nextSleeper() != at("11:30:00") {}
+            #expect(try await end(tower) == nil)
+            tower.clock.advance(by: .seconds(1800))
+            try await tower.until { try await end(tower) != nil }
+            #expect(try await end(tower) == QuestionEnd(answer: "yes", by: "default", at: at("11:30:00")))
+        }
     }
 
     // MARK: Answers

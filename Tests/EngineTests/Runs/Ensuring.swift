@@ -84,6 +84,20 @@ import Tracking
         }
     }
 
+    @Test(arguments: [true, false]) func `fails where its output can't be read`(
+        isChecked: Bool
+    ) async throws {
+        try await RunScene.run(in: WardenHome(), files: unreadableOutputs) { scene in
+            let rule: (inout EnsureRule) -> Void = {
+                if isChecked { $0.command = ["true"] } else { $0.output = "fine" }
+            }
+            let run = try await scene.end(of: scene.queue(spec("echo fine", rule)))
+            #expect(run.state == .failed && run.reason == .ensure)
+            let text = try #require(run.live?.message)
+            #expect(text.hasPrefix("the output of the run cannot be read: "), "\(text)")
+        }
+    }
+
     @Test func `is tried again like any failure`() async throws {
         try await RunScene.run { scene in
             let job = spec("[ $BELFRY_ATTEMPT = 1 ] || echo done") { $0.output = "done" }

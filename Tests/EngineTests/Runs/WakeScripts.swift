@@ -4,6 +4,7 @@ import Ledger
 import LedgerSQLite
 import Performing
 import Prompting
+import Synchronization
 import TestSupport
 import Testing
 import Timeline
@@ -22,7 +23,7 @@ import Tracking
             key: RunKey(run: "r.wake", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:00"),
             endedAt: at("10:00:01"))
         change(&record)
-        return WakeDecider(rule: rule).decide(.ended(record), printed: Array(printed.utf8))
+        return WakeDecider(rule: rule).decide(.ended(record)) { Array(printed.utf8) }
     }
 
     @Test func `has the bot asked, or finds nothing to do, or fails`() {
@@ -40,7 +41,7 @@ import Tracking
                     "the wake script any news gave no answer: its last line must have \"wakeAgent\": true or false"
                 ))
         #expect(
-            WakeDecider(rule: WakeRule()).decide(.refused(.notFound, text: "no x"), printed: [])
+            WakeDecider(rule: WakeRule()).decide(.refused(.notFound, text: "no x")) { [] }
                 == .fail("the wake script  could not be started: no x"))
     }
 }
@@ -68,6 +69,45 @@ private final class AskedPerformer: Performer {
     func acknowledge(_ key: RunKey) { stream.acknowledge(key) }
     func waitForEvents() async -> Bool { await stream.waitForEvents() }
     func takeEvents() -> [PerformerEvent] { stream.takeEvents() }
+}
+
+/// A warden that reports the ends of scripts that an earlier daemon ordered, and notes what is acknowledged.
+private final class ReportingWarden: Performer {
+    let survivesTheDaemon = true
+    let acknowledged: AsyncStream<RunKey>
+    private let noted: AsyncStream<RunKey>.Continuation
+    private let events = Mutex<[PerformerEvent]>([.caughtUp])
+    private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+
+    init() {
+        (acknowledged, noted) = AsyncStream.makeStream()
+        arrived.yield()
+    }
+
+    func report(_ keys: [RunKey], at now: Moment) {
+        events.withLock { events in
+            events += keys.map {
+                .ended(ExitRecord(key: $0, cause: .exited, exitCode: 0, startedAt: now, endedAt: now))
+            }
+        }
+        arrived.yield()
+    }
+
+    func connect() async throws -> Int32? { nil }
+    func start(_ order: AttemptOrder) {}
+    func cancel(_ key: RunKey, reason: String) {}
+    func ask(_ key: RunKey) {}
+    func acknowledge(_ key: RunKey) { noted.yield(key) }
+    func waitForEvents() async -> Bool {
+        for await _ in arrivals { return true }
+        return false
+    }
+    func takeEvents() -> [PerformerEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
 }
 
 @Suite struct `a run whose bot a script wakes` {
@@ -123,6 +163,42 @@ private final class AskedPerformer: Performer {
                 of: scene.queue(spec("") { $0.wakeRule.command = ["/no/such"] }))
             #expect(missing.reason == .wakeScript)
             #expect(try await scene.ledger.messages(bot: nil, search: nil, since: nil, limit: 9).isEmpty)
+        }
+    }
+
+    @Test func `fails where what its script printed can't be read`() async throws {
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        try await RunScene.run(
+            in: WardenHome(), clock: clock, performers: [.bots: AskedPerformer(clock: clock)],
+            files: unreadableOutputs
+        ) { scene in
+            let failed = try await scene.end(of: scene.queue(spec("echo a mail")))
+            #expect(failed.state == .failed && failed.reason == .wakeScript)
+            let text = try #require(failed.live?.message)
+            #expect(text.hasPrefix("the output of the wake script cannot be read: "), "\(text)")
+        }
+    }
+
+    @Test func `keeps what its script found while its row can't be read`() async throws {
+        let clock = ManualClock(now: .now, sinceBoot: .sinceBoot)
+        let (warden, bots) = (ReportingWarden(), AskedPerformer(clock: clock))
+        try await RunScene.run(
+            in: WardenHome(), clock: clock, performers: [.warden: warden, .bots: bots]
+        ) { scene in
+            let keys = (0..<2).map { _ in RunKey(run: freshID(), attempt: 1) }
+            var run = RunRecord(
+                id: keys[0].run, job: "news", bot: "belfry", kind: .manual, cause: RunCause.exec("1"),
+                queuedAt: clock.now, revision: 0)
+            run.spec = spec("")
+            try await scene.ledger.commit([.insertRun(run, orIgnore: false)])
+            try await scene.change("UPDATE run SET state = 99 WHERE id = '\(run.id)'")
+            await #expect(throws: LedgerError.self) { _ = try await scene.ledger.run(id: run.id) }
+            // Of the other one the ledger knows nothing: nobody will ask for it.
+            warden.report(keys.map(\.wakeScript), at: clock.now)
+            var acknowledged = warden.acknowledged.makeAsyncIterator()
+            #expect(await acknowledged.next() == keys[1].wakeScript)
+            // It could be read again, so that the ledger can be closed.
+            try await scene.change("DELETE FROM run WHERE id = '\(run.id)'")
         }
     }
 

@@ -26,8 +26,8 @@ struct RunScene {
         limits: RunLimits = RunLimits(), incarnation: Int64 = 1, launches: Bool = true,
         performers: [PerformerKind: any Performer] = [:],
         choosing: @escaping @Sendable (JobSpec) -> PerformerKind = \.performer,
-        news: AsyncStream<Never>.Continuation? = nil, isolation: isolated (any Actor)? = #isolation,
-        _ body: (RunScene) async throws -> Void
+        files: RunFiles = machineFiles, news: AsyncStream<Never>.Continuation? = nil,
+        isolation: isolated (any Actor)? = #isolation, _ body: (RunScene) async throws -> Void
     ) async throws {
         let ledger = try home.folder.ledger()
         let board = LiveBoard(ledger: ledger, clock: clock, incarnation: incarnation, logger: quiet)
@@ -39,9 +39,10 @@ struct RunScene {
             outputFolder: home.folder.file("state/output"), socket: home.folder.file("socket"),
             boot: try Machine.bootID())
         let keeper = RunKeeper(
-            ledger: ledger, clock: clock, performers: performers.merging([.warden: client]) { $1 },
+            ledger: ledger, clock: clock,
+            performers: performers.merging([.warden: client]) { given, _ in given },
             choosing: choosing, board: board, census: census, notes: notes, limits: limits,
-            places: places, zones: machineZones, files: machineFiles, logger: quiet, news: news)
+            places: places, zones: machineZones, files: files, logger: quiet, news: news)
         let scene = RunScene(
             home: home, ledger: ledger, clock: clock, census: census, notes: notes, board: board,
             keeper: keeper)

@@ -1,5 +1,6 @@
 import Delivery
 import Engine
+import Glibc
 import Host
 import Ledger
 import LedgerSQLite
@@ -77,3 +78,9 @@ let machineFiles = RunFiles(
     readSecret: { try SmallFile.text($0) },
     changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
     readOutput: { try OutputLog(path: $0).read(from: 0, limit: $1).bytes })
+
+/// The same on a disk that fails where outputs are.
+let unreadableOutputs = RunFiles(
+    readSecret: { try SmallFile.text($0) },
+    changeTime: { Moment(microseconds: try SmallFile.changeTime($0)) },
+    readOutput: { path, _ in throw HostError.system(call: "pread", code: EIO, path: path) })

@@ -43,6 +43,39 @@ import Tracking
         #expect(wait(after: 200, .botUnavailable, at: at("10:00:00") + .seconds(86_400)) == nil)
     }
 
+    @Test func `waits that day by a clock that nobody sets`() throws {
+        let decider = RunDecider(boot: "b")
+        let outlook = Outlook(spec: spec, chance: RetryChance(spec: spec, nextSlot: nil))
+        func state(ahead: Duration, waited: Duration?) -> RunState {
+            let end = at("10:01:00") + ahead
+            var record = ExitRecord(
+                key: RunKey(run: "r", attempt: 9), cause: .exited, startedAt: end, endedAt: end)
+            record.fault = AttemptFault(.botUnavailable, "sage is away", mayPass: true)
+            return decider.ended(run(attempt: 9, .running), record, outlook: outlook, waited: waited).after
+                .state
+        }
+        let day = Duration.seconds(86_400)
+        #expect(state(ahead: day, waited: .seconds(60)) == .queued)
+        #expect(state(ahead: .zero, waited: day) == .failed)
+        #expect(state(ahead: day, waited: nil) == .failed)
+    }
+
+    @Test func `knows since when it waits at each attempt`() throws {
+        var runs = RunsInHand(limits: RunLimits())
+        let first = ClockReading(now: at("10:00:00"), sinceBoot: .seconds(100))
+        let later = ClockReading(now: at("23:00:00"), sinceBoot: .seconds(105))
+        let waiting = Waiting(run(), spec, since: runs.beginWait(of: "r", at: first))
+        let secrets = try RunSecrets([:]) { _ in "" }
+        runs.active["r"] = ActiveRun(claiming: run(attempt: 1, .starting), spec, secrets, waiting, by: .bots)
+        let wasInHand = runs.release("r", keepsTurn: true)
+        #expect(wasInHand)
+        let again = runs.beginWait(of: "r", at: later)
+        #expect(again == first)
+        // What it waited for has come: another wait begins with itself.
+        let other = runs.beginWait(of: "r", at: later)
+        #expect(other == later)
+    }
+
     @Test func `comes after the jobs of its bot, and holds up no other bot`() {
         func job(_ id: String, bot: String) -> Waiting {
             let run = RunRecord(
