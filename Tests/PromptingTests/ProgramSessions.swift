@@ -67,6 +67,11 @@ import Tracking
         let own = TokenUsage(input: 20, cacheRead: 60, output: 5)
         #expect(ProgramDialect.codex.usage(of: own, after: total) == own)
         #expect(ProgramDialect.codex.usage(of: first, after: nil) == first)
+        for extreme in [Int.min, .max] {
+            let before = BotUsage(
+                inputTokens: extreme, cachedTokens: extreme, outputTokens: extreme)
+            #expect(ProgramDialect.codex.usage(of: first, after: before) == first, "\(extreme)")
+        }
         #expect(ProgramDialect.claude.usage(of: both, after: total) == both)
         #expect(ProgramDialect.claude.total(of: first) == nil)
     }

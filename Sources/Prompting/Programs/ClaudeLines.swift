@@ -85,10 +85,11 @@ struct ClaudeLines: LineReader {
                 .event(
                     .usage(
                         TokenUsage(
-                            input: usage["input_tokens"]?.int ?? 0,
-                            cacheWrite: usage["cache_creation_input_tokens"]?.int ?? 0,
-                            cacheRead: usage["cache_read_input_tokens"]?.int ?? 0,
-                            output: usage["output_tokens"]?.int ?? 0, costUSD: json["total_cost_usd"]?.double)
+                            input: usage["input_tokens"]?.tokens ?? 0,
+                            cacheWrite: usage["cache_creation_input_tokens"]?.tokens ?? 0,
+                            cacheRead: usage["cache_read_input_tokens"]?.tokens ?? 0,
+                            output: usage["output_tokens"]?.tokens ?? 0,
+                            costUSD: json["total_cost_usd"]?.double)
                     )))
         }
         let words = json["result"]?.text ?? ""

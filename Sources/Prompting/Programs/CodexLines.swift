@@ -28,10 +28,9 @@ struct CodexLines: LineReader {
         case "item.completed": return [.event(done(json["item"] ?? .null))]
         case "turn.completed":
             let usage = json["usage"]
-            let cached = max(usage?["cached_input_tokens"]?.int ?? 0, 0)
             let tokens = TokenUsage(
-                input: max(max(usage?["input_tokens"]?.int ?? 0, 0) - cached, 0), cacheRead: cached,
-                output: usage?["output_tokens"]?.int ?? 0)
+                read: usage?["input_tokens"], ofCache: usage?["cached_input_tokens"],
+                written: usage?["output_tokens"])
             return [.event(.usage(tokens)), .finish(Finish(.end, turn: Turn(.assistant, text)))]
         case "turn.failed":
             return [.fail(Self.failure(json["error"]?["message"]?.text ?? complaint))]

@@ -49,10 +49,8 @@ struct GeminiLines: LineReader {
 
     private func result(_ json: JSON) -> [LineStep] {
         let stats = json["stats"]
-        let cached = stats?["cached"]?.int ?? 0
         let usage = TokenUsage(
-            input: max((stats?["input_tokens"]?.int ?? 0) - cached, 0), cacheRead: cached,
-            output: stats?["output_tokens"]?.int ?? 0)
+            read: stats?["input_tokens"], ofCache: stats?["cached"], written: stats?["output_tokens"])
         guard json["status"]?.text == "success" else {
             let words = json["error"]?["message"]?.text ?? ""
             let failure = ReplyFailure(
