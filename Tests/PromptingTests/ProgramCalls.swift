@@ -22,6 +22,7 @@ import Testing
         #expect(
             program.call("a 'b' $c", home: nil)
                 == .init(words: ["/opt/x/llm", "ask", "a 'b' $c"], input: nil))
+        #expect(program.call("--yolo", home: nil).words == ["/opt/x/llm", "ask", " --yolo"])
         #expect(program.name == "llm" && program.kind == "command")
     }
 

@@ -251,7 +251,7 @@ package final class ProgramPerformer: Performer {
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
         note.price = program.price
         note.keepsSession = program.sessionProvider(home: home) != nil
-        note.session = note.keepsSession ? prompt.session : nil
+        note.session = note.keepsSession ? prompt.session.flatMap { $0.isSafe ? $0 : nil } : nil
         let path = prompt.output.path
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
         let call = program.call(

@@ -53,6 +53,7 @@ extension ReplyNote {
         }
         keepsSession = json["keepsSession"] == .bool(true)
         session = json["session"].flatMap { try? JSON.decode(Continuation.self, from: $0.bytes) }
+            .flatMap { $0.isSafe ? $0 : nil }
     }
 }
 

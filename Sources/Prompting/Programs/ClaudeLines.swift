@@ -26,8 +26,7 @@ struct ClaudeLines: LineReader {
         switch json["type"]?.text {
         case "system":
             guard json["subtype"]?.text == "init" else { return [.event(.activity)] }
-            let id = json["session_id"]?.text
-            return [.event(.started(id.map { Continuation(provider: "claude", id: $0) }))]
+            return [.event(.started(Continuation(reported: json["session_id"]?.text, by: "claude")))]
         case "assistant": return (json["message"]?["content"]?.elements ?? []).map { block($0) }
         case "stream_event": return [partial(json["event"] ?? .null)]
         case "rate_limit_event":

@@ -22,8 +22,7 @@ struct CodexLines: LineReader {
     private mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "thread.started":
-            let id = json["thread_id"]?.text
-            return [.event(.started(id.map { Continuation(provider: "codex", id: $0) }))]
+            return [.event(.started(Continuation(reported: json["thread_id"]?.text, by: "codex")))]
         case "item.started": return [.event(begun(json["item"] ?? .null))]
         case "item.completed": return [.event(done(json["item"] ?? .null))]
         case "turn.completed":

@@ -26,8 +26,7 @@ struct GeminiLines: LineReader {
     private mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "init":
-            let id = json["session_id"]?.text
-            return [.event(.started(id.map { Continuation(provider: "gemini", id: $0) }))]
+            return [.event(.started(Continuation(reported: json["session_id"]?.text, by: "gemini")))]
         case "message":
             guard json["role"]?.text == "assistant", let more = json["content"]?.text else {
                 return [.event(.activity)]
