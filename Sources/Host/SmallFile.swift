@@ -5,8 +5,24 @@ import Glibc
 package enum SmallFile {
     /// The bytes of the regular file at `path`, at most `limit` of them.
     ///
-    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`.
+    /// Never waits: whoever puts a pipe or a terminal there must not stop a program that serves others.
+    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`, or no regular file.
     package static func read(_ path: String, limit: Int = 1 << 20) throws(HostError) -> [UInt8] {
+        let file = try Descriptor.open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        var status = stat()
+        guard unsafe fstat(file.raw, &status) == 0 else { throw .last("fstat", path) }
+        let kind = status.st_mode & 0o170000
+        // To read a folder fails with words that everybody knows.
+        guard kind == 0o100000 || kind == 0o040000 else {
+            throw .malformed(path: path, problem: "is not a regular file")
+        }
+        return try read(file, path: path, limit: limit)
+    }
+
+    /// The bytes of the file, pipe or device at `path`, at most `limit` of them; waits for whoever writes there.
+    ///
+    /// For what a person names to a command, such as `<(...)` of a shell.
+    package static func readWaiting(_ path: String, limit: Int = 1 << 20) throws(HostError) -> [UInt8] {
         try read(Descriptor.open(path, O_RDONLY | O_NOCTTY), path: path, limit: limit)
     }
 

@@ -114,4 +114,19 @@ import Testing
             try SmallFile.read(folder.file("x"), limit: 99_999)
         }
     }
+
+    @Test func `waits for nobody who could write into a file`() throws {
+        let folder = try TemporaryFolder()
+        #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+        for path in [folder.file("pipe"), "/dev/zero", "/dev/null"] {
+            #expect(throws: HostError.malformed(path: path, problem: "is not a regular file")) {
+                try SmallFile.read(path)
+            }
+        }
+        let error = #expect(throws: HostError.self) { try SmallFile.read(folder.path) }
+        #expect(error?.code == EISDIR)
+        #expect(try SmallFile.text("/proc/self/comm").isEmpty == false)
+        // What a person names to a command may be a pipe.
+        #expect(try SmallFile.readWaiting("/dev/null").isEmpty)
+    }
 }
