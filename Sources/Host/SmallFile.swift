@@ -166,6 +166,51 @@ package enum PathContent: Hashable, Sendable {
     }
 }
 
+/// A symbolic link that this process's user could put there: where it leads is not to be trusted.
+package enum ReplaceableLink {
+    /// The first such link on the way to `path`, which is absolute; nil: there is none.
+    ///
+    /// A link that only another user could replace, such as `/home` of some systems, is followed.
+    /// The corresponding C functions are `lstat`, `readlink` and `access`.
+    package static func first(in path: String) -> String? {
+        var way = ""
+        var rest = path.split(separator: "/").map(String.init)
+        var left = 40
+        while !rest.isEmpty {
+            let name = rest.removeFirst()
+            if name == ".." { way = way.isEmpty ? "" : SmallFile.parent(of: way) }
+            if way == "/" { way = "" }
+            if name == ".." || name == "." { continue }
+            let place = "\(way)/\(name)"
+            var status = stat()
+            guard unsafe lstat(place, &status) == 0 else { return nil }
+            guard status.st_mode & 0o170000 == 0o120000 else {
+                way = place
+                continue
+            }
+            left -= 1
+            guard left > 0, !mayReplace(in: way.isEmpty ? "/" : way), let target = target(of: place) else {
+                return place
+            }
+            if target.hasPrefix("/") { way = "" }
+            rest = target.split(separator: "/").map(String.init) + rest
+        }
+        return nil
+    }
+
+    private static func mayReplace(in folder: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(folder, &status) == 0 else { return true }
+        return unsafe status.st_uid == geteuid() || access(folder, W_OK) == 0
+    }
+
+    private static func target(of link: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = unsafe readlink(link, &bytes, bytes.count - 1)
+        return count < 0 ? nil : String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
 /// What kind of file system a folder is on, by its magic number.
 package struct FileSystemKind: Hashable, Sendable {
     /// The number, as `statfs` reports it.

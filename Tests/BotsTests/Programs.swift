@@ -291,6 +291,25 @@ struct SteadyClock: WallClock {
         #expect(try await scene.reply().reply == "done")
     }
 
+    @Test func `is not run in a sandbox whose paths lead elsewhere`() async throws {
+        let target = try TemporaryFolder()
+        var contact = BotInUse(nil)
+        contact.program = BotProgram(.text, command: ["/bin/sh", "-c", "echo done"])
+        try PrivateFolder.make(target.file("project"))
+        try PrivateFolder.make(target.file(".ssh/hooks"))
+        unsafe symlink(target.file(".ssh"), target.file("project/.git"))
+        unsafe symlink("other", target.file("link"))
+        for (path, link) in [("project/.git/hooks", "project/.git"), ("link", "link")] {
+            contact.program?.sandbox = Sandbox(read: [target.file(path)])
+            let scene = try await ProgramScene(contact)
+            let record = try await scene.reply()
+            #expect(record.fault?.reason == .botUnavailable && record.fault?.mayPass == false)
+            #expect(
+                record.fault?.text.hasPrefix("sage: \(target.file(link))") == true
+                    && record.fault?.text.contains("is a symbolic link") == true, "\(record.fault?.text ?? "")")
+        }
+    }
+
     @Test func `that is canceled while it is looked up is never run`() async throws {
         let (gate, opens) = AsyncStream<Void>.makeStream()
         var contact = BotInUse(nil)

@@ -115,6 +115,16 @@ import Testing
         }
     }
 
+    @Test func `knows the links that its user could replace`() throws {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("a/b"))
+        #expect(unsafe symlink("a", folder.file("link")) == 0)
+        #expect(ReplaceableLink.first(in: folder.file("a/b")) == nil)
+        #expect(ReplaceableLink.first(in: folder.file("a/missing/c")) == nil)
+        #expect(ReplaceableLink.first(in: folder.file("link/b")) == folder.file("link"))
+        #expect(ReplaceableLink.first(in: folder.file("a/../link")) == folder.file("link"))
+    }
+
     @Test func `waits for nobody who could write into a file`() throws {
         let folder = try TemporaryFolder()
         #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)

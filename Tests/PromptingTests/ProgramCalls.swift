@@ -48,6 +48,16 @@ import Testing
         #expect(!Sandbox().words(of: ["x"], home: nil).contains("--chdir"))
     }
 
+    @Test func `has no path inside of one that may be written`() {
+        for (read, write) in [
+            (["/home/u/p/.git/hooks"], ["/home/u/p"]), ([], ["/home/u/p", "/home/u/p/sub"]), (["/x//y"], ["/x/"]),
+            (["/etc"], ["/"]),
+        ] {
+            #expect(Sandbox(read: read, write: write).nested != nil, "\(read) \(write)")
+        }
+        #expect(Sandbox(read: ["/p", "/p/r", "/w", "/wider"], write: ["/p/w", "/w"]).nested == nil)
+    }
+
     @Test func `names no path that leads elsewhere than it says`() {
         #expect(Sandbox.fault(in: "/home/u/..hidden") == nil)
         for path in ["docs", "~/docs", "/home/u/../v", "/home/./u", ".."] {

@@ -247,6 +247,7 @@ package final class ProgramPerformer: Performer {
                 mayPass: true)
         }
         if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(prompt.bot): \(fault)") }
+        if let sandbox = program.sandbox { try check(sandbox, of: prompt.bot) }
         var note = ReplyNote(
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
         note.price = program.price
@@ -267,6 +268,19 @@ package final class ProgramPerformer: Performer {
             order.environment[name] = key
         }
         return (order, note)
+    }
+
+    /// Links on the way to the named paths are followed outside of the sandbox: whoever put one there since the
+    /// configuration was written chose what the program reaches.
+    private func check(_ sandbox: Sandbox, of bot: String) throws(AttemptFault) {
+        for path in sandbox.read + sandbox.write {
+            guard let link = ReplaceableLink.first(in: path) else { continue }
+            let way = link == path ? "" : ", on the way to \(path),"
+            throw AttemptFault(
+                .botUnavailable,
+                "\(bot): \(link)\(way) is a symbolic link, which could lead out of the sandbox; "
+                    + "name the folder that is meant in bots.\(bot).sandbox")
+        }
     }
 }
 
