@@ -157,8 +157,8 @@ package final class ProgramPerformer: Performer {
     private func begin(_ key: RunKey) {
         guard let reply = reply(of: key) else { return }
         state.withLock { _ = $0.recalled.remove(key) }
-        let secret = find(reply.note.bot)?.secrets[BotInUse.key].first.flatMap { BotKey($0) }
-        reply.begin(key, clock: clock, secret: secret) { [weak self] in self?.report($0) }
+        let hidden = HiddenTexts(find(reply.note.bot)?.secrets[BotInUse.key] ?? [])
+        reply.begin(key, clock: clock, hiding: hidden) { [weak self] in self?.report($0) }
     }
 
     private func forget(_ key: RunKey) {
