@@ -155,11 +155,20 @@ struct SteadyClock: WallClock {
         #expect(scene.phases.last == "writing")
     }
 
-    @Test func `leaves what it printed beside its reply, until the run is removed`() async throws {
-        let scene = try await ProgramScene(.claude, Self.claude)
+    @Test func `leaves what it printed until its reply is in the ledger, its errors until the run is removed`()
+        async throws
+    {
+        let scene = try await ProgramScene(
+            .claude, "head -c 20000000 /dev/zero | tr '\\0' x >&2; echo last >&2\n" + Self.claude)
         _ = try await scene.reply()
         let files = [".raw", ".err"].map { scene.output + $0 }
         #expect(files.map { PathContent(at: $0) } == [.file, .file])
+        scene.performer.acknowledge(scene.key)
+        #expect(files.map { PathContent(at: $0) } == [.nothing, .file])
+        let errors = try SmallFile.read(files[1], limit: 1 << 30)
+        #expect(errors.count == 64 << 10)
+        #expect(String(decoding: errors, as: UTF8.self).hasSuffix("xlast\na warning\n"))
+        #expect(PathContent(at: files[1] + ".d") == .nothing)
         ReplyFiles.remove(besides: scene.output)
         #expect(files.map { PathContent(at: $0) } == [.nothing, .nothing])
         #expect(PathContent(at: scene.output) == .file)

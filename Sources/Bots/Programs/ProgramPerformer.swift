@@ -102,6 +102,7 @@ package final class ProgramPerformer: Performer {
     }
 
     package func acknowledge(_ key: RunKey) {
+        if let reply = reply(of: key) { ReplyFiles.settle(besides: reply.note.output.path) }
         forget(key)
         if state.withLock({ $0.faults.removeValue(forKey: key) }) == nil { base.acknowledge(key) }
     }

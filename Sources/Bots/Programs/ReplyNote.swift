@@ -64,6 +64,15 @@ package enum ReplyFiles {
     /// What it printed on standard error.
     static let errors = ".err"
 
+    /// How much of what it wrote to standard error stays once its reply is in the ledger.
+    private static let errorsKept = 64 << 10
+
+    /// What came of the attempt is in the ledger: what it printed is not read again, and of its errors the last are kept.
+    static func settle(besides output: String) {
+        OutputLog(path: output + printed).remove()
+        OutputLog(path: output + errors).keepLast(errorsKept)
+    }
+
     /// Removes them; missing ones are ignored.
     package static func remove(besides output: String) {
         for ending in [printed, errors] { OutputLog(path: output + ending).remove() }
