@@ -36,6 +36,13 @@ import Testing
         #expect(APIError(EngineError.noSuchMessage(long)).message == "no message \"\(fits.dropLast())…\"")
     }
 
+    @Test func `draws what is wrong with a schedule, and nothing else`() {
+        let drawn = APIError(EngineError.badSchedule(drawing: "0 25 * * *\n  ^^ hour"))
+        #expect(drawn.code == .badSchedule && drawn.sentence.hasSuffix(":\n0 25 * * *\n  ^^ hour"))
+        let several = APIError(EngineError.invalid("one\ntwo"))
+        #expect(several.code == .badValue && several.message == "one two" && several.drawing == nil)
+    }
+
     @Test func `has a code for what an engine that stops refuses`() {
         #expect(APIError(EngineError.stopping).code == .stopping)
     }
