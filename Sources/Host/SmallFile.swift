@@ -6,9 +6,18 @@ package enum SmallFile {
     /// The bytes of the regular file at `path`, at most `limit` of them.
     ///
     /// Never waits: whoever puts a pipe or a terminal there must not stop a program that serves others.
-    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`, or no regular file.
-    package static func read(_ path: String, limit: Int = 1 << 20) throws(HostError) -> [UInt8] {
-        let file = try Descriptor.open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`, no regular file, or a link
+    ///   where it must not be one.
+    package static func read(
+        _ path: String, limit: Int = 1 << 20, mayBeLink: Bool = true
+    ) throws(HostError) -> [UInt8] {
+        let file: Descriptor
+        do throws(HostError) {
+            let flags = O_RDONLY | O_NOCTTY | O_NONBLOCK
+            file = try Descriptor.open(path, mayBeLink ? flags : flags | O_NOFOLLOW)
+        } catch  where !mayBeLink && error.code == ELOOP {
+            throw .malformed(path: path, problem: "is a symbolic link; name the file that is meant")
+        }
         var status = stat()
         guard unsafe fstat(file.raw, &status) == 0 else { throw .last("fstat", path) }
         let kind = status.st_mode & 0o170000
@@ -27,8 +36,10 @@ package enum SmallFile {
     }
 
     /// As ``read(_:limit:)``, decoded as UTF-8 with repairs, without the white space around it.
-    package static func text(_ path: String, limit: Int = 1 << 16) throws(HostError) -> String {
-        text(of: try read(path, limit: limit))
+    package static func text(
+        _ path: String, limit: Int = 1 << 16, mayBeLink: Bool = true
+    ) throws(HostError) -> String {
+        text(of: try read(path, limit: limit, mayBeLink: mayBeLink))
     }
 
     /// The bytes decoded in that way.

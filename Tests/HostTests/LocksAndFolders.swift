@@ -125,6 +125,18 @@ import Testing
         #expect(ReplaceableLink.first(in: folder.file("a/../link")) == folder.file("link"))
     }
 
+    @Test func `follows no link to a file that must not be one`() throws {
+        let folder = try TemporaryFolder()
+        try SmallFile.replace(folder.file("key"), with: Array("secret".utf8))
+        #expect(unsafe symlink("key", folder.file("link")) == 0)
+        #expect(try SmallFile.text(folder.file("link")) == "secret")
+        #expect(try SmallFile.text(folder.file("key"), mayBeLink: false) == "secret")
+        let problem = "is a symbolic link; name the file that is meant"
+        #expect(throws: HostError.malformed(path: folder.file("link"), problem: problem)) {
+            try SmallFile.text(folder.file("link"), mayBeLink: false)
+        }
+    }
+
     @Test func `waits for nobody who could write into a file`() throws {
         let folder = try TemporaryFolder()
         #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
