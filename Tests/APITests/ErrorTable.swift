@@ -34,6 +34,8 @@ import Testing
         let (fits, long) = (String(repeating: "a", count: 60), String(repeating: "a", count: 5000))
         #expect(APIError(EngineError.noSuchMessage(fits)).message == "no message \"\(fits)\"")
         #expect(APIError(EngineError.noSuchMessage(long)).message == "no message \"\(fits.dropLast())…\"")
+        let coloured = "\u{1B}[31mzz\u{7}\u{202E}\r\n\u{9B}2Jy  x"
+        #expect(APIError(EngineError.noSuchBot(coloured)).message == "no bot \"zz y  x\"")
     }
 
     @Test func `draws what is wrong with a schedule, and nothing else`() {
