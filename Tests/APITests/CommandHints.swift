@@ -25,12 +25,14 @@ import Testing
 
     @Test func `prints nothing that acts on a terminal`() async throws {
         for words in [
-            "job add \"$(printf '\\033[31mMy \\007Job')\" -- true", "exec --name \"$(printf '\\033[31mMy Job')\" -- true",
+            "job add \"$(printf '\\033[31mMy \\007Job')\" -- true",
+            "exec --name \"$(printf '\\033[31mMy Job')\" -- true",
             "\"$(printf '\\033[31mzz')\"", "status \"$(printf '\\033[31mzz')\"",
         ] {
             let answer = try await CommandRun().belfry(words)
             #expect(answer.status != 0 && !answer.errors.isEmpty)
-            #expect(!answer.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" }, "\(answer.errors)")
+            #expect(
+                !answer.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" }, "\(answer.errors)")
             #expect(!answer.errors.contains("[31m"), "\(answer.errors)")
         }
     }

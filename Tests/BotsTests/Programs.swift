@@ -155,7 +155,8 @@ struct SteadyClock: WallClock {
         #expect(scene.phases.last == "writing")
     }
 
-    @Test func `leaves what it printed until its reply is in the ledger, its errors until the run is removed`()
+    @Test
+    func `leaves what it printed until its reply is in the ledger, its errors until the run is removed`()
         async throws
     {
         let scene = try await ProgramScene(
@@ -257,7 +258,8 @@ struct SteadyClock: WallClock {
                 + #"echo '{"type":"item.completed","item":{"type":"agent_message","text":"'$piece'"}}'; done; "#
                 + #"echo '{"type":"error","message":"sk-hunter-2222 is spent"}'"#
         ),
-        (.gemini,
+        (
+            .gemini,
             #"for piece in sk-hun ter-2222; do "#
                 + #"echo '{"type":"message","role":"assistant","delta":true,"content":"'$piece'"}'; done; "#
                 + #"echo '{"type":"result","status":"success"}'"#
@@ -271,7 +273,8 @@ struct SteadyClock: WallClock {
         let log = try scene.log()
         for text in [
             record.reply, record.partialReply, record.replyTitle, record.fault?.text, log,
-            String(decoding: record.outputTail, as: UTF8.self), String(decoding: record.errorTail, as: UTF8.self),
+            String(decoding: record.outputTail, as: UTF8.self),
+            String(decoding: record.errorTail, as: UTF8.self),
         ] {
             let plain = (text ?? "").replacing("\u{1B}[1m", with: "")
             #expect(!plain.contains("hunter-2222"), "\(script): \(text ?? "")")
@@ -354,7 +357,8 @@ struct SteadyClock: WallClock {
             #expect(record.fault?.reason == .botUnavailable && record.fault?.mayPass == false)
             #expect(
                 record.fault?.text.hasPrefix("sage: \(target.file(link))") == true
-                    && record.fault?.text.contains("is a symbolic link") == true, "\(record.fault?.text ?? "")")
+                    && record.fault?.text.contains("is a symbolic link") == true,
+                "\(record.fault?.text ?? "")")
         }
     }
 

@@ -42,7 +42,8 @@ import Tracking
             #expect(program.call("Hi", home: nil, session: session) == program.call("Hi", home: nil))
             let name = dialect == .codex ? "thread_id" : "session_id"
             let first = JSON.object([
-                "type": .string(dialect == .codex ? "thread.started" : dialect == .claude ? "system" : "init"),
+                "type": .string(
+                    dialect == .codex ? "thread.started" : dialect == .claude ? "system" : "init"),
                 "subtype": .string("init"), name: .string(id),
             ])
             var decoder = ProgramDecoder(dialect)
@@ -53,7 +54,8 @@ import Tracking
     }
 
     @Test func `has the ids that programs make`() {
-        for id in ["5d1c0b1e-7f7a-4a37-9d5e-9d8f3a9b6c11", "th_1.2", "0", String(repeating: "a", count: 128)] {
+        for id in ["5d1c0b1e-7f7a-4a37-9d5e-9d8f3a9b6c11", "th_1.2", "0", String(repeating: "a", count: 128)]
+        {
             #expect(Continuation(reported: id, by: "codex") == Continuation(provider: "codex", id: id))
         }
     }

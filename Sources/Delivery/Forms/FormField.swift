@@ -161,8 +161,10 @@ package struct FormSecrets: Hashable, Sendable {
         let pieces = (words.filter { (try? HTTPAddress(String($0))) == nil } + targets)
             .flatMap { $0.split { marks.contains($0) } }.filter { $0.utf8.count >= Self.longPiece }
         // The longest first: one may be a part of another. A secret of three letters is part of too many words.
-        return (words + targets + pieces).filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
-            .reduce(text) { $0.replacing($1, with: "…") }
+        return (words + targets + pieces).filter { $0.utf8.count > 3 }.sorted {
+            $0.utf8.count > $1.utf8.count
+        }
+        .reduce(text) { $0.replacing($1, with: "…") }
     }
 
     /// A shorter piece of an address may be a word, such as `services`.

@@ -79,7 +79,9 @@ import Tracking
         #expect(talk(decider.ended(run(.running), record, outlook: outlook)) == ["answerMessages sage/main"])
     }
 
-    @Test(arguments: ["a", "é", "👩‍👩‍👧"]) func `is a message of 1 MiB at most, and shows where the rest is`(letter: String) {
+    @Test(arguments: ["a", "é", "👩‍👩‍👧"]) func `is a message of 1 MiB at most, and shows where the rest is`(
+        letter: String
+    ) {
         var record = ExitRecord(
             key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:01"),
             endedAt: at("10:00:05"))
