@@ -178,7 +178,7 @@ package struct BotCall: Sendable {
 
     private func retryAfter(_ answer: CurlStream) -> Duration? {
         if let text = answer.header("retry-after-ms"), let milliseconds = Int64(text), milliseconds >= 0 {
-            return .milliseconds(milliseconds)
+            return .milliseconds(min(milliseconds, 1_000_000_000_000))
         }
         return answer.header("Retry-After").flatMap { RetryAfter.parse($0, now: clock.now) }
             .map { max($0, .zero) }

@@ -144,10 +144,12 @@ package final class BotPerformer: Performer {
     }
 
     /// What the bot's memory file says; nil: it has none.
+    ///
+    /// Others may write in its folder, and a link put in its place would show any file to the provider.
     private func memory(of bot: String, _ backend: BotBackend) throws(AttemptFault) -> String? {
         guard let path = backend.memory else { return nil }
         do throws(HostError) {
-            return try SmallFile.text(path, limit: BotBackend.memoryLimit)
+            return try SmallFile.text(path, limit: BotBackend.memoryLimit, mayBeLink: false)
         } catch {
             throw AttemptFault(
                 .botUnavailable, "\(bot): its memory can't be read: \(error); check bots.\(bot).memory")

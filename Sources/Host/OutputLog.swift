@@ -63,6 +63,26 @@ package struct OutputLog: Sendable {
         unsafe unlink(path)
     }
 
+    /// Leaves of a log that nobody writes any more its last bytes alone, at most `most` of them; its offsets begin at 0 then.
+    ///
+    /// A log that can't be read stays as it is.
+    package func keepLast(_ most: Int) {
+        guard let pieces = try? pieceOffsets(), let last = pieces.last,
+            let newest = try? Descriptor.open(file(last), O_RDONLY)
+        else { return }
+        let end = last + Int(lseek(newest.raw, 0, SEEK_END))
+        guard end > most else { return }
+        var bytes: [UInt8] = []
+        var place = end - most
+        while let slice = try? read(from: place), !slice.bytes.isEmpty {
+            bytes += slice.bytes
+            place = slice.end
+        }
+        guard (try? SmallFile.replace(path, with: Array(bytes.suffix(most)))) != nil else { return }
+        for offset in pieces.dropFirst() { unsafe unlink(file(offset)) }
+        unsafe rmdir(pieceFolder)
+    }
+
     /// The file that holds the bytes from `offset` on.
     package func file(_ offset: Int) -> String {
         offset == 0 ? path : "\(pieceFolder)/\(offset)"

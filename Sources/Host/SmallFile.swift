@@ -5,14 +5,41 @@ import Glibc
 package enum SmallFile {
     /// The bytes of the regular file at `path`, at most `limit` of them.
     ///
-    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`.
-    package static func read(_ path: String, limit: Int = 1 << 20) throws(HostError) -> [UInt8] {
+    /// Never waits: whoever puts a pipe or a terminal there must not stop a program that serves others.
+    /// - Throws: ``HostError/malformed(path:problem:)`` when the file is longer than `limit`, no regular file, or a link
+    ///   where it must not be one.
+    package static func read(
+        _ path: String, limit: Int = 1 << 20, mayBeLink: Bool = true
+    ) throws(HostError) -> [UInt8] {
+        let file: Descriptor
+        do throws(HostError) {
+            let flags = O_RDONLY | O_NOCTTY | O_NONBLOCK
+            file = try Descriptor.open(path, mayBeLink ? flags : flags | O_NOFOLLOW)
+        } catch  where !mayBeLink && error.code == ELOOP {
+            throw .malformed(path: path, problem: "is a symbolic link; name the file that is meant")
+        }
+        var status = stat()
+        guard unsafe fstat(file.raw, &status) == 0 else { throw .last("fstat", path) }
+        let kind = status.st_mode & 0o170000
+        // To read a folder fails with words that everybody knows.
+        guard kind == 0o100000 || kind == 0o040000 else {
+            throw .malformed(path: path, problem: "is not a regular file")
+        }
+        return try read(file, path: path, limit: limit)
+    }
+
+    /// The bytes of the file, pipe or device at `path`, at most `limit` of them; waits for whoever writes there.
+    ///
+    /// For what a person names to a command, such as `<(...)` of a shell.
+    package static func readWaiting(_ path: String, limit: Int = 1 << 20) throws(HostError) -> [UInt8] {
         try read(Descriptor.open(path, O_RDONLY | O_NOCTTY), path: path, limit: limit)
     }
 
     /// As ``read(_:limit:)``, decoded as UTF-8 with repairs, without the white space around it.
-    package static func text(_ path: String, limit: Int = 1 << 16) throws(HostError) -> String {
-        text(of: try read(path, limit: limit))
+    package static func text(
+        _ path: String, limit: Int = 1 << 16, mayBeLink: Bool = true
+    ) throws(HostError) -> String {
+        text(of: try read(path, limit: limit, mayBeLink: mayBeLink))
     }
 
     /// The bytes decoded in that way.
@@ -147,6 +174,51 @@ package enum PathContent: Hashable, Sendable {
         case 0o100000 where status.st_mode & 0o111 != 0: self = .program
         default: self = .file
         }
+    }
+}
+
+/// A symbolic link that this process's user could put there: where it leads is not to be trusted.
+package enum ReplaceableLink {
+    /// The first such link on the way to `path`, which is absolute; nil: there is none.
+    ///
+    /// A link that only another user could replace, such as `/home` of some systems, is followed.
+    /// The corresponding C functions are `lstat`, `readlink` and `access`.
+    package static func first(in path: String) -> String? {
+        var way = ""
+        var rest = path.split(separator: "/").map(String.init)
+        var left = 40
+        while !rest.isEmpty {
+            let name = rest.removeFirst()
+            if name == ".." { way = way.isEmpty ? "" : SmallFile.parent(of: way) }
+            if way == "/" { way = "" }
+            if name == ".." || name == "." { continue }
+            let place = "\(way)/\(name)"
+            var status = stat()
+            guard unsafe lstat(place, &status) == 0 else { return nil }
+            guard status.st_mode & 0o170000 == 0o120000 else {
+                way = place
+                continue
+            }
+            left -= 1
+            guard left > 0, !mayReplace(in: way.isEmpty ? "/" : way), let target = target(of: place) else {
+                return place
+            }
+            if target.hasPrefix("/") { way = "" }
+            rest = target.split(separator: "/").map(String.init) + rest
+        }
+        return nil
+    }
+
+    private static func mayReplace(in folder: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(folder, &status) == 0 else { return true }
+        return unsafe status.st_uid == geteuid() || access(folder, W_OK) == 0
+    }
+
+    private static func target(of link: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = unsafe readlink(link, &bytes, bytes.count - 1)
+        return count < 0 ? nil : String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

@@ -83,17 +83,14 @@ package struct TokenPrice: Hashable, Sendable {
 }
 
 extension BotUsage {
-    /// The largest number of tokens that is believed: a provider may send anything.
-    private static let mostTokens = 1_000_000_000_000
     /// The largest cost that is believed, in USD.
     private static let mostUSD = 1e9
 
     /// What a provider reported, with its cost: the provider's own, or else by the price; nil: there is none.
     package init(_ usage: TokenUsage, price: TokenPrice?) {
-        func believed(_ count: Int) -> Int { min(max(count, 0), Self.mostTokens) }
         let parts = TokenUsage(
-            input: believed(usage.input), cacheWrite: believed(usage.cacheWrite),
-            cacheRead: believed(usage.cacheRead), output: believed(usage.output))
+            input: usage.input.asTokens, cacheWrite: usage.cacheWrite.asTokens,
+            cacheRead: usage.cacheRead.asTokens, output: usage.output.asTokens)
         let cost = usage.costUSD ?? price?.cost(of: parts)
         self.init(
             inputTokens: parts.input + parts.cacheWrite + parts.cacheRead, cachedTokens: parts.cacheRead,
@@ -102,6 +99,11 @@ extension BotUsage {
                 cost > 0 ? Int64((min(cost, Self.mostUSD) * 1_000_000).rounded()) : 0
             })
     }
+}
+
+extension Int {
+    /// As a count of tokens: none below 0, and not more than is believed, for a provider or a program may send anything.
+    var asTokens: Int { Swift.min(Swift.max(self, 0), 1_000_000_000_000) }
 }
 
 /// What a bot may use in a month of the calendar; what is reached first ends it.

@@ -93,4 +93,18 @@ package struct TokenUsage: Hashable, Sendable {
         self.output = output
         self.costUSD = costUSD
     }
+
+    /// A usage as a decoder reads it, where those found in a cache are among the tokens that were `read`.
+    init(read: JSON?, ofCache: JSON?, written: JSON?) {
+        let cached = ofCache?.tokens ?? 0
+        self.init(
+            input: max((read?.tokens ?? 0) - cached, 0), cacheRead: cached, output: written?.tokens ?? 0)
+    }
+}
+
+extension JSON {
+    /// A count of tokens, at most as many as are believed: anybody may have written it, and it is counted with.
+    ///
+    /// `nil` where it is no whole number.
+    var tokens: Int? { int.map(\.asTokens) }
 }

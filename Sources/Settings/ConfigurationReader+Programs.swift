@@ -78,6 +78,11 @@ extension ConfigurationReader {
         sandbox.write = fields["write"].map { paths($0) } ?? []
         let network = fields["network"]?.choice(of: ["yes", "no", "true", "false"])
         sandbox.hasNetwork = network == "yes" || network == "true"
+        if let (path, outer) = sandbox.nested {
+            field.fault(
+                "\"\(path)\" is inside of \"\(outer)\", which the program may write: it could lead the path elsewhere",
+                hint: "name one of them, or a folder outside of \(outer)")
+        }
         return sandbox
     }
 

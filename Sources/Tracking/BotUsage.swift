@@ -20,7 +20,7 @@ package struct BotUsage: Hashable, Sendable, Codable {
     }
 
     /// The tokens of both directions.
-    package var tokens: Int { inputTokens + outputTokens }
+    package var tokens: Int { Self.sum(inputTokens, outputTokens) }
 
     /// The cost in USD; nil: no price is known.
     package var costUSD: Double? { costMicros.map { Double($0) / 1_000_000 } }
@@ -29,10 +29,16 @@ package struct BotUsage: Hashable, Sendable, Codable {
     package static func + (left: BotUsage, right: BotUsage) -> BotUsage {
         let costs = [left.costMicros, right.costMicros].compactMap(\.self)
         return BotUsage(
-            inputTokens: left.inputTokens + right.inputTokens,
-            cachedTokens: left.cachedTokens + right.cachedTokens,
-            outputTokens: left.outputTokens + right.outputTokens,
-            costMicros: costs.isEmpty ? nil : costs.reduce(0, +))
+            inputTokens: sum(left.inputTokens, right.inputTokens),
+            cachedTokens: sum(left.cachedTokens, right.cachedTokens),
+            outputTokens: sum(left.outputTokens, right.outputTokens),
+            costMicros: costs.isEmpty ? nil : costs.reduce(0, sum))
+    }
+
+    /// The sum, or the largest number there is: what was stored of hostile counts ends nobody.
+    private static func sum<Number: FixedWidthInteger>(_ left: Number, _ right: Number) -> Number {
+        let (sum, isBeyond) = left.addingReportingOverflow(right)
+        return !isBeyond ? sum : left < 0 ? .min : .max
     }
 }
 
@@ -40,14 +46,15 @@ package struct BotUsage: Hashable, Sendable, Codable {
 package enum UsageWords {
     /// `$5.00`; below ten cents `$0.0123`.
     package static func dollars(micros: Int64) -> String {
-        let digits = abs(micros) < 100_000 && micros != 0 ? 4 : 2
-        let unit: Int64 = digits == 4 ? 100 : 10_000
+        let size = micros.magnitude
+        let digits = size < 100_000 && micros != 0 ? 4 : 2
+        let unit: UInt64 = digits == 4 ? 100 : 10_000
         // Rounded to the nearest unit, away from zero.
-        let units = (abs(micros) + unit / 2) / unit
+        let units = (size + unit / 2) / unit
         let whole = digits == 4 ? units / 10_000 : units / 100
         let part = String(digits == 4 ? units % 10_000 : units % 100)
         let sign = micros < 0 ? "-" : ""
-        return "\(sign)$\(grouped(whole)).\(String(repeating: "0", count: digits - part.count))\(part)"
+        return "\(sign)$\(grouped(Int64(whole))).\(String(repeating: "0", count: digits - part.count))\(part)"
     }
 
     /// `1 token`, `12,345 tokens`, `12,345 input tokens`.

@@ -13,6 +13,28 @@ package struct Continuation: Hashable, Sendable, Codable {
         self.id = id
         self.used = used
     }
+
+    /// The conversation that a program of a `provider` reported; nil: it reported none, or one that must not be resumed.
+    package init?(reported id: String?, by provider: String) {
+        guard let id else { return nil }
+        self.init(provider: provider, id: id)
+        guard isSafe else { return nil }
+    }
+
+    /// Whether its id may stand in a command line: no option, no path, nothing but the characters of ids.
+    ///
+    /// A program prints the id, and what it prints may be another's text.
+    package var isSafe: Bool {
+        func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: false
+            }
+        }
+        let marks: [UInt8] = [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")]
+        return id.utf8.first.map(isPlain) == true && id.utf8.count <= 128
+            && id.utf8.allSatisfy { isPlain($0) || marks.contains($0) }
+    }
 }
 
 /// What became of the session of a bot's provider in one attempt.

@@ -78,7 +78,11 @@ struct HTTPExchange: Sendable {
     ///
     /// - Throws: ``DeliveryError``, without a secret that the answer repeats: it ends in logs and in the ledger.
     func check(_ answer: HTTPAnswer) throws(DeliveryError) {
-        if let failure = service.judge(answer) { throw failure.hiding(secrets) }
+        guard let failure = service.judge(answer) else { return }
+        // Its words are those of an answer without them: of a secret that a line's limit cuts, the beginning would be left.
+        var shown = answer
+        shown.body = Array(secrets.hidden(in: String(decoding: answer.body, as: UTF8.self)).utf8)
+        throw failure.saying(secrets.hidden(in: (service.judge(shown) ?? failure).detail))
     }
 
     private static func identity(
@@ -126,9 +130,8 @@ package enum HTTPSenderError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension DeliveryError {
-    /// The same without a secret that an answer repeats: what is thrown here ends in logs and in the ledger.
-    fileprivate func hiding(_ secrets: FormSecrets) -> DeliveryError {
-        let detail = secrets.hidden(in: detail)
+    /// The same in other words.
+    fileprivate func saying(_ detail: String) -> DeliveryError {
         switch self {
         case .retry(let reason, let after, _, let status):
             return .retry(reason, after: after, detail: detail, status: status)

@@ -83,7 +83,7 @@ extension BotMaking {
             let sentences = error.problems.map {
                 [$0.message, $0.hint].compactMap(\.self).joined(separator: "; ")
             }
-            throw Failure(sentences.isEmpty ? "it describes no bot" : sentences.joined(separator: "\n"))
+            throw Failure(sentences.isEmpty ? "it describes no bot" : sentences.joined(separator: ". And "))
         }
     }
 }

@@ -62,7 +62,8 @@ struct Listen: AsyncParsableCommand {
     private func readSecrets() throws(Failure) -> [WebhookSecret] {
         guard let secretFile else { return [] }
         do {
-            return try WebhookSecret.list(try SmallFile.text(secretFile))
+            let bytes = try SmallFile.readWaiting(secretFile, limit: 1 << 16)
+            return try WebhookSecret.list(SmallFile.text(of: bytes))
         } catch let error as HostError {
             throw Failure(
                 "belfryd listen: \(error)", hint: "name a file that is there with --secret-file", code: 2)

@@ -23,6 +23,20 @@ import Testing
         #expect(answer.status != 0 && answer.errors.contains(text), "\(answer.errors)")
     }
 
+    @Test func `prints nothing that acts on a terminal`() async throws {
+        for words in [
+            "job add \"$(printf '\\033[31mMy \\007Job')\" -- true",
+            "exec --name \"$(printf '\\033[31mMy Job')\" -- true",
+            "\"$(printf '\\033[31mzz')\"", "status \"$(printf '\\033[31mzz')\"",
+        ] {
+            let answer = try await CommandRun().belfry(words)
+            #expect(answer.status != 0 && !answer.errors.isEmpty)
+            #expect(
+                !answer.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" }, "\(answer.errors)")
+            #expect(!answer.errors.contains("[31m"), "\(answer.errors)")
+        }
+    }
+
     @Test func `names the job that begins with what was typed`() async throws {
         try await House.whileStanding { house in
             _ = try await house.belfry("job", "add", "check.sh", "--", "true")

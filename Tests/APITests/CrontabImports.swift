@@ -187,6 +187,17 @@ struct ImportListing: Decodable {
         #expect(missing.status == 2)
     }
 
+    @Test func `are one each where their lines are equal, with times of their own zone`() async throws {
+        let line = "30 2 * * * /usr/bin/backup\n"
+        let text = line + line + "CRON_TZ=Asia/Tokyo\n" + line + "CRON_TZ=No/Zone\n" + line
+        let jobs = try await listing("- --user-form", input: text)
+        #expect(jobs.map(\.name) == ["backup", "backup-2", "backup-3", "backup-4"])
+        #expect(jobs.map(\.zone).prefix(3) == ["UTC", "UTC", "Asia/Tokyo"])
+        let times = jobs.map { $0.next.map(\.at) }
+        #expect(times[0] == times[1] && times[0] != times[2] && times[0].count == 10)
+        #expect(jobs.map { $0.refused != nil } == [false, false, false, true])
+    }
+
     @Test func `adds jobs with their origin, and shows which lines to disable`() async throws {
         try await House.whileStanding { house in
             let path = house.folder.file("crontab")

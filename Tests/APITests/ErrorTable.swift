@@ -34,6 +34,15 @@ import Testing
         let (fits, long) = (String(repeating: "a", count: 60), String(repeating: "a", count: 5000))
         #expect(APIError(EngineError.noSuchMessage(fits)).message == "no message \"\(fits)\"")
         #expect(APIError(EngineError.noSuchMessage(long)).message == "no message \"\(fits.dropLast())…\"")
+        let coloured = "\u{1B}[31mzz\u{7}\u{202E}\r\n\u{9B}2Jy  x"
+        #expect(APIError(EngineError.noSuchBot(coloured)).message == "no bot \"zz y  x\"")
+    }
+
+    @Test func `draws what is wrong with a schedule, and nothing else`() {
+        let drawn = APIError(EngineError.badSchedule(drawing: "0 25 * * *\n  ^^ hour"))
+        #expect(drawn.code == .badSchedule && drawn.sentence.hasSuffix(":\n0 25 * * *\n  ^^ hour"))
+        let several = APIError(EngineError.invalid("one\ntwo"))
+        #expect(several.code == .badValue && several.message == "one two" && several.drawing == nil)
     }
 
     @Test func `has a code for what an engine that stops refuses`() {

@@ -158,11 +158,21 @@ struct SteadyClock: WallClock {
         #expect(scene.phases.last == "writing")
     }
 
-    @Test func `leaves what it printed beside its reply, until the run is removed`() async throws {
-        let scene = try await ProgramScene(.claude, Self.claude)
+    @Test
+    func `leaves what it printed until its reply is in the ledger, its errors until the run is removed`()
+        async throws
+    {
+        let scene = try await ProgramScene(
+            .claude, "head -c 20000000 /dev/zero | tr '\\0' x >&2; echo last >&2\n" + Self.claude)
         _ = try await scene.reply()
         let files = [".raw", ".err"].map { scene.output + $0 }
         #expect(files.map { PathContent(at: $0) } == [.file, .file])
+        scene.performer.acknowledge(scene.key)
+        #expect(files.map { PathContent(at: $0) } == [.nothing, .file])
+        let errors = try SmallFile.read(files[1], limit: 1 << 30)
+        #expect(errors.count == 64 << 10)
+        #expect(String(decoding: errors, as: UTF8.self).hasSuffix("xlast\na warning\n"))
+        #expect(PathContent(at: files[1] + ".d") == .nothing)
         ReplyFiles.remove(besides: scene.output)
         #expect(files.map { PathContent(at: $0) } == [.nothing, .nothing])
         #expect(PathContent(at: scene.output) == .file)
@@ -249,7 +259,8 @@ struct SteadyClock: WallClock {
         defer { for name in ["OTHER_TOKEN", "ANTHROPIC_BASE_URL", "ASKED_FOR"] { unsafe unsetenv(name) } }
         var contact = BotInUse(nil, secrets: FormSecrets([BotInUse.key: ["sk-1"]]))
         contact.program = BotProgram(
-            .claude, command: ["/bin/sh", "-c", "env >&2; exit 3"], inherited: ["ASKED_*"])
+            .claude, command: ["/bin/sh", "-c", "env >&2; echo ${#ANTHROPIC_API_KEY} long >&2; exit 3"],
+            inherited: ["ASKED_*"])
         let scene = try await ProgramScene(contact)
         scene.start(environment: ["BELFRY_RUN": "news#1"])
         let record = try await scene.end()
@@ -257,10 +268,50 @@ struct SteadyClock: WallClock {
             String(decoding: record.errorTail, as: UTF8.self).split(separator: "\n").map(String.init))
         #expect(
             lines.isSuperset(of: [
-                "ANTHROPIC_BASE_URL=http://x", "ASKED_FOR=yes", "ANTHROPIC_API_KEY=sk-1", "BELFRY_RUN=news#1",
+                "ANTHROPIC_BASE_URL=http://x", "ASKED_FOR=yes", "ANTHROPIC_API_KEY=***", "4 long",
+                "BELFRY_RUN=news#1",
             ]))
         #expect(!lines.contains { $0.hasPrefix("OTHER_TOKEN") })
         #expect(record.fault?.text.contains("sk-1") == false)
+    }
+
+    private static let key = "sk-hunter-2222"
+
+    /// Scripts that print the key, whole and in pieces, with and without a reply.
+    @Test(arguments: [
+        (ProgramDialect.text, "echo the key is sk-hunter-2222; echo sk-hunter-2222 >&2"),
+        (.text, #"echo sk-hunter-2222; echo '{"notify":true,"text":"x","title":"sk-hunter-2222"}'"#),
+        (.text, "echo sk-hunter-2222; echo no sk-hunter-2222 >&2; exit 5"),
+        (.text, "printf 'sk-hunter\\033[1m-2222\\n'"),
+        (.claude, "echo sk-hunter-2222"),
+        (
+            .codex,
+            #"for piece in sk-hun ter-2222; do "#
+                + #"echo '{"type":"item.completed","item":{"type":"agent_message","text":"'$piece'"}}'; done; "#
+                + #"echo '{"type":"error","message":"sk-hunter-2222 is spent"}'"#
+        ),
+        (
+            .gemini,
+            #"for piece in sk-hun ter-2222; do "#
+                + #"echo '{"type":"message","role":"assistant","delta":true,"content":"'$piece'"}'; done; "#
+                + #"echo '{"type":"result","status":"success"}'"#
+        ),
+    ])
+    func `shows its key nowhere, whatever it prints`(dialect: ProgramDialect, script: String) async throws {
+        var contact = BotInUse(nil, secrets: FormSecrets([BotInUse.key: [Self.key]]))
+        contact.program = BotProgram(dialect, command: ["/bin/sh", "-c", script])
+        let scene = try await ProgramScene(contact)
+        let record = try await scene.reply()
+        let log = try scene.log()
+        for text in [
+            record.reply, record.partialReply, record.replyTitle, record.fault?.text, log,
+            String(decoding: record.outputTail, as: UTF8.self),
+            String(decoding: record.errorTail, as: UTF8.self),
+        ] {
+            let plain = (text ?? "").replacing("\u{1B}[1m", with: "")
+            #expect(!plain.contains("hunter-2222"), "\(script): \(text ?? "")")
+        }
+        #expect(dialect == .codex || log.contains("***"), "\(script): \(log)")
     }
 
     /// A script, the reason, the sentence, and what its output ends with.
@@ -321,6 +372,26 @@ struct SteadyClock: WallClock {
         isSpent.withLock { $0 = false }
         try await scene.restart()
         #expect(try await scene.reply().reply == "done")
+    }
+
+    @Test func `is not run in a sandbox whose paths lead elsewhere`() async throws {
+        let target = try TemporaryFolder()
+        var contact = BotInUse(nil)
+        contact.program = BotProgram(.text, command: ["/bin/sh", "-c", "echo done"])
+        try PrivateFolder.make(target.file("project"))
+        try PrivateFolder.make(target.file(".ssh/hooks"))
+        unsafe symlink(target.file(".ssh"), target.file("project/.git"))
+        unsafe symlink("other", target.file("link"))
+        for (path, link) in [("project/.git/hooks", "project/.git"), ("link", "link")] {
+            contact.program?.sandbox = Sandbox(read: [target.file(path)])
+            let scene = try await ProgramScene(contact)
+            let record = try await scene.reply()
+            #expect(record.fault?.reason == .botUnavailable && record.fault?.mayPass == false)
+            #expect(
+                record.fault?.text.hasPrefix("sage: \(target.file(link))") == true
+                    && record.fault?.text.contains("is a symbolic link") == true,
+                "\(record.fault?.text ?? "")")
+        }
     }
 
     @Test func `that is canceled while it is looked up is never run`() async throws {

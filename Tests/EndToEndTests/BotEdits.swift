@@ -35,6 +35,17 @@ import Testing
         #expect(try await belfry.json("bot", "show", "sage")["status"].text == "online")
     }
 
+    @Test func `is refused with each of its faults`() async throws {
+        let server = try await ProviderServer(.init(Self.reply))
+        let belfry = try await Belfry.start()
+        let refused = try await add(belfry, server, "--price-input nan --price-output 15 --budget-usd inf")
+        #expect(refused.code == 2)
+        for fault in ["\"nan\" is not an amount in USD", "\"inf\" is not an amount in USD"] {
+            #expect(refused.errors.contains(fault), "\(refused)")
+        }
+        #expect(!refused.errors.contains("schedule"), "\(refused)")
+    }
+
     @Test func `is changed part by part, and removed when no job belongs to it`() async throws {
         let server = try await ProviderServer(.init(Self.reply))
         let belfry = try await Belfry.start()

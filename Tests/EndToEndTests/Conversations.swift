@@ -193,6 +193,10 @@ import Testing
         let failed = try await belfry.run("ask", "sage", "And now?")
         #expect(failed.code == 1 && failed.errors.contains("its memory can't be read"))
         #expect(failed.errors.contains("check bots.sage.memory"))
+        try belfry.write("a secret", to: "id_rsa")
+        _ = try await belfry.shell("cd \(belfry.folder.path) && ln -sf id_rsa memory.md")
+        let linked = try await belfry.run("ask", "sage", "And now?")
+        #expect(linked.code == 1 && linked.errors.contains("is a symbolic link"), "\(linked)")
     }
 
     // MARK: More than text

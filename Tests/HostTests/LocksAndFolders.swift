@@ -114,4 +114,41 @@ import Testing
             try SmallFile.read(folder.file("x"), limit: 99_999)
         }
     }
+
+    @Test func `knows the links that its user could replace`() throws {
+        let folder = try TemporaryFolder()
+        try PrivateFolder.make(folder.file("a/b"))
+        #expect(unsafe symlink("a", folder.file("link")) == 0)
+        #expect(ReplaceableLink.first(in: folder.file("a/b")) == nil)
+        #expect(ReplaceableLink.first(in: folder.file("a/missing/c")) == nil)
+        #expect(ReplaceableLink.first(in: folder.file("link/b")) == folder.file("link"))
+        #expect(ReplaceableLink.first(in: folder.file("a/../link")) == folder.file("link"))
+    }
+
+    @Test func `follows no link to a file that must not be one`() throws {
+        let folder = try TemporaryFolder()
+        try SmallFile.replace(folder.file("key"), with: Array("secret".utf8))
+        #expect(unsafe symlink("key", folder.file("link")) == 0)
+        #expect(try SmallFile.text(folder.file("link")) == "secret")
+        #expect(try SmallFile.text(folder.file("key"), mayBeLink: false) == "secret")
+        let problem = "is a symbolic link; name the file that is meant"
+        #expect(throws: HostError.malformed(path: folder.file("link"), problem: problem)) {
+            try SmallFile.text(folder.file("link"), mayBeLink: false)
+        }
+    }
+
+    @Test func `waits for nobody who could write into a file`() throws {
+        let folder = try TemporaryFolder()
+        #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
+        for path in [folder.file("pipe"), "/dev/zero", "/dev/null"] {
+            #expect(throws: HostError.malformed(path: path, problem: "is not a regular file")) {
+                try SmallFile.read(path)
+            }
+        }
+        let error = #expect(throws: HostError.self) { try SmallFile.read(folder.path) }
+        #expect(error?.code == EISDIR)
+        #expect(try SmallFile.text("/proc/self/comm").isEmpty == false)
+        // What a person names to a command may be a pipe.
+        #expect(try SmallFile.readWaiting("/dev/null").isEmpty)
+    }
 }

@@ -25,6 +25,23 @@ import Testing
         }
     }
 
+    @Test func `counts no more tokens than anybody believes, and calls whatever their indices are`() {
+        let least = "-9223372036854775808"
+        let chat = [
+            "{\"choices\":[],\"usage\":{\"prompt_tokens\":\(least),\"completion_tokens\":\(Int.max),"
+                + "\"prompt_tokens_details\":{\"cached_tokens\":5}}}",
+            #"{"choices":[{"delta":{"tool_calls":[{"index":\#(Int.max),"id":"a","function":{"name":"x"}}]}}]}"#,
+            #"{"choices":[{"delta":{"tool_calls":[{"id":"b","function":{"name":"y"}}]}}]}"#,
+        ]
+        let events = replies(ChatDecoder(model: "m"), Array(chat.map { "data: \($0)\n\n" }.joined().utf8))
+        #expect(events.usage == TokenUsage(input: 0, cacheRead: 5, output: 1_000_000_000_000))
+        let start =
+            #"{"type":"message_start","message":{"usage":{"input_tokens":\#(Int.max),"output_tokens":\#(least)}}}"#
+        let claude = replies(
+            AnthropicDecoder(model: "m"), Array("event: message_start\ndata: \(start)\n\n".utf8))
+        #expect(claude.usage == TokenUsage(input: 1_000_000_000_000))
+    }
+
     @Test func `has exactly one end, and nothing after it, whatever its bytes are`() {
         let seed = UInt64.random(in: 0 ... .max)
         var mutants = StreamMutants(seed: seed, of: Self.decoders.flatMap { $0.1 })

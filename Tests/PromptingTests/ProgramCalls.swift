@@ -22,6 +22,7 @@ import Testing
         #expect(
             program.call("a 'b' $c", home: nil)
                 == .init(words: ["/opt/x/llm", "ask", "a 'b' $c"], input: nil))
+        #expect(program.call("--yolo", home: nil).words == ["/opt/x/llm", "ask", " --yolo"])
         #expect(program.name == "llm" && program.kind == "command")
     }
 
@@ -45,6 +46,17 @@ import Testing
                     + "--bind /home/u/p/w /home/u/p/w --bind /srv /srv --remount-ro / --chdir /home/u/p --"))
         #expect(Sandbox(hasNetwork: true).words(of: ["x"], home: nil).contains("--share-net"))
         #expect(!Sandbox().words(of: ["x"], home: nil).contains("--chdir"))
+    }
+
+    @Test func `has no path inside of one that may be written`() {
+        for (read, write) in [
+            (["/home/u/p/.git/hooks"], ["/home/u/p"]), ([], ["/home/u/p", "/home/u/p/sub"]),
+            (["/x//y"], ["/x/"]),
+            (["/etc"], ["/"]),
+        ] {
+            #expect(Sandbox(read: read, write: write).nested != nil, "\(read) \(write)")
+        }
+        #expect(Sandbox(read: ["/p", "/p/r", "/w", "/wider"], write: ["/p/w", "/w"]).nested == nil)
     }
 
     @Test func `names no path that leads elsewhere than it says`() {

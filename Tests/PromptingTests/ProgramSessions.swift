@@ -30,6 +30,36 @@ import Tracking
         #expect(call == .init(words: ["codex", "exec", "--json", "resume", "s", "Hi"], input: nil))
     }
 
+    @Test(arguments: [
+        "--dangerously-bypass-approvals-and-sandbox", "-c", "", "a b", "../x", "a/b", "a=b", "é", "_a", "a\n",
+        String(repeating: "a", count: 129),
+    ])
+    func `is none where its id could be anything but one`(id: String) throws {
+        #expect(Continuation(reported: id, by: "codex") == nil)
+        for dialect in [ProgramDialect.codex, .claude, .gemini] {
+            let program = try program(dialect)
+            let session = Continuation(provider: dialect.rawValue, id: id)
+            #expect(program.call("Hi", home: nil, session: session) == program.call("Hi", home: nil))
+            let name = dialect == .codex ? "thread_id" : "session_id"
+            let first = JSON.object([
+                "type": .string(
+                    dialect == .codex ? "thread.started" : dialect == .claude ? "system" : "init"),
+                "subtype": .string("init"), name: .string(id),
+            ])
+            var decoder = ProgramDecoder(dialect)
+            var events: [ReplyEvent] = []
+            decoder.receive((first.bytes + [0x0A])[...]) { events.append($0) }
+            #expect(events == [.started(nil)])
+        }
+    }
+
+    @Test func `has the ids that programs make`() {
+        for id in ["5d1c0b1e-7f7a-4a37-9d5e-9d8f3a9b6c11", "th_1.2", "0", String(repeating: "a", count: 128)]
+        {
+            #expect(Continuation(reported: id, by: "codex") == Continuation(provider: "codex", id: id))
+        }
+    }
+
     @Test func `knows who the bot is from its beginning`() throws {
         var program = try program(.codex)
         program.system = "Be brief."
@@ -67,6 +97,11 @@ import Tracking
         let own = TokenUsage(input: 20, cacheRead: 60, output: 5)
         #expect(ProgramDialect.codex.usage(of: own, after: total) == own)
         #expect(ProgramDialect.codex.usage(of: first, after: nil) == first)
+        for extreme in [Int.min, .max] {
+            let before = BotUsage(
+                inputTokens: extreme, cachedTokens: extreme, outputTokens: extreme)
+            #expect(ProgramDialect.codex.usage(of: first, after: before) == first, "\(extreme)")
+        }
         #expect(ProgramDialect.claude.usage(of: both, after: total) == both)
         #expect(ProgramDialect.claude.total(of: first) == nil)
     }

@@ -17,6 +17,38 @@ import Tracking
         return events
     }
 
+    /// Counts that no machine can subtract from, or believe.
+    private static let counts = ["-9223372036854775808", "9223372036854775807", "-1", "5"]
+
+    @Test func `counts tokens, whatever numbers it prints`() {
+        for read in Self.counts {
+            for cached in Self.counts {
+                let lines: [(ProgramDialect, String)] = [
+                    (
+                        .gemini,
+                        #"{"type":"result","status":"success","stats":{"input_tokens":R,"cached":C,"output_tokens":R}}"#
+                    ),
+                    (
+                        .codex,
+                        #"{"type":"turn.completed","usage":{"input_tokens":R,"cached_input_tokens":C,"output_tokens":R}}"#
+                    ),
+                    (
+                        .claude,
+                        #"{"type":"result","subtype":"success","usage":{"input_tokens":R,"cache_creation_input_tokens":R,"cache_read_input_tokens":C,"output_tokens":R}}"#
+                    ),
+                ]
+                for (dialect, line) in lines {
+                    let text = line.replacing("R", with: read).replacing("C", with: cached)
+                    let usage = replies(dialect, text + "\n").usage
+                    let parts = [usage?.input, usage?.cacheWrite, usage?.cacheRead, usage?.output]
+                    #expect(
+                        parts.allSatisfy { $0.map { (0...1_000_000_000_000).contains($0) } == true },
+                        "\(text): \(parts)")
+                }
+            }
+        }
+    }
+
     private static let claude = """
         {"type":"system","subtype":"init","session_id":"5d1c-fix","tools":["Bash"]}
         {"type":"assistant","message":{"content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"Let me see."}]}}

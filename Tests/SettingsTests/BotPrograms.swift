@@ -100,6 +100,10 @@ import Testing
         ),
         ("{ backend: claude, sandbox: { read: [~/docs] } }", "must be an absolute path; write it out"),
         ("{ backend: claude, sandbox: { write: [/home/u/../v] } }", "must be written without . and .."),
+        (
+            "{ backend: claude, sandbox: { write: [/p], read: [/p/.git/hooks] } }",
+            "\"/p/.git/hooks\" is inside of \"/p\", which the program may write"
+        ),
         ("{ backend: claude, sandbox: { network: maybe } }", "\"maybe\""),
         ("{ backend: claude, sandbox: { reads: [/a] } }", "did you mean \"read\"?"),
         ("{ backend: claud }", "did you mean \"claude\"?"),

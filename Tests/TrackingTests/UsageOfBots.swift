@@ -8,6 +8,8 @@ import Tracking
         #expect(
             priced + free == BotUsage(inputTokens: 11, cachedTokens: 4, outputTokens: 5, costMicros: 70))
         #expect((free + free).costMicros == nil)
+        let most = BotUsage(inputTokens: .max, cachedTokens: .max, outputTokens: .max, costMicros: .max)
+        #expect(most + priced == most && most.tokens == .max)
         #expect(priced.tokens == 13 && priced.costUSD == 0.00007)
     }
 
@@ -15,6 +17,7 @@ import Tracking
         (0, "$0.00"), (5_000_000, "$5.00"), (5_034_999, "$5.03"), (5_035_000, "$5.04"), (99_999, "$0.1000"),
         (100_000, "$0.10"), (12_340, "$0.0123"), (49, "$0.0000"), (50, "$0.0001"),
         (1_234_567_890_000, "$1,234,567.89"), (-12_340, "-$0.0123"),
+        (.max, "$9,223,372,036,854.78"), (.min, "-$9,223,372,036,854.78"),
     ])
     func `is shown in dollars, small amounts more exactly`(micros: Int64, text: String) {
         #expect(UsageWords.dollars(micros: micros) == text)

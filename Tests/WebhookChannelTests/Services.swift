@@ -96,6 +96,17 @@ import WebhookChannel
         #expect(!sender.identity.contains("s3cr3t"))
     }
 
+    @Test func `shows no beginning of an address that its answer repeats`() async throws {
+        let server = try await HookServer(["--status-plan", "403", "--echo-path"])
+        let sender = try sender(
+            SlackForm.self, ["url": .address(try HTTPAddress(server.url("")))],
+            secrets: ["webhook": [server.url("/services/T0/B0/" + String(repeating: "s3cr3t", count: 50))]])
+        let parcel = try parcel("hi", for: sender)
+        let failure = await #expect(throws: DeliveryError.self) { try await sender.deliver(parcel, at: now) }
+        #expect(failure?.reason == .rejected && failure?.status == 403)
+        #expect(failure?.detail.contains("s3cr3t") == false, "\(failure?.detail ?? "")")
+    }
+
     @Test func `that edits shows work in one message, and what rings in another`() async throws {
         let server = try await ChatServer()
         let editor = try editor(server.url)

@@ -1,3 +1,5 @@
+import Tracking
+
 /// An error as the wire carries it and as people read it.
 ///
 /// On the wire: `{"error":{"code","kind","message","hint"}}`; for a configuration with `faults`, `warnings` and
@@ -101,9 +103,11 @@ package enum UsageSentence {
 
 /// What a person wrote, in quotes.
 package enum Quoted {
-    /// `text` in quotes, cut where it is longer than 60 characters: a sentence stays one.
+    /// `text` in quotes, cut where it is longer than 60 characters and without what would act on a terminal: a sentence
+    /// stays one.
     package static func of(_ text: String) -> String {
-        text.count > 60 ? "\"\(text.prefix(59))…\"" : "\"\(text)\""
+        let row = CleanText.row(text)
+        return row.count > 60 ? "\"\(row.prefix(59))…\"" : "\"\(row)\""
     }
 }
 

@@ -78,10 +78,12 @@ extension APIError {
                 hint: "Name one: belfry outbox retry --channel \(newChannel) "
                     + "--from \(channels.first ?? "OLD")")
         // A drawing: its carets must stand under a text that begins its line.
-        case .invalid(let text) where text.contains("\n"):
+        case .badSchedule(let text):
             self.init(.badSchedule, "the schedule is refused")
             drawing = "the schedule is refused:\n\(text)"
-        case .invalid(let text): self.init(.badValue, text)
+        case .invalid(let text):
+            // A sentence is one line, whatever it quotes.
+            self.init(.badValue, text.split(whereSeparator: \.isNewline).joined(separator: " "))
         case .nameTaken(let name, let place?):
             self.init(
                 .jobExists, "there is a job \(Quoted.of(name)) already, at \(place)",

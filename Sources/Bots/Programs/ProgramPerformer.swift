@@ -112,6 +112,7 @@ package final class ProgramPerformer: Performer {
     }
 
     package func acknowledge(_ key: RunKey) {
+        if let reply = reply(of: key) { ReplyFiles.settle(besides: reply.note.output.path) }
         forget(key)
         if state.withLock({ $0.faults.removeValue(forKey: key) }) == nil { base.acknowledge(key) }
     }
@@ -181,8 +182,8 @@ package final class ProgramPerformer: Performer {
             return
         }
         state.withLock { _ = $0.recalled.remove(key) }
-        let secret = find(reply.note.bot)?.secrets[BotInUse.key].first.flatMap { BotKey($0) }
-        reply.begin(key, clock: clock, secret: secret) { [weak self] in self?.report($0) }
+        let hidden = HiddenTexts(find(reply.note.bot)?.secrets[BotInUse.key] ?? [])
+        reply.begin(key, clock: clock, hiding: hidden) { [weak self] in self?.report($0) }
     }
 
     private func forget(_ key: RunKey) {
@@ -271,11 +272,12 @@ package final class ProgramPerformer: Performer {
                 mayPass: true)
         }
         if let fault = bot.fault { throw AttemptFault(.botUnavailable, "\(prompt.bot): \(fault)") }
+        if let sandbox = program.sandbox { try check(sandbox, of: prompt.bot) }
         var note = ReplyNote(
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
         note.price = program.price
         note.keepsSession = program.sessionProvider(home: home) != nil
-        note.session = note.keepsSession ? prompt.session : nil
+        note.session = note.keepsSession ? prompt.session.flatMap { $0.isSafe ? $0 : nil } : nil
         let path = prompt.output.path
         var order = prompt.program ?? ProcessOrder(key: prompt.key, work: .command([]), output: prompt.output)
         let call = program.call(
@@ -291,6 +293,19 @@ package final class ProgramPerformer: Performer {
             order.environment[name] = key
         }
         return (order, note)
+    }
+
+    /// Links on the way to the named paths are followed outside of the sandbox: whoever put one there since the
+    /// configuration was written chose what the program reaches.
+    private func check(_ sandbox: Sandbox, of bot: String) throws(AttemptFault) {
+        for path in sandbox.read + sandbox.write {
+            guard let link = ReplaceableLink.first(in: path) else { continue }
+            let way = link == path ? "" : ", on the way to \(path),"
+            throw AttemptFault(
+                .botUnavailable,
+                "\(bot): \(link)\(way) is a symbolic link, which could lead out of the sandbox; "
+                    + "name the folder that is meant in bots.\(bot).sandbox")
+        }
     }
 }
 

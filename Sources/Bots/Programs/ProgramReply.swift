@@ -30,14 +30,16 @@ final class ProgramReply: Sendable {
     var record: ExitRecord? { state.withLock { $0.record } }
 
     /// Begins to read, unless it has begun; `report` is called with what happens, its end at last.
+    ///
+    /// Of what the program prints, its key is `hidden` wherever it is kept or shown.
     func begin(
-        _ key: RunKey, clock: any WallClock, secret: BotKey?,
+        _ key: RunKey, clock: any WallClock, hiding hidden: HiddenTexts,
         _ report: @escaping @Sendable (PerformerEvent) -> Void
     ) {
         state.withLock { state in
             guard state.task == nil else { return }
             state.task = Task { [self] in
-                var reading = ReplyReading(key, note, clock: clock, secret: secret, report)
+                var reading = ReplyReading(key, note, clock: clock, hiding: hidden, report)
                 for await _ in wakes {
                     // Before the log is read: at the end all of it must have been.
                     let exit = self.state.withLock { $0.exit }
@@ -76,10 +78,12 @@ struct ReplyReading {
     private let key: RunKey
     private let note: ReplyNote
     private let clock: any WallClock
-    private let secret: BotKey?
+    private let hidden: HiddenTexts
     private let report: (PerformerEvent) -> Void
     private var decoder: ProgramDecoder
     private var file: OutputFile?
+    /// The text on its way to the file.
+    private var shown: HidingStream
     private var progress = ReplyProgress()
     private var failure: ReplyFailure?
     private var finish: Finish?
@@ -89,13 +93,14 @@ struct ReplyReading {
     private var reportedAt: Duration?
 
     init(
-        _ key: RunKey, _ note: ReplyNote, clock: any WallClock, secret: BotKey?,
+        _ key: RunKey, _ note: ReplyNote, clock: any WallClock, hiding hidden: HiddenTexts,
         _ report: @escaping (PerformerEvent) -> Void
     ) {
         self.key = key
         self.note = note
         self.clock = clock
-        self.secret = secret
+        self.hidden = hidden
+        shown = HidingStream(hidden)
         self.report = report
         decoder = ProgramDecoder(note.dialect)
         do throws(HostError) {
@@ -130,10 +135,14 @@ struct ReplyReading {
 
     /// The program ended so: the attempt's record, with the reply or with what failed.
     mutating func end(_ exit: ExitRecord) -> ExitRecord {
+        var exit = exit
+        (exit.outputTail, exit.errorTail) = (hiddenTail(exit.outputTail), hiddenTail(exit.errorTail))
         var events: [ReplyEvent] = []
         let code = exit.exitCode
         decoder.end(code.map(ProgramEnd.code) ?? .signal) { events.append($0) }
         for event in events { apply(event) }
+        file?.append(shown.finish()[...])
+        let text = hidden.hide(in: progress.text)
         // A program that replied and then failed did not do what it should.
         if failure == nil, code != 0 {
             failure = ReplyFailure(.program(exit: code), hasOutput: !progress.text.isEmpty)
@@ -141,15 +150,18 @@ struct ReplyReading {
         var record = exit
         if exit.cause == .exited, var failure {
             explain(&failure, by: exit)
-            record.fault = AttemptFault(failure, at: note.place)
+            var fault = AttemptFault(failure, at: note.place)
+            fault.text = hidden.hide(in: fault.text)
+            record.fault = fault
             if hasLostSession(failure, exit) {
                 record.session = .lost
                 // The next attempt begins another one.
                 record.fault?.mayPass = true
             }
         } else if exit.cause == .exited {
-            record.reply = progress.text
-            (record.replyTitle, record.replyPriority) = (finish?.title, finish?.priority)
+            record.reply = text
+            record.replyTitle = finish?.title.map { hidden.hide(in: $0) }
+            record.replyPriority = finish?.priority
         }
         record.usage = progress.usage.map {
             BotUsage(note.dialect.usage(of: $0, after: note.session?.used), price: note.price)
@@ -159,19 +171,19 @@ struct ReplyReading {
             record.session = .kept(continuation)
         }
         if record.reply == nil {
-            if !progress.text.isEmpty { record.partialReply = progress.text }
+            if !text.isEmpty { record.partialReply = text }
             // Of a session that it lost nobody needs to know: the next attempt shows it what was said.
             if record.session != .lost { keepLastWords(of: exit) }
         }
         record.outputBytes = file?.count ?? 0
         record.outputTail =
             record.reply == nil
-            ? lastWords(of: exit) : Array(progress.text.utf8.suffix(ExitRecord.tailLimit))
+            ? lastWords(of: exit) : Array(text.utf8.suffix(ExitRecord.tailLimit))
         return record
     }
 
     private mutating func apply(_ event: ReplyEvent) {
-        if case .text(let piece) = event { file?.append(Array(piece.utf8)[...]) }
+        if case .text(let piece) = event { file?.append(shown.hide(Array(piece.utf8))[...]) }
         if case .failed(let reason) = event { fail(reason) }
         if case .started(let session?) = event { continuation = session }
         if case .finished(let end) = event { finish = end }
@@ -204,7 +216,12 @@ struct ReplyReading {
             }
         default: break
         }
-        if let secret { failure.detail = secret.redact(failure.detail) }
+    }
+
+    /// The last bytes that the program printed, without what is hidden, or a rest of it at the cut.
+    private func hiddenTail(_ bytes: [UInt8]) -> [UInt8] {
+        guard !hidden.isEmpty, bytes.count >= ExitRecord.tailLimit else { return hidden.hide(in: bytes) }
+        return hidden.hide(in: Array(hidden.dropCutBeginning(bytes)))
     }
 
     /// What explains best why there is no reply: the program's errors, else what it printed.

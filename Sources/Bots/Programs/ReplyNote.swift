@@ -53,6 +53,7 @@ extension ReplyNote {
         }
         keepsSession = json["keepsSession"] == .bool(true)
         session = json["session"].flatMap { try? JSON.decode(Continuation.self, from: $0.bytes) }
+            .flatMap { $0.isSafe ? $0 : nil }
     }
 }
 
@@ -62,6 +63,15 @@ package enum ReplyFiles {
     static let printed = ".raw"
     /// What it printed on standard error.
     static let errors = ".err"
+
+    /// How much of what it wrote to standard error stays once its reply is in the ledger.
+    private static let errorsKept = 64 << 10
+
+    /// What came of the attempt is in the ledger: what it printed is not read again, and of its errors the last are kept.
+    static func settle(besides output: String) {
+        OutputLog(path: output + printed).remove()
+        OutputLog(path: output + errors).keepLast(errorsKept)
+    }
 
     /// Removes them; missing ones are ignored.
     package static func remove(besides output: String) {

@@ -149,16 +149,26 @@ package struct FormSecrets: Hashable, Sendable {
     /// The keys that name any, in alphabetical order.
     package var keys: [String] { contents.keys.sorted() }
 
-    /// `text` with `…` in the place of every secret, and of what stands behind the host of one that is an address.
+    /// `text` with `…` in the place of every secret, of what stands behind the host of one that is an address, and of each
+    /// long piece of that: the token at its end is what counts.
     package func hidden(in text: String) -> String {
         let words = contents.values.joined().flatMap { $0.split(whereSeparator: \.isWhitespace) }
         let targets = words.compactMap { word in
             (try? HTTPAddress(String(word)))?.target.drop { $0 == "/" }
         }
+        let marks: Set<Character> = ["/", "?", "&", "=", ":"]
+        // The host of an address is shown.
+        let pieces = (words.filter { (try? HTTPAddress(String($0))) == nil } + targets)
+            .flatMap { $0.split { marks.contains($0) } }.filter { $0.utf8.count >= Self.longPiece }
         // The longest first: one may be a part of another. A secret of three letters is part of too many words.
-        return (words + targets).filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
-            .reduce(text) { $0.replacing($1, with: "…") }
+        return (words + targets + pieces).filter { $0.utf8.count > 3 }.sorted {
+            $0.utf8.count > $1.utf8.count
+        }
+        .reduce(text) { $0.replacing($1, with: "…") }
     }
+
+    /// A shorter piece of an address may be a word, such as `services`.
+    private static let longPiece = 12
 }
 
 extension FormSecrets: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -134,6 +134,8 @@ package enum EngineError: Error, Hashable, Sendable {
     case severalMissing(channels: [String], newChannel: String)
     /// What was asked for is malformed; the text says where and how.
     case invalid(String)
+    /// A schedule is malformed; the text draws it, with marks under the places at fault.
+    case badSchedule(drawing: String)
     /// A job of that name is there already; the place is that of a job of a file.
     case nameTaken(String, place: String? = nil)
     /// A bot of that name is there already; the place is that of a bot of a file.

@@ -59,7 +59,9 @@ struct OutputPost {
         guard let hidden = outlook.hidden else { return nil }
         let part = outlook.spec?.outputMessage
         let reply = end.reply ?? end.partialReply
-        let said = reply.map { Self.trimmed(hidden.hide(in: SpokenReply.visible($0.spoken))) }
+        let said = reply.map {
+            Self.bounded(Self.trimmed(hidden.hide(in: SpokenReply.visible($0.spoken))), of: run)
+        }
         guard var text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
             !text.isEmpty
         else { return nil }
@@ -91,6 +93,16 @@ struct OutputPost {
                 ? "\(text)\n… \(end.outputBytes - output.count) bytes more: belfry run logs \(run.name)"
                 : text
         }
+    }
+
+    /// The most bytes of a reply that are one message: its run's output keeps all of it.
+    static let longestReply = 1 << 20
+
+    private static func bounded(_ text: String, of run: RunRecord) -> String {
+        guard text.utf8.count > longestReply else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: longestReply)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return text[..<end] + "\n\n[The reply is cut here: the rest is in: belfry run logs \(run.name)]"
     }
 
     /// The text without blank lines at its beginning and white space at its end.

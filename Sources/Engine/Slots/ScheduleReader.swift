@@ -69,7 +69,7 @@ extension ScheduleSpec {
         do throws(CronError) {
             schedule = try self.schedule(seed: seed, since: since, zones: zones)
         } catch {
-            throw .invalid(error.drawing)
+            throw .badSchedule(drawing: error.drawing)
         }
         if case .several(let list) = schedule { return try read(list, begunBy: start, zones: zones) }
         let name = schedule.zoneName ?? zone

@@ -85,7 +85,9 @@ struct Conversations {
             bot: bot, thread: thread, after: place?.cursor ?? 0, limit: Self.messagesPerPrompt)
         guard let last = asked.last else { return nil }
         let manner = manner(bot)
-        let session = place?.continuation.flatMap { $0.provider == manner.sessionProvider ? $0 : nil }
+        let session = place?.continuation.flatMap { session in
+            session.provider == manner.sessionProvider && session.isSafe ? session : nil
+        }
         let since = max(place?.since ?? 0, session == nil ? 0 : place?.known ?? 0)
         let before = manner.keepsSession ? try await answered(bot, thread, place, since: since) : []
         var turns = conversation(manner).turns(

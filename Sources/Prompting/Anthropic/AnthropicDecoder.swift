@@ -95,10 +95,10 @@ package struct AnthropicDecoder: ReplyDecoder {
     /// Usage is cumulative; a part that is left out stays as it was.
     private mutating func noteUsage(_ json: JSON?, _ report: (ReplyEvent) -> Void) {
         guard let json, case .members = json else { return }
-        usage.input = json["input_tokens"]?.int ?? usage.input
-        usage.cacheWrite = json["cache_creation_input_tokens"]?.int ?? usage.cacheWrite
-        usage.cacheRead = json["cache_read_input_tokens"]?.int ?? usage.cacheRead
-        usage.output = json["output_tokens"]?.int ?? usage.output
+        usage.input = json["input_tokens"]?.tokens ?? usage.input
+        usage.cacheWrite = json["cache_creation_input_tokens"]?.tokens ?? usage.cacheWrite
+        usage.cacheRead = json["cache_read_input_tokens"]?.tokens ?? usage.cacheRead
+        usage.output = json["output_tokens"]?.tokens ?? usage.output
         count.report(.usage(usage), report)
     }
 

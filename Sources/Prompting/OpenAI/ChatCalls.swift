@@ -58,7 +58,9 @@ struct ChatCalls {
     private func index(ofCall id: String) -> Int {
         if !id.isEmpty {
             if let known = calls.first(where: { $0.value.id == id })?.key { return known }
-            return (order.max() ?? -1) + 1
+            // A server may have sent the largest index there is: no call comes after that one.
+            let (next, isBeyond) = (order.max() ?? -1).addingReportingOverflow(1)
+            return isBeyond ? order.last ?? 0 : next
         }
         return order.last ?? 0
     }

@@ -122,11 +122,10 @@ package struct ChatDecoder: ReplyDecoder {
     }
 
     private mutating func noteUsage(_ json: JSON?, _ report: (ReplyEvent) -> Void) {
-        guard let json, let prompt = json["prompt_tokens"]?.int else { return }
-        let cached = max(json["prompt_tokens_details"]?["cached_tokens"]?.int ?? 0, 0)
+        guard let json, json["prompt_tokens"]?.tokens != nil else { return }
         let usage = TokenUsage(
-            input: max(max(prompt, 0) - cached, 0), cacheRead: cached,
-            output: json["completion_tokens"]?.int ?? 0)
+            read: json["prompt_tokens"], ofCache: json["prompt_tokens_details"]?["cached_tokens"],
+            written: json["completion_tokens"])
         count.report(.usage(usage), report)
     }
 

@@ -61,7 +61,7 @@ package struct BotProgram: Hashable, Sendable {
         _ prompt: String, home: String?, folder: String? = nil, session: Continuation? = nil
     ) -> Call {
         var words = command
-        let session = session.flatMap { $0.provider == dialect.rawValue ? $0.id : nil }
+        let session = session.flatMap { $0.provider == dialect.rawValue && $0.isSafe ? $0.id : nil }
         if let model { words += ["--model", model] }
         var text = prompt
         if let system {
@@ -73,7 +73,9 @@ package struct BotProgram: Hashable, Sendable {
         }
         if let session { words = self.words(words, resuming: session) }
         let isArgument = words.contains(Self.promptWord)
-        if isArgument { words = words.map { $0 == Self.promptWord ? text : $0 } }
+        // A prompt is never an option of the program.
+        let argument = text.hasPrefix("-") ? " " + text : text
+        if isArgument { words = words.map { $0 == Self.promptWord ? argument : $0 } }
         if let sandbox { words = sandbox.words(of: words, home: home, folder: folder) }
         return Call(words: words, input: isArgument ? nil : text)
     }

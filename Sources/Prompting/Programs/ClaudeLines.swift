@@ -26,8 +26,7 @@ struct ClaudeLines: LineReader {
         switch json["type"]?.text {
         case "system":
             guard json["subtype"]?.text == "init" else { return [.event(.activity)] }
-            let id = json["session_id"]?.text
-            return [.event(.started(id.map { Continuation(provider: "claude", id: $0) }))]
+            return [.event(.started(Continuation(reported: json["session_id"]?.text, by: "claude")))]
         case "assistant": return (json["message"]?["content"]?.elements ?? []).map { block($0) }
         case "stream_event": return [partial(json["event"] ?? .null)]
         case "rate_limit_event":
@@ -85,10 +84,11 @@ struct ClaudeLines: LineReader {
                 .event(
                     .usage(
                         TokenUsage(
-                            input: usage["input_tokens"]?.int ?? 0,
-                            cacheWrite: usage["cache_creation_input_tokens"]?.int ?? 0,
-                            cacheRead: usage["cache_read_input_tokens"]?.int ?? 0,
-                            output: usage["output_tokens"]?.int ?? 0, costUSD: json["total_cost_usd"]?.double)
+                            input: usage["input_tokens"]?.tokens ?? 0,
+                            cacheWrite: usage["cache_creation_input_tokens"]?.tokens ?? 0,
+                            cacheRead: usage["cache_read_input_tokens"]?.tokens ?? 0,
+                            output: usage["output_tokens"]?.tokens ?? 0,
+                            costUSD: json["total_cost_usd"]?.double)
                     )))
         }
         let words = json["result"]?.text ?? ""

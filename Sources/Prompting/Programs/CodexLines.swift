@@ -22,16 +22,14 @@ struct CodexLines: LineReader {
     private mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "thread.started":
-            let id = json["thread_id"]?.text
-            return [.event(.started(id.map { Continuation(provider: "codex", id: $0) }))]
+            return [.event(.started(Continuation(reported: json["thread_id"]?.text, by: "codex")))]
         case "item.started": return [.event(begun(json["item"] ?? .null))]
         case "item.completed": return [.event(done(json["item"] ?? .null))]
         case "turn.completed":
             let usage = json["usage"]
-            let cached = max(usage?["cached_input_tokens"]?.int ?? 0, 0)
             let tokens = TokenUsage(
-                input: max(max(usage?["input_tokens"]?.int ?? 0, 0) - cached, 0), cacheRead: cached,
-                output: usage?["output_tokens"]?.int ?? 0)
+                read: usage?["input_tokens"], ofCache: usage?["cached_input_tokens"],
+                written: usage?["output_tokens"])
             return [.event(.usage(tokens)), .finish(Finish(.end, turn: Turn(.assistant, text)))]
         case "turn.failed":
             return [.fail(Self.failure(json["error"]?["message"]?.text ?? complaint))]

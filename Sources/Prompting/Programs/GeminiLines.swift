@@ -26,8 +26,7 @@ struct GeminiLines: LineReader {
     private mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "init":
-            let id = json["session_id"]?.text
-            return [.event(.started(id.map { Continuation(provider: "gemini", id: $0) }))]
+            return [.event(.started(Continuation(reported: json["session_id"]?.text, by: "gemini")))]
         case "message":
             guard json["role"]?.text == "assistant", let more = json["content"]?.text else {
                 return [.event(.activity)]
@@ -49,10 +48,8 @@ struct GeminiLines: LineReader {
 
     private func result(_ json: JSON) -> [LineStep] {
         let stats = json["stats"]
-        let cached = stats?["cached"]?.int ?? 0
         let usage = TokenUsage(
-            input: max((stats?["input_tokens"]?.int ?? 0) - cached, 0), cacheRead: cached,
-            output: stats?["output_tokens"]?.int ?? 0)
+            read: stats?["input_tokens"], ofCache: stats?["cached"], written: stats?["output_tokens"])
         guard json["status"]?.text == "success" else {
             let words = json["error"]?["message"]?.text ?? ""
             let failure = ReplyFailure(

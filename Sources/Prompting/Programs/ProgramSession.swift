@@ -55,9 +55,12 @@ extension ProgramDialect {
     package func usage(of reported: TokenUsage, after before: BotUsage?) -> TokenUsage {
         guard reportsWholeSession, let before else { return reported }
         var usage = reported
-        usage.input -= before.inputTokens - before.cachedTokens
-        usage.cacheRead -= before.cachedTokens
-        usage.output -= before.outputTokens
+        let earlier = BotUsage(
+            inputTokens: before.inputTokens.asTokens, cachedTokens: before.cachedTokens.asTokens,
+            outputTokens: before.outputTokens.asTokens)
+        usage.input -= earlier.inputTokens - earlier.cachedTokens
+        usage.cacheRead -= earlier.cachedTokens
+        usage.output -= earlier.outputTokens
         return min(usage.input, usage.cacheRead, usage.output) < 0 ? reported : usage
     }
 

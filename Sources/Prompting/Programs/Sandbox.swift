@@ -1,7 +1,8 @@
 /// What a program may reach: the system's programs, the folders named here, and nothing else of its user's.
 ///
-/// Bubblewrap makes it: new namespaces, an empty home and an empty `/tmp`, no capabilities, no terminal. Symbolic links and
-/// `..` are followed inside of it, and so lead nowhere that is not named.
+/// Bubblewrap makes it: new namespaces, an empty home and an empty `/tmp`, no capabilities, no terminal. What the program
+/// opens is looked up inside of it, so that its symbolic links and `..` lead nowhere that is not named. The named paths
+/// themselves are looked up outside, where a link leads anywhere: none of them may be where the program can put one.
 ///
 /// - Source: bwrap(1), 0.8.
 package struct Sandbox: Hashable, Sendable {
@@ -27,6 +28,20 @@ package struct Sandbox: Hashable, Sendable {
         if !path.hasPrefix("/") { return "is not an absolute path" }
         let parts = path.split(separator: "/")
         return parts.contains("..") || parts.contains(".") ? "must be written without . and .." : nil
+    }
+
+    /// The first path inside of another one that may be written; nil: there is none.
+    ///
+    /// The program could rename a folder on the way to it and put a link there, which the next run would follow.
+    package var nested: (path: String, inside: String)? {
+        func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
+        for path in read + write {
+            let inner = parts(path)
+            for outer in write where inner.count > parts(outer).count && inner.starts(with: parts(outer)) {
+                return (path, outer)
+            }
+        }
+        return nil
     }
 
     /// The command that runs `words` inside, in `folder` (nil: in `home`); `home` is empty there.

@@ -57,7 +57,7 @@ struct ImportCrontabCommand: ParsableCommand {
     private func text() throws(APIError) -> String {
         if file == "-" { return try StandardInput.text(limit: Crontab.limit) }
         do throws(HostError) {
-            return String(decoding: try SmallFile.read(file, limit: Crontab.limit), as: UTF8.self)
+            return String(decoding: try SmallFile.readWaiting(file, limit: Crontab.limit), as: UTF8.self)
         } catch {
             throw APIError(.badValue, "\(file) can't be read: \(error)")
         }

@@ -11,6 +11,8 @@ struct CrontabImport {
     private var names = CommandNames(taken: JobName.reserved)
     private let rights: ImportRights
     private let local = Zones.local
+    /// What was made of times and a zone before: many lines have the same.
+    private var known: [[String]: ImportedTimes] = [:]
 
     init(file: String, start: Moment, rights: ImportRights) {
         self.file = file
@@ -35,7 +37,7 @@ struct CrontabImport {
         job.catchUp = "none"
         job.overlap = "allow"
         setAction(of: &job, line)
-        setTimes(of: &job, line)
+        times(of: line).set(on: &job)
         let (user, refusal) = rights.user(line.user ?? rights.own?.name)
         job.user = user
         if let refusal {
@@ -65,30 +67,59 @@ struct CrontabImport {
         if shell == "/bin/sh" { job.shell = text } else { job.command = [shell, "-c", text] }
     }
 
-    private func setTimes(of job: inout ImportedJob, _ line: CrontabLine) {
-        guard line.times != "@reboot" else {
-            job.schedule = .startup()
-            job.notes.append("cron runs it whenever cron starts; Belfry runs it once after each boot")
+    private mutating func times(of line: CrontabLine) -> ImportedTimes {
+        let zone = line.environment["CRON_TZ"] ?? ""
+        if let times = known[[line.times, zone]] { return times }
+        let times = ImportedTimes(line.times, zone: zone, local: local, after: start)
+        known[[line.times, zone]] = times
+        return times
+    }
+}
+
+/// What the times of a crontab's line become.
+private struct ImportedTimes {
+    private var schedule: Schedule?
+    private var zone: ZoneRules
+    private var hasOtherZone = false
+    private var times: [ImportedJob.Time] = []
+    private var notes: [String] = []
+    private var refusal: String?
+
+    /// The times in the zone that `name` names; in the machine's where it is empty.
+    init(_ text: String, zone name: String, local: ZoneRules, after start: Moment) {
+        zone = local
+        guard text != "@reboot" else {
+            schedule = .startup()
+            notes.append("cron runs it whenever cron starts; Belfry runs it once after each boot")
             return
         }
-        if let name = line.environment["CRON_TZ"], !name.isEmpty {
+        if !name.isEmpty {
             guard let rules = Zones.rules(name) else {
-                job.refusal = "CRON_TZ: unknown time zone \"\(name)\""
+                refusal = "CRON_TZ: unknown time zone \"\(name)\""
                 return
             }
-            job.zone = rules
-            job.hasOtherZone = rules.name != local.name
-            job.notes.append("CRON_TZ=\(name) applies, as in cronie; Debian's cron ignores it")
+            zone = rules
+            hasOtherZone = rules.name != local.name
+            notes.append("CRON_TZ=\(name) applies, as in cronie; Debian's cron ignores it")
         }
-        guard let expression = try? CronExpression(line.times) else { return }
-        let schedule = Schedule.cron(expression, zone: job.zone.name)
-        job.schedule = schedule
+        guard let expression = try? CronExpression(text) else { return }
+        let schedule = Schedule.cron(expression, zone: zone.name)
+        self.schedule = schedule
         // Debian's cron reads every line in the zone of the machine.
-        let debian = DebianClock(line.times)?.starts(after: start, in: local, count: 10)
-        job.times = ImportedJob.compare(schedule, in: job.zone, after: start, original: debian)
-        if debian == nil { job.notes.append("Debian's cron rejects these times") }
-        if let warning = CronCheck(line.times).clockChangeWarning(in: job.zone, after: start) {
-            job.notes.append(warning.message)
+        let debian = DebianClock(text)?.starts(after: start, in: local, count: 10)
+        times = ImportedJob.compare(schedule, in: zone, after: start, original: debian)
+        if debian == nil { notes.append("Debian's cron rejects these times") }
+        if let warning = CronCheck(text).clockChangeWarning(in: zone, after: start) {
+            notes.append(warning.message)
         }
+    }
+
+    func set(on job: inout ImportedJob) {
+        job.schedule = schedule
+        job.zone = zone
+        job.hasOtherZone = hasOtherZone
+        job.times = times
+        job.notes += notes
+        job.refusal = refusal
     }
 }

@@ -208,7 +208,7 @@ struct SystemdImport {
     }
 
     private static func unit(_ path: String) -> UnitFile? {
-        guard let bytes = try? SmallFile.read(path) else { return nil }
+        guard let bytes = try? SmallFile.readWaiting(path) else { return nil }
         return UnitFile(String(decoding: bytes, as: UTF8.self))
     }
 

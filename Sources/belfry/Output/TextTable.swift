@@ -86,9 +86,9 @@ extension Screen {
 
     /// Prints values as one JSON array, or by `text`.
     func list<Value: Encodable>(
-        _ values: [Value], asJSON: Bool, text: (Screen) -> Void
+        _ values: @autoclosure () -> [Value], asJSON: Bool, text: (Screen) -> Void
     ) throws {
-        if asJSON { print(try WireCoding.text(values)) } else { text(self) }
+        if asJSON { print(try WireCoding.text(values())) } else { text(self) }
     }
 }
 

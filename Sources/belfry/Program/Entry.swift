@@ -2,6 +2,7 @@ import API
 import ArgumentParser
 import Glibc
 import Host
+import Tracking
 
 /// Runs one command and ends the process with the contract's exit code.
 enum Entry {
@@ -65,7 +66,8 @@ enum Entry {
         if asJSON, let text = try? WireCoding.text(error) {
             StandardError.print(text)
         } else {
-            StandardError.print(prose: "belfry: \(error.sentence)")
+            // It may quote what somebody typed, or wrote elsewhere.
+            StandardError.print(prose: "belfry: \(error.sentence.spoken)")
         }
         exit(code ?? error.code.row.exitCode)
     }

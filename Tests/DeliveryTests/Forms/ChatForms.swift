@@ -232,5 +232,12 @@ import Tracking
             secrets.hidden(
                 in: "no /services/T/secret with tk_1234, tk_123 at https://e.org/services/T/secret")
                 == "no /… with …, … at …")
+        let post = FormSecrets([
+            "webhook": ["https://hooks.slack.com/services/T0/B0/aBcDeFgHiJkLmNoP"],
+            "token": ["12345:AAHdqTcvCH1vGWJx"],
+        ])
+        #expect(
+            post.hidden(in: "hooks.slack.com: services: token aBcDeFgHiJkLmNoP is bad, and AAHdqTcvCH1vGWJx")
+                == "hooks.slack.com: services: token … is bad, and …")
     }
 }

@@ -124,7 +124,7 @@ import Tracking
                 _ = try await tower.control.add(.cron("bad", "0 25 * * *"))
                 Issue.record("not refused")
             } catch let error as EngineError {
-                guard case .invalid(let text) = error else { throw error }
+                guard case .badSchedule(let text) = error else { throw error }
                 #expect(text.contains("25") && text.contains("^^"))
             }
             var spec = JobSpec.cron("bad", "0 3 * * *")

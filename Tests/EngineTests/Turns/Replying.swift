@@ -112,6 +112,25 @@ import Tracking
         #expect(talk(decider.ended(run(.running), record, outlook: outlook)) == ["answerMessages sage/main"])
     }
 
+    @Test(arguments: ["a", "é", "👩‍👩‍👧"]) func `is a message of 1 MiB at most, and shows where the rest is`(
+        letter: String
+    ) {
+        var record = ExitRecord(
+            key: RunKey(run: "r", attempt: 1), cause: .exited, exitCode: 0, startedAt: at("10:00:01"),
+            endedAt: at("10:00:05"))
+        let whole = String(repeating: letter, count: OutputPost.longestReply / letter.utf8.count)
+        record.reply = whole
+        let decider = RunDecider(boot: "b")
+        let fits = decider.ended(run(.running), record, outlook: Outlook(spec: spec))
+        #expect(fits.post?.message.text == whole)
+        record.reply = "+" + whole + letter
+        let text = decider.ended(run(.running), record, outlook: Outlook(spec: spec)).post?.message.text ?? ""
+        let end = "\n\n[The reply is cut here: the rest is in: belfry run logs \(run(.running).name)]"
+        #expect(text.hasSuffix(end) && text.hasPrefix("+" + letter))
+        #expect((0..<4).contains(OutputPost.longestReply - (text.utf8.count - end.utf8.count)))
+        #expect(!text.unicodeScalars.contains("\u{FFFD}"))
+    }
+
     @Test func `keeps the session of its bot's program with its reply, and forgets one that is lost`() {
         let decider = RunDecider(boot: "b")
         let outlook = Outlook(spec: spec)
