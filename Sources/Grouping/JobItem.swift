@@ -117,6 +117,10 @@ extension JobItem {
             // What a run waited for has come: the item that asked for it goes.
             return report?.news == .blocked ? endUnheard(makeReport(news, fact), at: now, policy) : []
         }
+        // Its start, noted after what it reported since: that says more.
+        if fact.isBare, let known = early?.report ?? report, known.fact.run == run, known.news != .blocked {
+            return flushAt.map { [.wakeAt($0)] } ?? []
+        }
         if isBlocked, early?.report.fact.run == run { (early, lasting) = (nil, run) }
         if !isBlocked, let actions = holdBack(makeReport(news, fact), of: run, at: now, policy) {
             return actions
@@ -332,6 +336,12 @@ extension JobItem {
 }
 
 extension JobFact {
+    /// Whether it shows nothing but that the run is at work.
+    fileprivate var isBare: Bool {
+        state == .running && progress == nil && outlook == nil && (text ?? "").isEmpty
+            && (phase ?? "").isEmpty
+    }
+
     /// The fact with texts of at most `limit` characters.
     fileprivate func cut(to limit: Int) -> JobFact {
         var fact = self

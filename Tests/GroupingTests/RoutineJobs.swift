@@ -77,6 +77,24 @@ private func draw(_ item: ItemSnapshot) -> String {
         #expect(report.fact.lasted == .seconds(8))
     }
 
+    @Test func `keeps what a run reported before its start was noted`() throws {
+        var policy = JobPolicy(hears: Set(JobNews.allCases))
+        policy.workAfter = .seconds(5)
+        var item = JobItem(job: "backup", bot: "ops")
+        let start = Moment(seconds: 1_700_000_000)
+        var said = JobFact(run: 1, state: .running, at: start)
+        said.text = "indexing"
+        _ = item.receive(said, at: start, policy: policy)
+        _ = item.receive(JobFact(run: 1, state: .running, at: start), at: start, policy: policy)
+        let shown = item.wake(at: start + .seconds(5), policy: policy)
+        #expect(item.report?.fact.text == "indexing" && shown.count == 1)
+        // Neither does it paint over what is shown.
+        #expect(
+            item.receive(JobFact(run: 1, state: .running, at: start), at: start + .seconds(9), policy: policy)
+                .isEmpty)
+        #expect(item.report?.fact.text == "indexing")
+    }
+
     @Test func `replaces progress that was shown with the result, in silence`() throws {
         try expect(in: "s1----c", out: "----(1)-(ok)")
         try expect(in: "s1----k", out: "----(1)-(k)")
