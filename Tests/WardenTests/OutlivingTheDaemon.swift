@@ -124,7 +124,11 @@ import WardenProtocol
         let left = try await warden.processes(named: ["marked", "bare", "deaf"])
         try ProcessHandle(pid: warden.hello.pid, startTime: warden.hello.startTime).send(SIGKILL)
         try await warden.until { $0 == .disconnected }
-        kill(dead, SIGKILL)
+        let leader = try ProcessHandle(
+            pid: dead, startTime: try #require(ProcessTable.entry(dead)).startTime)
+        leader.send(SIGKILL)
+        // A signal takes its time, and the next warden must not see the end.
+        #expect(await Shell.waitForEnd(of: leader))
         try await warden.comeBack(launching: true)
         let lost = try await warden.end(of: order.key)
         #expect(lost.cause == .lost && lost.pid == dead && lost.elapsed == nil)
