@@ -13,7 +13,8 @@ struct ImportRights {
     /// The rights that a daemon's warden gives; without a daemon those of a `system` daemon, or one's own.
     init(system: Bool, status: WireStatus?) {
         own = UserTable.own
-        let owner = (status?.warden?.pid).flatMap(Self.owner)
+        // A daemon and its warden run as the same user, also while the warden is not there yet.
+        let owner = (status?.warden?.pid ?? status?.pid).flatMap(Self.owner)
         runner = owner ?? (system ? "root" : own?.name)
         canSwitch = owner == "root" || owner == nil && system
     }
