@@ -19,7 +19,7 @@ struct QuestionWaiter {
     /// daemon that starts again is asked again under the same id.
     /// - Throws: why the daemon does not ask it.
     func wait() throws(APIError) -> WireQuestion {
-        var isAsked = false
+        var (isSent, isAsked) = (false, false)
         var failures = 0
         while true {
             do throws(APIError) {
@@ -31,12 +31,13 @@ struct QuestionWaiter {
                         let question = try WireCoding.decode(WireQuestion.self, from: Array(event.data.utf8))
                         if question.state != "open" { return question }
                         if !isAsked { asked(question) }
-                        isAsked = true
+                        (isSent, isAsked) = (true, true)
                     }
                 }
             } catch {
-                // Before it is asked nobody waits for it.
-                guard isAsked, mayPass(error) else { throw error }
+                // A request that was sent and not answered may have been asked, and nobody else waits for it.
+                if error.code == .connectionLost { isSent = true }
+                guard isSent, mayPass(error) else { throw error }
             }
             failures += 1
             if failures == Self.failuresUntilNote {
