@@ -126,12 +126,21 @@ struct RunDecider {
     /// An attempt of a performer that does not survive the daemon ended with it, however far it was. Else in this boot a `starting` run was never started, and waits again. What ran, or was started in another
     /// boot, is lost: nobody can say how it ended. One that never was started, and that somebody wants ended, is at
     /// its end.
+    ///
+    /// `hasOutput` is whether the attempt of such a performer printed anything.
     func vanished(
-        _ run: RunRecord, survivesTheDaemon: Bool = true, outlook: Outlook = Outlook(), at now: Moment
+        _ run: RunRecord, survivesTheDaemon: Bool = true, hasOutput: Bool = false,
+        outlook: Outlook = Outlook(), at now: Moment
     ) -> RunStep {
         guard survivesTheDaemon else {
-            let outcome = run.endAsked.map { RunOutcome(.canceled, $0) } ?? RunOutcome(.lost, .streamCut)
-            return end(run, outcome, at: now, outlook: outlook)
+            if let why = run.endAsked {
+                return end(run, RunOutcome(.canceled, why), at: now, outlook: outlook)
+            }
+            if ReplyRun.hasExpired(run, nil, isCutBeforeOutput: !hasOutput, at: now) {
+                return end(run, RunOutcome(.failed, .expired), at: now, outlook: outlook.withoutChance)
+            }
+            return end(
+                run, RunOutcome(.lost, .streamCut), at: now, outlook: outlook, isCutBeforeOutput: !hasOutput)
         }
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
@@ -200,14 +209,16 @@ struct RunDecider {
 
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
-        message: String? = nil, outlook: Outlook = Outlook(), clockChange: Duration = .zero
+        message: String? = nil, outlook: Outlook = Outlook(), clockChange: Duration = .zero,
+        isCutBeforeOutput: Bool = false
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
         var attempt = AttemptRecord(of: run, outcome, record, at: now)
         attempt.usage = record?.usage
         let next = outlook.chance?.moment(
-            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault, at: now)
+            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault,
+            isCutBeforeOutput: isCutBeforeOutput, at: now)
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)

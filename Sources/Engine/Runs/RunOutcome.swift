@@ -66,16 +66,16 @@ struct RetryChance {
 
     /// When the attempt after this `outcome` may begin; nil: there is none.
     ///
-    /// A performer that names its `fault` knows better whether it may pass, and when.
+    /// A performer that names its `fault` knows better whether it may pass, and when. A reply that was cut off
+    /// before its bot said anything waits as one whose bot can't be reached.
     func moment(
         after outcome: RunOutcome, of run: RunRecord, exitCode: Int?, fault: AttemptFault? = nil,
-        at now: Moment
+        isCutBeforeOutput: Bool = false, at now: Moment
     ) -> Moment? {
         guard run.endAsked == nil, fault?.mayPass ?? mayPass(outcome, exitCode) else { return nil }
-        let isAway = ReplyRun.isAway(run, fault)
-        guard isAway ? !ReplyRun.hasExpired(run, fault, at: now) : run.attempt < spec.attempts else {
-            return nil
-        }
+        let isAway = ReplyRun.isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput)
+        let hasExpired = ReplyRun.hasExpired(run, fault, isCutBeforeOutput: isCutBeforeOutput, at: now)
+        guard isAway ? !hasExpired : run.attempt < spec.attempts else { return nil }
         let asked = min(fault?.wait ?? .zero, Self.longestWait)
         return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))
     }

@@ -102,14 +102,18 @@ package enum ReplyRun {
     /// A message that could not be given to its bot for so long expires.
     package static let patience = Duration.seconds(24 * 3600)
 
-    /// Whether the run's bot could not be reached, which it may be later.
-    static func isAway(_ run: RunRecord, _ fault: AttemptFault?) -> Bool {
-        run.kind == .reply && fault?.reason == .botUnavailable && fault?.mayPass == true
+    /// Whether the run's bot could not be reached, which it may be later; an attempt that ended with the daemon before
+    /// its bot said anything shows no more of it.
+    static func isAway(_ run: RunRecord, _ fault: AttemptFault?, isCutBeforeOutput: Bool = false) -> Bool {
+        guard run.kind == .reply else { return false }
+        return isCutBeforeOutput || fault?.reason == .botUnavailable && fault?.mayPass == true
     }
 
     /// Whether that is so for too long.
-    static func hasExpired(_ run: RunRecord, _ fault: AttemptFault?, at now: Moment) -> Bool {
-        isAway(run, fault) && now >= run.queuedAt + patience
+    static func hasExpired(
+        _ run: RunRecord, _ fault: AttemptFault?, isCutBeforeOutput: Bool = false, at now: Moment
+    ) -> Bool {
+        isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput) && now >= run.queuedAt + patience
     }
 
     /// The name that the runs of a bot's conversations have.
