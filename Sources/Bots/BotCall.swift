@@ -39,16 +39,18 @@ package struct BotCall: Sendable {
     private let clock: any WallClock
     private let userAgent: String
     private let patience: Patience
+    private let sizeNames: SizeNames
 
     /// How much of an answer that is no stream is read.
     private static let answerLimit = 65_536
 
-    /// A call to the endpoint; `userAgent` is the header's value, as `Belfry/1.0`.
+    /// A call to the endpoint; `userAgent` is the header's value, as `Belfry/1.0`, and `sizeNames` is what earlier
+    /// calls have learned.
     ///
     /// - Throws: ``ReplyFailure`` when nothing could ever be sent there.
     package init(
         _ endpoint: BotEndpoint, curl: CurlMulti, clock: any WallClock, userAgent: String,
-        patience: Patience = Patience()
+        patience: Patience = Patience(), sizeNames: SizeNames = SizeNames()
     ) throws(ReplyFailure) {
         let reach = endpoint.reach
         do throws(CurlTarget.Refusal) {
@@ -66,6 +68,7 @@ package struct BotCall: Sendable {
         self.clock = clock
         self.userAgent = userAgent
         self.patience = patience
+        self.sizeNames = sizeNames
     }
 
     /// Asks, and reports what happens; the last event is an end.
@@ -87,6 +90,7 @@ package struct BotCall: Sendable {
                 }
             }
             guard var failure else { return }
+            if sizeNames.learn(from: failure, at: endpoint, model: prompt.model) { continue }
             // A wait that leaves no time to ask again is the scheduler's.
             if let wait = retries.wait(after: failure, chance: Double.random(in: 0...1)),
                 clock.sinceBoot + wait + Self.tick < deadline
@@ -127,7 +131,8 @@ package struct BotCall: Sendable {
         request.headers += [
             CurlHeader("Content-Type", "application/json"), CurlHeader("Accept", "text/event-stream"),
         ]
-        request.body = endpoint.body(prompt)
+        request.body = endpoint.body(
+            prompt, sizeName: sizeNames.name(at: endpoint, model: prompt.model))
         var decoder = endpoint.decoder(prompt)
         var hasOutput = false
         var hasAnswer = false

@@ -15,6 +15,7 @@ package final class BotPerformer: Performer {
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
+    private let sizeNames = SizeNames()
     private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
 
     /// A performer that asks the bots that `find` returns by their names, as they are at that moment; it throws where
@@ -100,7 +101,9 @@ package final class BotPerformer: Performer {
         do throws(ReplyFailure) {
             var patience = BotCall.Patience()
             if let timeout = order.timeout { patience.total = min(patience.total, timeout) }
-            return try BotCall(endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: patience)
+            return try BotCall(
+                endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: patience,
+                sizeNames: sizeNames)
         } catch {
             throw AttemptFault(error, at: endpoint.place)
         }

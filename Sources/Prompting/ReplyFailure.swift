@@ -48,6 +48,8 @@ package struct ReplyFailure: Error, Hashable, Sendable {
     package var hasOutput: Bool
     /// What the provider says about trying again, against the rule of the kind; nil: nothing.
     package var retryAdvice: Bool?
+    /// The parameter of the request that the model does not have; nil: it was not refused for one.
+    package var refusedParameter: String?
 
     /// A failure before any output, unless said otherwise.
     package init(

@@ -24,7 +24,8 @@ struct Scene {
     static let prompt = Prompt(model: "haiku", turns: [Turn(.user, "Hi")], maxTokens: 100)
 
     func call(
-        patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1"
+        patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1",
+        sizeNames: SizeNames = SizeNames()
     ) throws -> BotCall {
         let url = server.url(dialect == .openAI ? "/v1/" : "", host: host)
         let reach = try HTTPReach(
@@ -32,7 +33,8 @@ struct Scene {
         let endpoint = BotEndpoint(
             bot: "sage", BotBackend(dialect, reach: reach, model: "haiku"), key: BotKey(" sk-secret\n"))
         return try BotCall(
-            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience)
+            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience,
+            sizeNames: sizeNames)
     }
 
     /// What a call reports.
@@ -145,6 +147,29 @@ enum Streams {
         #expect(await scene.clock.nextSleeper() == scene.clock.now + .milliseconds(7001))
         scene.clock.advance(by: .milliseconds(7001))
         #expect(try await asking.value.failure?.kind == .overloaded(after: .seconds(7)))
+    }
+
+    @Test func `names the largest size as the model wants it, and knows that from then on`() async throws {
+        let refusal = #"{"error":{"message":"Unsupported parameter: 'max_tokens'.","#
+            + #""type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}"#
+        let scene = try Scene(
+            await ProviderServer(
+                .init(refusal, status: 400, type: "application/json"), .init(Streams.chat)))
+        let names = SizeNames()
+        for _ in 0..<2 {
+            var events: [ReplyEvent] = []
+            try await scene.call(sizeNames: names).ask(Scene.prompt) { events.append($0) }
+            #expect(events.text == "Hello there")
+        }
+        #expect(try await scene.server.request().body.contains(#""max_tokens":100"#))
+        #expect(try await scene.server.request().body.contains(#""max_completion_tokens":100"#))
+        #expect(try await scene.server.request().body.contains(#""max_completion_tokens":100"#))
+    }
+
+    @Test func `fails when the model refuses both names of the largest size`() async throws {
+        let refusal = #"{"error":{"message":"no","param":"max_tokens","code":"unsupported_parameter"}}"#
+        let scene = try Scene(await ProviderServer(.init(refusal, status: 400, type: "application/json")))
+        #expect(try await scene.ask().failure?.kind == .badRequest)
     }
 
     @Test func `can be canceled while it waits`() async throws {
