@@ -130,7 +130,11 @@ package final class BotPerformer: Performer {
                 file.append(Array(piece.utf8)[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
             }
-            if case .failed(let reason) = event { failure = reason }
+            switch event {
+            case .failed(let reason): failure = reason
+            case .finished(let end): failure = end.failure(hasOutput: !reply.text.isEmpty)
+            default: break
+            }
             let isNewPhase = reply.note(event)
             let now = clock.sinceBoot
             guard isNewPhase || now - last >= ReplyProgress.interval else { return }
@@ -178,6 +182,7 @@ extension AttemptFault {
     init(_ failure: ReplyFailure, at place: ReplyFailure.Place) {
         let hint = failure.hint(at: place).map { "; \($0)" } ?? ""
         self.init(RunReason(failure), failure.sentence(at: place) + hint)
+        if case .endedEarly = failure.kind { isOfReply = true }
         switch failure.retry {
         case .never: break
         case .soon: mayPass = true
@@ -205,6 +210,8 @@ extension RunReason {
             case .truncated: .truncated
             case .malformed: .malformed
             case .replyTooLong: .replyTooLong
+            case .refused: .refused
+            case .endedEarly: .truncated
             case .program(exit: nil): .signal
             case .program: .exitCode
             }

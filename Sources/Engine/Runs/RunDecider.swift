@@ -310,7 +310,10 @@ extension BotReply {
         case .lost: return nil
         default:
             guard record.fault?.wasTried ?? true else { return nil }
-            end = .failed(outcome.reason ?? .exitCode, record.fault?.text)
+            end =
+                record.fault?.isOfReply == true
+                ? .replied(first: record.firstWord, whole: record.elapsed)
+                : .failed(outcome.reason ?? .exitCode, record.fault?.text)
         }
         self.init(bot: run.bot, month: month, at: now, usage: record.usage, outcome: end)
     }

@@ -144,7 +144,7 @@ package struct ChatDecoder: ReplyDecoder {
         let reason: Finish.Reason =
             switch finishReason {
             case "length": .maxTokens
-            case "content_filter": .refusal(refusal.isEmpty ? nil : CleanText.line(refusal, limit: 200))
+            case "content_filter" where refusal.isEmpty: text.isEmpty ? .refusal(nil) : .filtered
             case _ where !refusal.isEmpty: .refusal(CleanText.line(refusal, limit: 200))
             // Some servers give `stop` with tool calls.
             case _ where !complete.isEmpty: .toolCalls

@@ -56,6 +56,14 @@ import Tracking
         #expect(end.after.usage == usage + usage && end.reply?.outcome == .canceled)
     }
 
+    @Test func `shows a bot that works where the provider ended a reply early`() {
+        var early = AttemptFault(.truncated, "sage: ended the reply at its largest size")
+        early.isOfReply = true
+        let step = decider.ended(run, record(fault: early), outlook: outlook())
+        #expect(step.move.to == .failed && step.move.reason == .truncated)
+        #expect(step.reply?.outcome == .replied(first: .seconds(1), whole: .seconds(4)))
+    }
+
     @Test func `records nothing of the bot where it was not asked`() {
         let untried = AttemptFault(.budget, "sage: no", wasTried: false)
         #expect(decider.ended(run, record(fault: untried), outlook: outlook()).reply == nil)
