@@ -245,6 +245,7 @@ struct RunDecider {
         let reply = record.flatMap {
             outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
         }
+        ?? missingProgram(of: run, outcome, message, outlook, at: now)
         var step = RunStep(
             run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
@@ -256,6 +257,16 @@ struct RunDecider {
             step.talk.append(.keepSession(session, bot: run.bot, thread: thread))
         }
         return step
+    }
+
+    /// What an attempt shows of a bot whose program could not be started; nil: it is another end.
+    private func missingProgram(
+        of run: RunRecord, _ outcome: RunOutcome, _ text: String?, _ outlook: Outlook, at now: Moment
+    ) -> BotReply? {
+        guard outlook.isPrompt, let reason = outcome.reason, [.notFound, .notExecutable].contains(reason)
+        else { return nil }
+        return BotReply(
+            bot: run.bot, month: month(now), at: now, usage: nil, outcome: .failed(reason, text))
     }
 
     /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or

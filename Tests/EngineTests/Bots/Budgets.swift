@@ -165,7 +165,8 @@ struct BudgetScene {
         (.botUnavailable, .offline), (.overloaded, .offline), (.providerFailed, .offline),
         (.silent, .offline),
         (.truncated, .offline), (.malformed, .offline), (.promptTooLong, .online), (.badRequest, .online),
-        (.replyTooLong, .online), (.timeout, .online),
+        (.replyTooLong, .online), (.timeout, .online), (.notFound, .offline), (.notExecutable, .offline),
+        (.refused, .online),
     ])
     func `follows from its last failure`(reason: RunReason, status: BotStatus) {
         let view = known { $0.lastFailure = failure(reason) }

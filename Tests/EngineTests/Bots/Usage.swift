@@ -64,6 +64,19 @@ import Tracking
         #expect(step.reply?.outcome == .replied(first: .seconds(1), whole: .seconds(4)))
     }
 
+    @Test func `shows that the bot's program does not exist`() {
+        var starting = run
+        starting.state = .starting
+        let text = "sage: no program \"nocmd\""
+        func reply(_ outlook: Outlook, _ refusal: Refusal = .notFound) -> BotReply? {
+            decider.refused(starting, refusal, text: text, outlook: outlook, at: at("10:00:05")).reply
+        }
+        #expect(reply(outlook())?.outcome == .failed(.notFound, text))
+        #expect(reply(outlook(), .notExecutable)?.outcome == .failed(.notExecutable, text))
+        #expect(reply(outlook(), .exhausted) == nil)
+        #expect(reply(Outlook(spec: .manual("news"))) == nil)
+    }
+
     @Test func `records nothing of the bot where it was not asked`() {
         let untried = AttemptFault(.budget, "sage: no", wasTried: false)
         #expect(decider.ended(run, record(fault: untried), outlook: outlook()).reply == nil)
