@@ -141,6 +141,8 @@ package final class BotPerformer: Performer {
             last = now
             if let progress = reply.report { attempts.report(.progress(order.key, progress)) }
         }
+        // The last words may have come since the last one.
+        if let progress = reply.report { attempts.report(.progress(order.key, progress)) }
         if let failure {
             if case .deadline = failure.kind, order.timeout != nil { record.cause = .timeout }
             record.fault = AttemptFault(failure, at: bot.call.endpoint.place)

@@ -66,6 +66,17 @@ private struct PerformerScene {
         #expect(end.partialReply == "Half a" && end.reply == nil)
     }
 
+    @Test func `counts all of its words at the end`() async throws {
+        let piece = { #"data: {"choices":[{"index":0,"delta":{"content":"\#($0) "}}]}"# + "\n\n" }
+        let stream = ["One", "two", "three", "four"].map(piece).joined() + "data: [DONE]\n\n"
+        let reply = try await PerformerScene(await ProviderServer(.init(stream))).reply()
+        #expect(reply.end.reply == "One two three four ")
+        let counts = reply.events.compactMap {
+            if case .progress(_, let report) = $0 { report.message } else { nil }
+        }
+        #expect(counts.last == "4 words")
+    }
+
     @Test func `is given up for good when Anthropic's model has no room`() async throws {
         let stream = Streams.messages.replacing("end_turn", with: "model_context_window_exceeded")
         let end = try await PerformerScene(await ProviderServer(.init(stream)), .anthropic).reply().end

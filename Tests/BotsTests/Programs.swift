@@ -116,6 +116,11 @@ final class ProgramScene {
         seen.compactMap { if case .progress(_, let report) = $0 { report.phase } else { nil } }
     }
 
+    /// How many words it has, as reported last.
+    var words: String? {
+        seen.compactMap { if case .progress(_, let report) = $0 { report.message } else { nil } }.last
+    }
+
     /// The output of the attempt, as people read it.
     func log() throws -> String {
         String(decoding: try OutputLog(path: output).read(from: 0).bytes, as: UTF8.self)
@@ -153,6 +158,7 @@ struct SteadyClock: WallClock {
             record.outputBytes == 15
                 && String(decoding: record.outputTail, as: UTF8.self) == "You said hello.")
         #expect(scene.phases.last == "writing")
+        #expect(scene.words == "3 words")
     }
 
     @Test func `leaves what it printed beside its reply, until the run is removed`() async throws {

@@ -134,6 +134,8 @@ struct ReplyReading {
         let code = exit.exitCode
         decoder.end(code.map(ProgramEnd.code) ?? .signal) { events.append($0) }
         for event in events { apply(event) }
+        // The last words may have come since the last one.
+        if let progress = progress.report { report(.progress(key, progress)) }
         // A program that replied and then failed did not do what it should.
         if failure == nil, code != 0 {
             failure = ReplyFailure(.program(exit: code), hasOutput: !progress.text.isEmpty)

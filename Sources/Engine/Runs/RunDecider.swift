@@ -266,7 +266,7 @@ struct RunDecider {
         guard outlook.isPrompt, let reason = outcome.reason, [.notFound, .notExecutable].contains(reason)
         else { return nil }
         return BotReply(
-            bot: run.bot, month: month(now), at: now, usage: nil, outcome: .failed(reason, text))
+            bot: run.bot, month: month(now), at: now, outcome: .failed(reason, text))
     }
 
     /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or
