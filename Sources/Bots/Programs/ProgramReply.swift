@@ -214,8 +214,10 @@ struct ReplyReading {
         exit.errorTail.isEmpty ? exit.outputTail : exit.errorTail
     }
 
-    /// Without a reply the attempt's output ends with them.
+    /// Without a reply the attempt's output ends with them, unless a person reads it as the reply: of those the failure's
+    /// sentence has what explains it.
     private mutating func keepLastWords(of exit: ExitRecord) {
+        guard !note.isReadLive else { return }
         if case .malformed? = failure?.kind { append(exit.outputTail) }
         append(exit.errorTail)
     }
