@@ -60,6 +60,15 @@ package struct BotEndpoint: Sendable {
         }
     }
 
+    /// The stream of one event that says the same as a reply in one object, which servers send that do not know streams;
+    /// nil: the body is none.
+    func chunk(of body: [UInt8]) -> [UInt8]? {
+        guard dialect == .openAI, let json = JSON(parsing: body[...], repairing: true),
+            ChatDecoder.isWhole(json)
+        else { return nil }
+        return Array("data: ".utf8) + json.bytes + Array("\n\ndata: [DONE]\n\n".utf8)
+    }
+
     /// What reads the reply.
     func decoder(_ prompt: Prompt) -> any ReplyDecoder {
         switch dialect {

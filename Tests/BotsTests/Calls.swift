@@ -206,10 +206,24 @@ enum Streams {
     @Test(arguments: [
         ("<html>Sign in</html>", "text/html", "an HTML page"),
         (#"{"ok":true}"#, "application/json", #"{"ok":true}"#),
+        ("\n<!DOCTYPE html><p>Sign in", "text/event-stream", "an HTML page"),
     ])
     func `fails when the answer is no stream`(body: String, type: String, detail: String) async throws {
         let scene = try Scene(await ProviderServer(.init(body, type: type)))
         #expect(try await scene.ask().failure == ReplyFailure(.malformed, status: 200, detail: detail))
+    }
+
+    @Test(arguments: ["application/json", "text/event-stream"])
+    func `reads a reply that came as one object`(type: String) async throws {
+        let body = """
+            {"object":"chat.completion","choices":[{"index":0,"finish_reason":"length",
+             "message":{"role":"assistant","content":"Hello\\nthere"}}],
+             "usage":{"prompt_tokens":3,"completion_tokens":2}}
+            """
+        let events = try await Scene(await ProviderServer(.init(body, type: type))).ask()
+        #expect(events.text == "Hello\nthere")
+        #expect(events.finish?.reason == .maxTokens)
+        #expect(events.contains(.usage(TokenUsage(input: 3, output: 2))))
     }
 
     @Test func `reaches no address that its rules do not name`() async throws {

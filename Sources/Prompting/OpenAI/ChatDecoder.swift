@@ -20,6 +20,11 @@ package struct ChatDecoder: ReplyDecoder {
         self.model = model
     }
 
+    /// Whether it is a whole reply, which a server sends that does not stream.
+    package static func isWhole(_ json: JSON) -> Bool {
+        if case .members? = json["choices"]?.elements.first?["message"] { true } else { false }
+    }
+
     package mutating func receive(_ bytes: ArraySlice<UInt8>, _ report: (ReplyEvent) -> Void) {
         guard !count.isOver else { return }
         var events: [EventStreamParser.Event] = []
@@ -75,8 +80,9 @@ package struct ChatDecoder: ReplyDecoder {
     }
 
     private mutating func read(choice: JSON, _ report: (ReplyEvent) -> Void) throws(ChatCalls.Fault) {
-        switch choice["delta"] {
-        case .members?: try read(delta: choice["delta"] ?? .null, report)
+        let delta = choice["delta"] ?? choice["message"]
+        switch delta {
+        case .members?: try read(delta: delta ?? .null, report)
         case nil, .null: count.report(.activity, report)
         default: throw ChatCalls.Fault(text: "delta is not an object")
         }
