@@ -1,3 +1,4 @@
+import Delivery
 package import Ledger
 package import Performing
 package import Prompting
