@@ -1,4 +1,4 @@
-import Tracking
+package import Tracking
 
 /// Reads the stream of OpenAI's chat completions API and of servers that are compatible with it.
 ///
