@@ -150,7 +150,8 @@ enum Streams {
     }
 
     @Test func `names the largest size as the model wants it, and knows that from then on`() async throws {
-        let refusal = #"{"error":{"message":"Unsupported parameter: 'max_tokens'.","#
+        let refusal =
+            #"{"error":{"message":"Unsupported parameter: 'max_tokens'.","#
             + #""type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}"#
         let scene = try Scene(
             await ProviderServer(

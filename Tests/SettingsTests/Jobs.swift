@@ -182,7 +182,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{}", "prompt: Hi", "belfry"), ("{ ops: { backend: { kind: command } } }", "bot: ops, prompt: Hi", "ops"),
+        ("{}", "prompt: Hi", "belfry"),
+        ("{ ops: { backend: { kind: command } } }", "bot: ops, prompt: Hi", "ops"),
         ("{ ops: }", "bot: ops, prompt: Hi", "ops"),
     ])
     func `is refused when its bot answers nobody`(bots: String, job: String, bot: String) {

@@ -242,10 +242,11 @@ struct RunDecider {
         let post = isPosted ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
         if let post { events.append(NewEvent(.messagePosted(post.fact), at: now)) }
         if let usage = record?.usage { move.usage = run.usage.map { $0 + usage } ?? usage }
-        let reply = record.flatMap {
-            outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
-        }
-        ?? missingProgram(of: run, outcome, message, outlook, at: now)
+        let reply =
+            record.flatMap {
+                outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
+            }
+            ?? missingProgram(of: run, outcome, message, outlook, at: now)
         var step = RunStep(
             run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])

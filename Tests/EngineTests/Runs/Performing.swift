@@ -132,8 +132,11 @@ import Tracking
             return row.state == .queued && row.attempt == 2
         }
         try await scene(in: home) { scene, _ in
-            let first = try await scene.run(scene.queueStored(busy)) { $0.state == .queued && $0.attempt == 2 }
-            #expect(try #require(first.notBefore) - scene.clock.now == .seconds(90))
+            let first = try await scene.run(scene.queueStored(busy)) {
+                $0.state == .queued && $0.attempt == 2
+            }
+            let moment = try #require(first.notBefore)
+            #expect(moment - scene.clock.now == .seconds(90))
             scene.clock.advance(by: .seconds(11))
             #expect(try await waits(scene, first))
             scene.clock.advance(by: .seconds(78))
