@@ -67,8 +67,11 @@ private struct PerformerScene {
     }
 
     @Test func `counts all of its words at the end`() async throws {
-        let piece = { #"data: {"choices":[{"index":0,"delta":{"content":"\#($0) "}}]}"# + "\n\n" }
-        let stream = ["One", "two", "three", "four"].map(piece).joined() + "data: [DONE]\n\n"
+        func piece(_ word: String) -> String {
+            #"data: {"choices":[{"index":0,"delta":{"content":"\#(word) "}}]}"# + "\n\n"
+        }
+        let words = ["One", "two", "three", "four"].map { piece($0) }
+        let stream = words.joined() + "data: [DONE]\n\n"
         let reply = try await PerformerScene(await ProviderServer(.init(stream))).reply()
         #expect(reply.end.reply == "One two three four ")
         let counts = reply.events.compactMap {

@@ -2,6 +2,7 @@ import Engine
 import Performing
 import Synchronization
 import Timeline
+import Tracking
 
 extension PerformerKind {
     /// The test's own performer, which works inside the daemon.
