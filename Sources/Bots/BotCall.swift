@@ -39,16 +39,20 @@ package struct BotCall: Sendable {
     private let clock: any WallClock
     private let userAgent: String
     private let patience: Patience
+    private let sizeNames: SizeNames
 
     /// How much of an answer that is no stream is read.
     private static let answerLimit = 65_536
+    /// How much of a reply that came as one object is read.
+    private static let replyLimit = 32 << 20
 
-    /// A call to the endpoint; `userAgent` is the header's value, as `Belfry/1.0`.
+    /// A call to the endpoint; `userAgent` is the header's value, as `Belfry/1.0`, and `sizeNames` is what earlier
+    /// calls have learned.
     ///
     /// - Throws: ``ReplyFailure`` when nothing could ever be sent there.
     package init(
         _ endpoint: BotEndpoint, curl: CurlMulti, clock: any WallClock, userAgent: String,
-        patience: Patience = Patience()
+        patience: Patience = Patience(), sizeNames: SizeNames = SizeNames()
     ) throws(ReplyFailure) {
         let reach = endpoint.reach
         do throws(CurlTarget.Refusal) {
@@ -66,6 +70,7 @@ package struct BotCall: Sendable {
         self.clock = clock
         self.userAgent = userAgent
         self.patience = patience
+        self.sizeNames = sizeNames
     }
 
     /// Asks, and reports what happens; the last event is an end.
@@ -87,6 +92,7 @@ package struct BotCall: Sendable {
                 }
             }
             guard var failure else { return }
+            if sizeNames.learn(from: failure, at: endpoint, model: prompt.model) { continue }
             // A wait that leaves no time to ask again is the scheduler's.
             if let wait = retries.wait(after: failure, chance: Double.random(in: 0...1)),
                 clock.sinceBoot + wait + Self.tick < deadline
@@ -127,7 +133,8 @@ package struct BotCall: Sendable {
         request.headers += [
             CurlHeader("Content-Type", "application/json"), CurlHeader("Accept", "text/event-stream"),
         ]
-        request.body = endpoint.body(prompt)
+        request.body = endpoint.body(
+            prompt, sizeName: sizeNames.name(at: endpoint, model: prompt.model))
         var decoder = endpoint.decoder(prompt)
         var hasOutput = false
         var hasAnswer = false
@@ -148,7 +155,17 @@ package struct BotCall: Sendable {
         do throws(CurlError) {
             let answer = try await curl.open(request)
             hasAnswer = true
-            if let failure = try await failure(of: answer, prompt) { return note(.failed(failure)) }
+            let isGood = (200...299).contains(answer.status)
+            let beginning = isGood ? try await answer.next() ?? [] : []
+            if !isGood || Self.isWhole(answer, beginning) {
+                let body = try await read(answer, after: beginning, isGood: isGood)
+                guard isGood, let chunk = endpoint.chunk(of: body) else {
+                    return note(.failed(failure(of: answer, body, prompt)))
+                }
+                decoder.receive(chunk[...], note)
+                return decoder.end(note)
+            }
+            decoder.receive(beginning[...], note)
             while !isOver, let bytes = try await answer.next() { decoder.receive(bytes[...], note) }
             if !isOver { decoder.end(note) }
         } catch {
@@ -157,23 +174,33 @@ package struct BotCall: Sendable {
         }
     }
 
-    /// The failure that an answer is when it is no stream.
-    private func failure(of answer: CurlStream, _ prompt: Prompt) async throws(CurlError) -> ReplyFailure? {
+    /// Whether an answer that begins so is no stream: a page, or one object.
+    private static func isWhole(_ answer: CurlStream, _ beginning: [UInt8]) -> Bool {
         let type = (answer.header("Content-Type") ?? "").lowercased()
-        let isPage = type.hasPrefix("text/html") || type.hasPrefix("application/json")
-        guard !(200...299).contains(answer.status) || isPage else { return nil }
-        let body = try await read(answer)
-        return ProviderAnswer(
-            status: answer.status, body: body, retryAfter: retryAfter(answer),
+        if type.hasPrefix("text/html") || type.hasPrefix("application/json") { return true }
+        // Servers name the type of a stream and send something else.
+        let first = beginning.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
+        return first == UInt8(ascii: "<") || first == UInt8(ascii: "{")
+    }
+
+    /// The failure that an answer is when it is no stream.
+    private func failure(of answer: CurlStream, _ body: [UInt8], _ prompt: Prompt) -> ReplyFailure {
+        ProviderAnswer(
+            status: answer.status, body: Array(body.prefix(Self.answerLimit)),
+            retryAfter: retryAfter(answer),
             retryAdvice: answer.header("x-should-retry").flatMap { Bool($0.lowercased()) }
         ).failure(model: prompt.model)
     }
 
-    private func read(_ answer: CurlStream) async throws(CurlError) -> [UInt8] {
-        var body: [UInt8] = []
-        while body.count < Self.answerLimit, let bytes = try await answer.next() { body += bytes }
+    /// The rest of an answer: of a good one all of a reply, else enough to know why there is none.
+    private func read(
+        _ answer: CurlStream, after beginning: [UInt8], isGood: Bool
+    ) async throws(CurlError) -> [UInt8] {
+        let limit = isGood ? Self.replyLimit : Self.answerLimit
+        var body = beginning
+        while body.count < limit, let bytes = try await answer.next() { body += bytes }
         answer.cancel()
-        return Array(body.prefix(Self.answerLimit))
+        return Array(body.prefix(limit))
     }
 
     private func retryAfter(_ answer: CurlStream) -> Duration? {

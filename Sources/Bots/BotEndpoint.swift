@@ -1,5 +1,6 @@
 import Delivery
 package import Prompting
+import Synchronization
 import Tracking
 
 /// A provider's API as one bot uses it: its backend, with the key.
@@ -10,17 +11,12 @@ package struct BotEndpoint: Sendable {
     package let backend: BotBackend
     /// The key; nil where the provider wants none.
     package let key: BotKey?
-    /// How the server calls the largest size of a reply; only of OpenAI's dialect.
-    package let sizeName: ChatRequest.SizeName
 
     /// An endpoint; without a key unless given.
-    package init(
-        bot: String, _ backend: BotBackend, key: BotKey? = nil, sizeName: ChatRequest.SizeName = .maxTokens
-    ) {
+    package init(bot: String, _ backend: BotBackend, key: BotKey? = nil) {
         self.bot = bot
         self.backend = backend
         self.key = key
-        self.sizeName = sizeName
     }
 
     /// Whom a connection may reach.
@@ -55,12 +51,22 @@ package struct BotEndpoint: Sendable {
         return String(text)
     }
 
-    /// The body of the request of a prompt.
-    func body(_ prompt: Prompt) -> [UInt8] {
+    /// The body of the request of a prompt; `sizeName` is how an OpenAI-compatible server calls the largest size of a
+    /// reply.
+    func body(_ prompt: Prompt, sizeName: ChatRequest.SizeName) -> [UInt8] {
         switch dialect {
         case .anthropic: AnthropicRequest.body(prompt).bytes
         case .openAI: ChatRequest.body(prompt, sizeName: sizeName).bytes
         }
+    }
+
+    /// The stream of one event that says the same as a reply in one object, which servers send that do not know streams;
+    /// nil: the body is none.
+    func chunk(of body: [UInt8]) -> [UInt8]? {
+        guard dialect == .openAI, let json = JSON(parsing: body[...], repairing: true),
+            ChatDecoder.isWhole(json)
+        else { return nil }
+        return Array("data: ".utf8) + json.bytes + Array("\n\ndata: [DONE]\n\n".utf8)
     }
 
     /// What reads the reply.
@@ -69,6 +75,33 @@ package struct BotEndpoint: Sendable {
         case .anthropic: AnthropicDecoder(model: prompt.model)
         case .openAI: ChatDecoder(model: prompt.model)
         }
+    }
+}
+
+/// How OpenAI-compatible servers call the largest size of a reply, as far as their refusals have shown it.
+package final class SizeNames: Sendable {
+    private struct Place: Hashable {
+        var url: String
+        var model: String
+    }
+
+    private let known = Mutex<[Place: ChatRequest.SizeName]>([:])
+
+    /// Nothing is known.
+    package init() {}
+
+    /// How the endpoint calls it for this model.
+    func name(at endpoint: BotEndpoint, model: String) -> ChatRequest.SizeName {
+        known.withLock { $0[Place(url: endpoint.promptURL, model: model)] ?? .maxTokens }
+    }
+
+    /// Notes the other name where `failure` refuses this one; whether the request may be repeated with it.
+    func learn(from failure: ReplyFailure, at endpoint: BotEndpoint, model: String) -> Bool {
+        guard endpoint.dialect == .openAI,
+            failure.refusedParameter == ChatRequest.SizeName.maxTokens.rawValue
+        else { return false }
+        let place = Place(url: endpoint.promptURL, model: model)
+        return known.withLock { $0.updateValue(.maxCompletionTokens, forKey: place) == nil }
     }
 }
 

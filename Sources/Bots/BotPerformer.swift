@@ -15,6 +15,7 @@ package final class BotPerformer: Performer {
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
+    private let sizeNames = SizeNames()
     private let find: @Sendable (String) async throws(AttemptFault) -> BotInUse?
 
     /// A performer that asks the bots that `find` returns by their names, as they are at that moment; it throws where
@@ -100,7 +101,9 @@ package final class BotPerformer: Performer {
         do throws(ReplyFailure) {
             var patience = BotCall.Patience()
             if let timeout = order.timeout { patience.total = min(patience.total, timeout) }
-            return try BotCall(endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: patience)
+            return try BotCall(
+                endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: patience,
+                sizeNames: sizeNames)
         } catch {
             throw AttemptFault(error, at: endpoint.place)
         }
@@ -127,13 +130,19 @@ package final class BotPerformer: Performer {
                 file.append(Array(piece.utf8)[...])
                 record.firstWord = record.firstWord ?? clock.sinceBoot - watch
             }
-            if case .failed(let reason) = event { failure = reason }
+            switch event {
+            case .failed(let reason): failure = reason
+            case .finished(let end): failure = end.failure(hasOutput: !reply.text.isEmpty)
+            default: break
+            }
             let isNewPhase = reply.note(event)
             let now = clock.sinceBoot
             guard isNewPhase || now - last >= ReplyProgress.interval else { return }
             last = now
             if let progress = reply.report { attempts.report(.progress(order.key, progress)) }
         }
+        // The last words may have come since the last one.
+        if let progress = reply.report { attempts.report(.progress(order.key, progress)) }
         if let failure {
             if case .deadline = failure.kind, order.timeout != nil { record.cause = .timeout }
             record.fault = AttemptFault(failure, at: bot.call.endpoint.place)
@@ -177,6 +186,7 @@ extension AttemptFault {
     init(_ failure: ReplyFailure, at place: ReplyFailure.Place) {
         let hint = failure.hint(at: place).map { "; \($0)" } ?? ""
         self.init(RunReason(failure), failure.sentence(at: place) + hint)
+        if case .endedEarly = failure.kind { isOfReply = true }
         switch failure.retry {
         case .never: break
         case .soon: mayPass = true
@@ -204,6 +214,8 @@ extension RunReason {
             case .truncated: .truncated
             case .malformed: .malformed
             case .replyTooLong: .replyTooLong
+            case .refused: .refused
+            case .endedEarly: .truncated
             case .program(exit: nil): .signal
             case .program: .exitCode
             }

@@ -113,6 +113,8 @@ package struct AttemptFault: Error, Hashable, Sendable {
     package var wait: Duration?
     /// Whether anything was tried: if not, nothing new is known of whoever should have done it.
     package var wasTried: Bool
+    /// Whether the bot replied all the same, so that it shows nothing of the bot.
+    package var isOfReply = false
 
     /// A fault that another attempt changes nothing about, unless said otherwise.
     package init(

@@ -33,6 +33,8 @@ package struct PromptOrder: Hashable, Sendable {
     package var timeout: Duration?
     /// Where the reply goes while it comes.
     package var output: ProcessOrder.Output
+    /// Whether a person reads the output as the reply while it comes: nothing else is written there.
+    package var isReadLive = false
     /// The session of the bot's provider in which all of what was said before was said, but for ``earlier``; nil: none.
     package var session: Continuation?
     /// How the program of a bot that is one is started.

@@ -9,6 +9,8 @@ package struct ProviderError: Hashable, Sendable {
     package var type = ""
     /// Its code, an open set; empty where there is none.
     package var code = ""
+    /// The parameter of the request that it is about; empty where it names none.
+    package var parameter = ""
     /// Its message as one clean line; may quote the prompt, or a part of the key.
     package var message = ""
 
@@ -22,6 +24,7 @@ package struct ProviderError: Hashable, Sendable {
         case .members:
             type = json?["type"]?.text ?? ""
             code = Self.word(json?["code"]) ?? Self.word(json?["details"]?["error_code"]) ?? ""
+            parameter = json?["param"]?.text ?? ""
             message = Self.line(json?["message"]?.text ?? "")
         default: return nil
         }
@@ -75,7 +78,11 @@ package struct ProviderAnswer: Hashable, Sendable {
             if isPage, kind == .badRequest { kind = .address }
         }
         if (300...399).contains(status) { detail = "it redirects to another address" }
-        return ReplyFailure(kind, status: status, detail: detail, retryAdvice: retryAdvice)
+        var failure = ReplyFailure(kind, status: status, detail: detail, retryAdvice: retryAdvice)
+        if let error, error.code == "unsupported_parameter", !error.parameter.isEmpty {
+            failure.refusedParameter = error.parameter
+        }
+        return failure
     }
 
     private var isPage: Bool {

@@ -46,6 +46,8 @@ package struct Finish: Hashable, Sendable {
         case pause
         /// The provider declined to reply; the text explains it, where there is one.
         case refusal(String?)
+        /// The provider's filter stopped the reply.
+        case filtered
         /// The model has no room for more.
         case contextFull
         /// A reason this version does not know.

@@ -46,6 +46,10 @@ extension ReplyFailure {
         case .truncated: "ended the reply in the middle\(because)"
         case .malformed: "sent an answer that cannot be read\(code)\(because)"
         case .replyTooLong(let limit): "sent a reply of more than \(limit >> 20) MiB"
+        case .refused: "declined to reply\(because)"
+        case .endedEarly(.maxTokens): "ended the reply at its largest size"
+        case .endedEarly(.contextFull): "ended the reply because the model has no room for more"
+        case .endedEarly(.filter): "ended the reply because of its content filter"
         case .program(let exit):
             (exit.map { "ended with exit code \($0)" } ?? "was ended by a signal") + because
         }
@@ -71,7 +75,9 @@ extension ReplyFailure {
         case .silent, .deadline: "check whether \(place.provider) is busy or the model is still loading"
         case .malformed: "check that bots.\(place.bot).url is the address of the API"
         case .replyTooLong: "set bots.\(place.bot).maxTokens"
-        case .program: nil
+        case .endedEarly(.maxTokens): "raise bots.\(place.bot).maxTokens"
+        case .endedEarly(.contextFull): "shorten the prompt, or start the conversation again"
+        case .refused, .endedEarly(.filter), .program: nil
         }
     }
 

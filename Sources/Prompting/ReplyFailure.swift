@@ -34,8 +34,22 @@ package struct ReplyFailure: Error, Hashable, Sendable {
         case malformed
         /// The reply is longer than this many bytes.
         case replyTooLong(limit: Int)
+        /// The bot declined to reply.
+        case refused
+        /// The provider ended the reply by itself before the bot had said all it wanted.
+        case endedEarly(Limit)
         /// The program ended with this code, or nil by a signal.
         case program(exit: Int?)
+    }
+
+    /// What ended a reply before the bot had said all it wanted.
+    package enum Limit: String, Hashable, Sendable {
+        /// The reply reached its largest size.
+        case maxTokens
+        /// The model has no room for more.
+        case contextFull
+        /// The provider's filter stopped it.
+        case filter
     }
 
     /// What kind of failure.
@@ -48,6 +62,8 @@ package struct ReplyFailure: Error, Hashable, Sendable {
     package var hasOutput: Bool
     /// What the provider says about trying again, against the rule of the kind; nil: nothing.
     package var retryAdvice: Bool?
+    /// The parameter of the request that the model does not have; nil: it was not refused for one.
+    package var refusedParameter: String?
 
     /// A failure before any output, unless said otherwise.
     package init(
@@ -80,6 +96,8 @@ package struct ReplyFailure: Error, Hashable, Sendable {
         case .truncated: "truncated"
         case .malformed: "malformed"
         case .replyTooLong: "replyTooLong"
+        case .refused: "refused"
+        case .endedEarly: "endedEarly"
         case .program: "program"
         }
     }
@@ -108,6 +126,20 @@ extension ReplyFailure {
         case .auth, .model, .address, .badRequest, .promptTooLong, .budget, .refusedAddress, .deadline,
             .malformed, .replyTooLong, .program:
             return retryAdvice == true ? .soon : .never
+        case .refused, .endedEarly: return .never
+        }
+    }
+}
+
+extension Finish {
+    /// The failure that this end is; nil: the bot said all it wanted.
+    package func failure(hasOutput: Bool) -> ReplyFailure? {
+        switch reason {
+        case .end, .toolCalls, .pause, .other: nil
+        case .refusal(let text): ReplyFailure(.refused, detail: text ?? "", hasOutput: hasOutput)
+        case .maxTokens: ReplyFailure(.endedEarly(.maxTokens), hasOutput: hasOutput)
+        case .contextFull: ReplyFailure(.endedEarly(.contextFull), hasOutput: hasOutput)
+        case .filtered: ReplyFailure(.endedEarly(.filter), hasOutput: hasOutput)
         }
     }
 }

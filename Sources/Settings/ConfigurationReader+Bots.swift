@@ -13,7 +13,8 @@ extension ConfigurationReader {
         let keys = BotFields.backend.map(\.key)
         guard
             let fields = value.record(
-                keys: ["backend", "notifications"] + keys, later: BotFields.laterBotKeys)
+                keys: ["backend", "notifications"] + keys, later: BotFields.laterBotKeys,
+                instead: CommonMistakes.bot)
         else { return nil }
         if let notifications = fields["notifications"] { readNotifications(notifications, into: &bot) }
         var parts = fields

@@ -115,7 +115,10 @@ package struct ConfigurationReader {
             places[name] = key.place
             if takenNames.contains(name) { reportTaken(name, key) }
             let job = readJob(key, value, zone: parts.zone ?? hostZone, bots: parts.botNames)
-            if let job { jobs.append(job) }
+            if let job {
+                checkAnswers(job.spec, key, parts)
+                jobs.append(job)
+            }
         }
         // Who describes no channel has the one that needs no description.
         let all = parts.channelNames.isEmpty ? Configuration.standardChannels : parts.channels
@@ -126,6 +129,17 @@ package struct ConfigurationReader {
             channels: all.filter { $0.fault == nil }, routing: routing,
             warnings: faults.cleaned(faults.warnings), notes: faults.cleaned(faults.notes),
             leftOut: all.filter { $0.fault != nil })
+    }
+
+    /// A prompt needs a bot that answers; one that is described nowhere here, or badly, is another fault.
+    private func checkAnswers(_ spec: JobSpec, _ key: Field, _ parts: Parts) {
+        guard case .prompt = spec.action else { return }
+        let bot = parts.bots.first { $0.name == spec.bot }
+        let isUndescribed = spec.bot == "belfry" && !isOtherBot(spec.bot)
+        guard bot.map({ $0.contact == nil }) ?? isUndescribed else { return }
+        key.fault(
+            "bot \"\(spec.bot)\" answers nobody: it has no backend",
+            hint: "give it one: bots.\(spec.bot).backend, or write bot: and the name of one that has")
     }
 
     private func reportTaken(_ name: String, _ key: Field) {

@@ -77,6 +77,8 @@ public enum RunReason: String, Hashable, Sendable, Codable, CaseIterable {
     case malformed
     /// The reply is longer than Belfry accepts.
     case replyTooLong
+    /// The bot declined to reply.
+    case refused
 
     // The called address did not answer as it should: failed.
 
@@ -148,7 +150,7 @@ extension RunReason {
         switch self {
         case .botUnavailable, .expired, .auth, .model, .badRequest, .promptTooLong, .budget, .rateLimited,
             .overloaded,
-            .providerFailed, .silent, .truncated, .malformed, .replyTooLong:
+            .providerFailed, .silent, .truncated, .malformed, .replyTooLong, .refused:
             true
         default: false
         }
@@ -199,6 +201,7 @@ extension RunReason {
         case .truncated: "the reply ended in the middle"
         case .malformed: "the provider's answer can't be read"
         case .replyTooLong: "the reply is too long"
+        case .refused: "the bot declined to reply"
         case .dnsFailed: "the host's name could not be resolved"
         case .connectFailed: "no connection to the host"
         case .addressRefused: "the host's address is not allowed"

@@ -24,7 +24,8 @@ struct Scene {
     static let prompt = Prompt(model: "haiku", turns: [Turn(.user, "Hi")], maxTokens: 100)
 
     func call(
-        patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1"
+        patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1",
+        sizeNames: SizeNames = SizeNames()
     ) throws -> BotCall {
         let url = server.url(dialect == .openAI ? "/v1/" : "", host: host)
         let reach = try HTTPReach(
@@ -32,7 +33,8 @@ struct Scene {
         let endpoint = BotEndpoint(
             bot: "sage", BotBackend(dialect, reach: reach, model: "haiku"), key: BotKey(" sk-secret\n"))
         return try BotCall(
-            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience)
+            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience,
+            sizeNames: sizeNames)
     }
 
     /// What a call reports.
@@ -147,6 +149,30 @@ enum Streams {
         #expect(try await asking.value.failure?.kind == .overloaded(after: .seconds(7)))
     }
 
+    @Test func `names the largest size as the model wants it, and knows that from then on`() async throws {
+        let refusal =
+            #"{"error":{"message":"Unsupported parameter: 'max_tokens'.","#
+            + #""type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}"#
+        let scene = try Scene(
+            await ProviderServer(
+                .init(refusal, status: 400, type: "application/json"), .init(Streams.chat)))
+        let names = SizeNames()
+        for _ in 0..<2 {
+            var events: [ReplyEvent] = []
+            try await scene.call(sizeNames: names).ask(Scene.prompt) { events.append($0) }
+            #expect(events.text == "Hello there")
+        }
+        #expect(try await scene.server.request().body.contains(#""max_tokens":100"#))
+        #expect(try await scene.server.request().body.contains(#""max_completion_tokens":100"#))
+        #expect(try await scene.server.request().body.contains(#""max_completion_tokens":100"#))
+    }
+
+    @Test func `fails when the model refuses both names of the largest size`() async throws {
+        let refusal = #"{"error":{"message":"no","param":"max_tokens","code":"unsupported_parameter"}}"#
+        let scene = try Scene(await ProviderServer(.init(refusal, status: 400, type: "application/json")))
+        #expect(try await scene.ask().failure?.kind == .badRequest)
+    }
+
     @Test func `can be canceled while it waits`() async throws {
         let scene = try Scene(
             await ProviderServer(
@@ -181,10 +207,24 @@ enum Streams {
     @Test(arguments: [
         ("<html>Sign in</html>", "text/html", "an HTML page"),
         (#"{"ok":true}"#, "application/json", #"{"ok":true}"#),
+        ("\n<!DOCTYPE html><p>Sign in", "text/event-stream", "an HTML page"),
     ])
     func `fails when the answer is no stream`(body: String, type: String, detail: String) async throws {
         let scene = try Scene(await ProviderServer(.init(body, type: type)))
         #expect(try await scene.ask().failure == ReplyFailure(.malformed, status: 200, detail: detail))
+    }
+
+    @Test(arguments: ["application/json", "text/event-stream"])
+    func `reads a reply that came as one object`(type: String) async throws {
+        let body = """
+            {"object":"chat.completion","choices":[{"index":0,"finish_reason":"length",
+             "message":{"role":"assistant","content":"Hello\\nthere"}}],
+             "usage":{"prompt_tokens":3,"completion_tokens":2}}
+            """
+        let events = try await Scene(await ProviderServer(.init(body, type: type))).ask()
+        #expect(events.text == "Hello\nthere")
+        #expect(events.finish?.reason == .maxTokens)
+        #expect(events.contains(.usage(TokenUsage(input: 3, output: 2))))
     }
 
     @Test func `reaches no address that its rules do not name`() async throws {

@@ -87,11 +87,12 @@ final class ProgramScene {
     /// Orders a reply to `prompt`.
     func start(
         _ prompt: String = "Hi", timeout: Duration? = nil, environment: [String: String] = [:],
-        session: Continuation? = nil
+        session: Continuation? = nil, isReadLive: Bool = false
     ) {
         var order = PromptOrder(
             key: key, bot: "sage", text: prompt, timeout: timeout, output: .init(path: output))
         order.session = session
+        order.isReadLive = isReadLive
         order.program = ProcessOrder(
             key: key, work: .command([]), environment: environment, folder: folder.path, grace: .seconds(1),
             output: order.output)
@@ -117,6 +118,11 @@ final class ProgramScene {
     /// The phases of the attempt so far.
     var phases: [String] {
         seen.compactMap { if case .progress(_, let report) = $0 { report.phase } else { nil } }
+    }
+
+    /// How many words it has, as reported last.
+    var words: String? {
+        seen.compactMap { if case .progress(_, let report) = $0 { report.message } else { nil } }.last
     }
 
     /// The output of the attempt, as people read it.
@@ -156,6 +162,7 @@ struct SteadyClock: WallClock {
             record.outputBytes == 15
                 && String(decoding: record.outputTail, as: UTF8.self) == "You said hello.")
         #expect(scene.phases.last == "writing")
+        #expect(scene.words == "3 words")
     }
 
     @Test
@@ -455,6 +462,15 @@ struct SteadyClock: WallClock {
     @Test func `that exits with 75 may be tried again`() async throws {
         let scene = try await ProgramScene(.text, "echo 'not now' >&2; exit 75")
         #expect(try await scene.reply().fault?.mayPass == true)
+    }
+
+    @Test func `that fails shows none of its errors as the reply that a person reads`() async throws {
+        let scene = try await ProgramScene(.text, "echo later >&2; exit 75")
+        scene.start(isReadLive: true)
+        let record = try await scene.end()
+        #expect(record.fault?.text == "sage: sh ended with exit code 75: later")
+        #expect(try scene.log() == "")
+        #expect(String(decoding: record.outputTail, as: UTF8.self) == "later\n")
     }
 
     @Test func `that does not exist is refused with its name`() async throws {

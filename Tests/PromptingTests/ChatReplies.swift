@@ -62,7 +62,7 @@ import Tracking
     }
 
     @Test(arguments: [
-        ("length", Finish.Reason.maxTokens), ("content_filter", .refusal(nil)), ("stop", .end),
+        ("length", Finish.Reason.maxTokens), ("content_filter", .filtered), ("stop", .end),
         ("eos", .other("eos")),
     ])
     func `ends for the reason it is given`(word: String, reason: Finish.Reason) {
@@ -76,6 +76,8 @@ import Tracking
             ChatStreams.chunk(#"{"refusal":"I can't "}"#), ChatStreams.chunk(#"{"refusal":"help."}"#),
             ChatStreams.chunk("{}", finish: #""stop""#), "[DONE]")
         #expect(events.finish?.reason == .refusal("I can't help."))
+        let filtered = replies(ChatStreams.chunk("{}", finish: #""content_filter""#), "[DONE]")
+        #expect(filtered.finish?.reason == .refusal(nil))
     }
 
     @Test func `is complete after its reason though the server sends no [DONE]`() {

@@ -112,6 +112,27 @@ import Testing
         }
     }
 
+    @Test func `is an end before all was said, with what to do about it`() {
+        func failure(_ reason: Finish.Reason) -> ReplyFailure? {
+            Finish(reason, turn: Turn(.assistant, "Half")).failure(hasOutput: true)
+        }
+        let refused = failure(.refusal("I can't help."))
+        #expect(
+            refused?.sentence(at: place) == "sage: api.anthropic.com declined to reply: I can't help.")
+        let cut = failure(.maxTokens)
+        #expect(
+            cut?.sentence(at: place) == "sage: api.anthropic.com ended the reply at its largest size")
+        #expect(cut?.hint(at: place) == "raise bots.sage.maxTokens")
+        #expect(failure(.contextFull)?.kind == .endedEarly(.contextFull))
+        #expect(failure(.filtered)?.kind == .endedEarly(.filter))
+        for reason in [Finish.Reason.refusal(nil), .maxTokens, .contextFull, .filtered] {
+            #expect(Finish(reason, turn: Turn(.assistant, [])).failure(hasOutput: false)?.retry == .never)
+        }
+        for reason in [Finish.Reason.end, .toolCalls, .pause, .other("eos")] {
+            #expect(failure(reason) == nil)
+        }
+    }
+
     @Test func `is tried again at once twice, after half a second and a second, less by chance`() {
         var retries = RequestRetries()
         let failure = ReplyFailure(.server)

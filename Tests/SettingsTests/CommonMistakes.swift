@@ -23,6 +23,14 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
+        ("jobs: { a: { schedule: manual, shell: date, urgency: low } }", "write notify: { urgency: low }"),
+        ("bots: { sage: { icon: face-smile } }", "write notifications: { icon: face-smile }"),
+    ])
+    func `is a key of notifications one level too high`(text: String, hint: String) {
+        #expect(refusal(text).contains(hint))
+    }
+
+    @Test(arguments: [
         "\u{FEFF}zone: UTC\njobs: { a: { schedule: manual, shell: date } }\n",
         "zone: UTC\r\njobs:\r\n  a:\r\n    schedule: \"@daily\"\r\n    shell: date\r\n",
     ])

@@ -6,7 +6,8 @@ import Timeline
 @Suite struct `what a job wants to be so at its end` {
     private func read(_ lines: String) throws(SettingsError) -> JobSpec? {
         let reader = ConfigurationReader(hostZone: "UTC", zone: { _ in .utc }, readSecret: { _ in "" })
-        let text = "bots: { sage: }\njobs:\n  a: { schedule: manual, \(lines) }\n"
+        let bots = "bots: { sage: { backend: { kind: command, command: [cat] } } }"
+        let text = bots + "\njobs:\n  a: { schedule: manual, \(lines) }\n"
         return try reader.read(SourceText(name: "belfry.yaml", text: text)).jobs.first?.spec
     }
 
@@ -46,7 +47,8 @@ import Timeline
 @Suite struct `what a job wants to be so before its bot is asked` {
     private func read(_ lines: String) throws(SettingsError) -> JobSpec? {
         let reader = ConfigurationReader(hostZone: "UTC", zone: { _ in .utc }, readSecret: { _ in "" })
-        let text = "bots: { sage: }\njobs:\n  a: { schedule: manual, \(lines) }\n"
+        let bots = "bots: { sage: { backend: { kind: command, command: [cat] } } }"
+        let text = bots + "\njobs:\n  a: { schedule: manual, \(lines) }\n"
         return try reader.read(SourceText(name: "belfry.yaml", text: text)).jobs.first?.spec
     }
 

@@ -181,6 +181,19 @@ import Testing
         #expect(shown.contains(reason))
     }
 
+    @Test(arguments: [
+        ("{}", "prompt: Hi", "belfry"),
+        ("{ ops: { backend: { kind: command } } }", "bot: ops, prompt: Hi", "ops"),
+        ("{ ops: }", "bot: ops, prompt: Hi", "ops"),
+    ])
+    func `is refused when its bot answers nobody`(bots: String, job: String, bot: String) {
+        let shown = refusal("bots: \(bots)\njobs:\n  a: { schedule: manual, \(job) }\n")
+        #expect(
+            shown.contains(
+                "belfry.yaml:3:3: jobs: bot \"\(bot)\" answers nobody: it has no backend; "
+                    + "give it one: bots.\(bot).backend, or write bot: and the name of one that has"))
+    }
+
     @Test func `is refused when it does nothing, or two things`() {
         #expect(
             refusal("jobs:\n  idle: { schedule: manual }") == """

@@ -276,6 +276,7 @@ package final class ProgramPerformer: Performer {
         var note = ReplyNote(
             bot: prompt.bot, program: program.name, dialect: program.dialect, output: prompt.output)
         note.price = program.price
+        note.isReadLive = prompt.isReadLive
         note.keepsSession = program.sessionProvider(home: home) != nil
         note.session = note.keepsSession ? prompt.session.flatMap { $0.isSafe ? $0 : nil } : nil
         let path = prompt.output.path

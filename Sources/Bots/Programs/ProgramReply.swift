@@ -141,6 +141,8 @@ struct ReplyReading {
         let code = exit.exitCode
         decoder.end(code.map(ProgramEnd.code) ?? .signal) { events.append($0) }
         for event in events { apply(event) }
+        // The last words may have come since the last one.
+        if let progress = progress.report { report(.progress(key, progress)) }
         file?.append(shown.finish()[...])
         let text = hidden.hide(in: progress.text)
         // A program that replied and then failed did not do what it should.
@@ -229,8 +231,10 @@ struct ReplyReading {
         exit.errorTail.isEmpty ? exit.outputTail : exit.errorTail
     }
 
-    /// Without a reply the attempt's output ends with them.
+    /// Without a reply the attempt's output ends with them, unless a person reads it as the reply: of those the failure's
+    /// sentence has what explains it.
     private mutating func keepLastWords(of exit: ExitRecord) {
+        guard !note.isReadLive else { return }
         if case .malformed? = failure?.kind { append(exit.outputTail) }
         append(exit.errorTail)
     }

@@ -16,6 +16,8 @@ struct ReplyNote: Hashable {
     var output: ProcessOrder.Output
     /// What tokens cost where the program does not report what it cost; nil: nobody said.
     var price: TokenPrice?
+    /// Whether a person reads the output as the reply while it comes.
+    var isReadLive = false
     /// Whether the next prompt is to resume its session.
     var keepsSession = false
     /// The session that it resumes; nil: it begins another one.
@@ -32,7 +34,8 @@ struct ReplyNote: Hashable {
             "bot": .string(bot), "program": .string(program), "dialect": .string(dialect.rawValue),
             "path": .string(output.path), "head": .int(output.headBytes), "tail": .int(output.tailBytes),
             "price": price.map { .object(["input": .double($0.input), "output": .double($0.output)]) },
-            "keepsSession": .bool(keepsSession), "session": session.flatMap { try? JSON(encoding: $0) },
+            "isReadLive": .bool(isReadLive), "keepsSession": .bool(keepsSession),
+            "session": session.flatMap { try? JSON(encoding: $0) },
         ]).bytes
     }
 }
@@ -51,6 +54,7 @@ extension ReplyNote {
         if let input = json["price"]?["input"]?.double, let output = json["price"]?["output"]?.double {
             price = TokenPrice(input: input, output: output)
         }
+        isReadLive = json["isReadLive"] == .bool(true)
         keepsSession = json["keepsSession"] == .bool(true)
         session = json["session"].flatMap { try? JSON.decode(Continuation.self, from: $0.bytes) }
             .flatMap { $0.isSafe ? $0 : nil }

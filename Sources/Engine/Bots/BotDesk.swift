@@ -1,3 +1,4 @@
+import Delivery
 package import Ledger
 package import Performing
 package import Prompting
@@ -11,6 +12,9 @@ package final class BotDesk: Sendable {
     private struct Reading {
         var contact: BotInUse
         var since: Moment
+        var mark: String
+        /// Whether it is the first one since the daemon began, so that it may have been the same before.
+        var isFirst: Bool
     }
 
     private let ledger: any Ledger
@@ -86,10 +90,14 @@ package final class BotDesk: Sendable {
             survey.knowledge.budget = reading.contact.budget.map {
                 BudgetUse($0, used: survey.month.usage)
             }
+            let note = survey.record.note
+            let isKnown = reading.isFirst && note.configuration == reading.mark
+            let configuredSince = isKnown ? note.configuredSince ?? reading.since : reading.since
+            survey.configured = BotSurvey.Configured(mark: reading.mark, since: configuredSince)
             survey.knowledge.lastSuccess = survey.record.lastSuccess?.at
             // A failure from before it was configured as it is now shows nothing.
             survey.knowledge.lastFailure = survey.record.lastFailure.flatMap {
-                $0.at >= reading.since ? $0 : nil
+                $0.at >= configuredSince ? $0 : nil
             }
             surveys[name] = survey
         }
@@ -104,7 +112,9 @@ package final class BotDesk: Sendable {
             readings = bots.compactMapValues { bot in
                 bot.contact.map { contact in
                     if let last = old[bot.name], last.contact == contact { return last }
-                    return Reading(contact: contact, since: now)
+                    return Reading(
+                        contact: contact, since: now, mark: contact.mark(of: bot.name),
+                        isFirst: old[bot.name] == nil)
                 }
             }
             return readings
@@ -114,8 +124,17 @@ package final class BotDesk: Sendable {
 
 /// What is known of one bot.
 package struct BotSurvey: Sendable {
+    /// How it is configured, and since when.
+    struct Configured: Hashable {
+        /// The same for the same configuration.
+        var mark: String
+        var since: Moment
+    }
+
     /// What the ledger has of it.
     package var record: BotRecord
+    /// How it is configured; nil: nobody noted it.
+    var configured: Configured?
     /// What it used in this month.
     package var month: BotMonth
     /// What it used in all months.
@@ -136,5 +155,15 @@ package struct BotSurvey: Sendable {
             view.since = record.note.since
         }
         return view
+    }
+}
+
+extension BotInUse {
+    /// The same text for the same configuration of the bot of that name, and too short to show anything of its key.
+    fileprivate func mark(of name: String) -> String {
+        let parts = [name, "\(self)"] + secrets.keys.flatMap { [$0] + secrets[$0] }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in parts.joined(separator: "\0").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return String(UInt32(truncatingIfNeeded: hash ^ hash >> 32), radix: 16)
     }
 }

@@ -53,6 +53,9 @@ struct BotNews {
     func changes(at now: Moment) -> [Change] {
         var note = survey.record.note
         let facts = [budget(&note), status(&note, at: now)].compactMap(\.self)
+        if let configured = survey.configured {
+            (note.configuration, note.configuredSince) = (configured.mark, configured.since)
+        }
         guard note != survey.record.note else { return [] }
         return [.noteBot(name, note)] + facts.map { .append(NewEvent($0, at: now)) }
     }

@@ -51,7 +51,9 @@ package struct BotKnowledge: Hashable, Sendable {
         switch reason {
         // Somebody must do something, or wait.
         case .auth, .model, .budget, .rateLimited: .blocked
-        case .botUnavailable, .overloaded, .providerFailed, .silent, .truncated, .malformed: .offline
+        case .botUnavailable, .overloaded, .providerFailed, .silent, .truncated, .malformed, .notFound,
+            .notExecutable:
+            .offline
         default: nil
         }
     }

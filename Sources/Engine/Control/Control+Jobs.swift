@@ -76,6 +76,11 @@ extension Control {
 
     /// What is wrong with a spec that is about to be stored.
     private func check(_ spec: JobSpec, changing old: JobSpec?) throws(EngineError) {
+        if case .prompt = spec.action, old?.bot != spec.bot || old?.action != spec.action {
+            let bot = activeConfiguration.configuration.bots[spec.bot]
+            let isUndescribed = spec.bot == "belfry" && bot == nil
+            guard !isUndescribed, bot.map({ $0.contact != nil }) ?? true else { throw .silentBot(spec.bot) }
+        }
         let (schedule, _) = try spec.schedule.read(seed: spec.name, zones: host.zones)
         if case .at(let moment) = schedule, moment <= clock.now, old?.schedule != spec.schedule {
             throw .invalid("\(spec.schedule.text) is in the past: the job would never run; give a later time")

@@ -70,6 +70,7 @@ struct AttemptOrders {
                 earlier: talk.earlier, text: talk.reply?.text ?? TaskPrompt.text(of: text),
                 timeout: spec.timeout, output: places.output(of: run))
             order.session = talk.reply?.session
+            order.isReadLive = spec.thread != nil
             order.program = processOrder(run, spec, .command([]))
             return .prompt(order)
         case .url(let request):

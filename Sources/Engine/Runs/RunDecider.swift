@@ -127,15 +127,25 @@ struct RunDecider {
 
     /// The performer knows nothing of it.
     ///
-    /// An attempt of a performer that does not survive the daemon ended with it, however far it was. Else in this boot a `starting` run was never started, and waits again. What ran, or was started in another
-    /// boot, is lost: nobody can say how it ended. One that never was started, and that somebody wants ended, is at
-    /// its end.
+    /// An attempt of a performer that does not survive the daemon ended with it, however far it was. Else in this boot a
+    /// `starting` run was never started, and waits again. What ran, or was started in another boot, is lost: nobody can
+    /// say how it ended. One that never was started, and that somebody wants ended, is at its end.
+    ///
+    /// `hasOutput` is whether the attempt of such a performer printed anything.
     func vanished(
-        _ run: RunRecord, survivesTheDaemon: Bool = true, outlook: Outlook = Outlook(), at now: Moment
+        _ run: RunRecord, survivesTheDaemon: Bool = true, hasOutput: Bool = false,
+        outlook: Outlook = Outlook(), at now: Moment
     ) -> RunStep {
         guard survivesTheDaemon else {
-            let outcome = run.endAsked.map { RunOutcome(.canceled, $0) } ?? RunOutcome(.lost, .streamCut)
-            return end(run, outcome, at: now, outlook: outlook)
+            if let why = run.endAsked {
+                return end(run, RunOutcome(.canceled, why), at: now, outlook: outlook)
+            }
+            let waited = now - run.queuedAt
+            if ReplyRun.hasExpired(run, nil, isCutBeforeOutput: !hasOutput, waited: waited) {
+                return end(run, RunOutcome(.failed, .expired), at: now, outlook: outlook.withoutChance)
+            }
+            return end(
+                run, RunOutcome(.lost, .streamCut), at: now, outlook: outlook, isCutBeforeOutput: !hasOutput)
         }
         let isThisBoot = run.process?.boot == boot
         guard run.state == .starting, isThisBoot else {
@@ -205,15 +215,15 @@ struct RunDecider {
     private func end(
         _ run: RunRecord, _ outcome: RunOutcome, at now: Moment, record: ExitRecord? = nil,
         message: String? = nil, outlook: Outlook = Outlook(), clockChange: Duration = .zero,
-        waited: Duration? = nil
+        waited: Duration? = nil, isCutBeforeOutput: Bool = false
     ) -> RunStep {
         // The clock may have gone back since.
         let now = max(now, record?.startedAt ?? run.startedAt ?? now)
         var attempt = AttemptRecord(of: run, outcome, record, at: now)
         attempt.usage = record?.usage
         let next = outlook.chance?.moment(
-            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault, at: now,
-            waited: waited)
+            after: outcome, of: run, exitCode: record?.exitCode, fault: record?.fault,
+            isCutBeforeOutput: isCutBeforeOutput, at: now, waited: waited)
         var move = RunMove(
             run, from: Self.alive, to: next == nil ? outcome.state : .queued,
             reason: next == nil ? outcome.reason : .retryWait)
@@ -237,9 +247,11 @@ struct RunDecider {
         let post = isPosted ? record.flatMap { OutputPost(run, $0, outlook)?.record } : nil
         if let post { events.append(NewEvent(.messagePosted(post.fact), at: now)) }
         if let usage = record?.usage { move.usage = run.usage.map { $0 + usage } ?? usage }
-        let reply = record.flatMap {
-            outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
-        }
+        let reply =
+            record.flatMap {
+                outlook.isPrompt ? BotReply(run, $0, outcome, month: month(now), at: now) : nil
+            }
+            ?? missingProgram(of: run, outcome, message, outlook, at: now)
         var step = RunStep(
             run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
@@ -251,6 +263,16 @@ struct RunDecider {
             step.talk.append(.keepSession(session, bot: run.bot, thread: thread))
         }
         return step
+    }
+
+    /// What an attempt shows of a bot whose program could not be started; nil: it is another end.
+    private func missingProgram(
+        of run: RunRecord, _ outcome: RunOutcome, _ text: String?, _ outlook: Outlook, at now: Moment
+    ) -> BotReply? {
+        guard outlook.isPrompt, let reason = outcome.reason, [.notFound, .notExecutable].contains(reason)
+        else { return nil }
+        return BotReply(
+            bot: run.bot, month: month(now), at: now, outcome: .failed(reason, text))
     }
 
     /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or
@@ -305,7 +327,10 @@ extension BotReply {
         case .lost: return nil
         default:
             guard record.fault?.wasTried ?? true else { return nil }
-            end = .failed(outcome.reason ?? .exitCode, record.fault?.text)
+            end =
+                record.fault?.isOfReply == true
+                ? .replied(first: record.firstWord, whole: record.elapsed)
+                : .failed(outcome.reason ?? .exitCode, record.fault?.text)
         }
         self.init(bot: run.bot, month: month, at: now, usage: record.usage, outcome: end)
     }

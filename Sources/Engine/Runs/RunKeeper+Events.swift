@@ -145,9 +145,13 @@ extension RunKeeper {
             let step = decider.refused(run, refusal, text: text, outlook: outlook, waited: waited, at: now)
             steps.append(await closing(step, saying: text))
         case .vanished:
-            let survives = runs.active[run.id].map { performers[$0.performer].performer.survivesTheDaemon }
+            let survives =
+                runs.active[run.id].map { performers[$0.performer].performer.survivesTheDaemon } ?? true
+            let path = orders.places.output(of: run.id, job: run.job, attempt: run.attempt)
+            // One that never began has no file.
+            let hasOutput = (try? specs.files.readOutput(path, 1))?.isEmpty == false
             let step = decider.vanished(
-                run, survivesTheDaemon: survives ?? true, outlook: outlook, at: now)
+                run, survivesTheDaemon: survives, hasOutput: hasOutput, outlook: outlook, at: now)
             steps.append(await closing(step))
         case .ended(var record):
             if let text = record.fault?.text {

@@ -105,12 +105,25 @@ extension RunKeeper {
         let now = clock.now
         // The first attempt's moment is its spread's, which has come when it is queued, whatever the clock says since.
         if let moment = run.notBefore, moment > now, run.attempt > 1 {
-            let longest = RetryChance.longestWait(after: run.attempt - 1, of: spec)
+            let longest = try await longestWait(of: run, spec, until: moment)
             runs.queue.delay(waiting, until: clock.sinceBoot + min(moment - now, longest))
         } else {
             runs.queue.join(waiting, first: run.token > 0)
             rows.keep(run)
         }
+    }
+
+    /// The most that the run waits for the moment of its next attempt: its own wait, or as long as its provider asked
+    /// for, which follows from the end of the attempt before.
+    private func longestWait(
+        of run: RunRecord, _ spec: JobSpec?, until moment: Moment
+    ) async throws(LedgerError) -> Duration {
+        let own = RetryChance.longestWait(after: run.attempt - 1, of: spec)
+        guard moment - clock.now > own,
+            let ended = try await ledger.attempts(of: run.id).last(where: { $0.n < run.attempt })?.endedAt
+        else { return own }
+        // Both moments are of the clock of that time, however it was set since.
+        return max(own, min(moment - ended, RetryChance.longestWait))
     }
 
     /// Claims the runs whose turn it is, as many as there is room for.

@@ -66,15 +66,17 @@ struct RetryChance {
 
     /// When the attempt after this `outcome` may begin; nil: there is none.
     ///
-    /// A performer that names its `fault` knows better whether it may pass, and when; `waited` is how long ago the run was
-    /// queued, where that is not the time by the clock on the wall.
+    /// A performer that names its `fault` knows better whether it may pass, and when. A reply that was cut off before its
+    /// bot said anything waits as one whose bot can't be reached. `waited` is how long ago the run was queued, where that
+    /// is not the time by the clock on the wall.
     func moment(
         after outcome: RunOutcome, of run: RunRecord, exitCode: Int?, fault: AttemptFault? = nil,
-        at now: Moment, waited: Duration? = nil
+        isCutBeforeOutput: Bool = false, at now: Moment, waited: Duration? = nil
     ) -> Moment? {
         guard run.endAsked == nil, fault?.mayPass ?? mayPass(outcome, exitCode) else { return nil }
-        let isAway = ReplyRun.isAway(run, fault)
-        let hasExpired = ReplyRun.hasExpired(run, fault, waited: waited ?? now - run.queuedAt)
+        let isAway = ReplyRun.isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput)
+        let hasExpired = ReplyRun.hasExpired(
+            run, fault, isCutBeforeOutput: isCutBeforeOutput, waited: waited ?? now - run.queuedAt)
         guard isAway ? !hasExpired : run.attempt < spec.attempts else { return nil }
         let asked = min(fault?.wait ?? .zero, Self.longestWait)
         return isInTime(now + max(asked, Self.wait(after: run.attempt, of: run.id, spec)))

@@ -102,14 +102,18 @@ package enum ReplyRun {
     /// A message that could not be given to its bot for so long expires.
     package static let patience = Duration.seconds(24 * 3600)
 
-    /// Whether the run's bot could not be reached, which it may be later.
-    static func isAway(_ run: RunRecord, _ fault: AttemptFault?) -> Bool {
-        run.kind == .reply && fault?.reason == .botUnavailable && fault?.mayPass == true
+    /// Whether the run's bot could not be reached, which it may be later; an attempt that ended with the daemon before
+    /// its bot said anything shows no more of it.
+    static func isAway(_ run: RunRecord, _ fault: AttemptFault?, isCutBeforeOutput: Bool = false) -> Bool {
+        guard run.kind == .reply else { return false }
+        return isCutBeforeOutput || fault?.reason == .botUnavailable && fault?.mayPass == true
     }
 
     /// Whether that is so for too long: since the run was queued it has `waited` so long.
-    static func hasExpired(_ run: RunRecord, _ fault: AttemptFault?, waited: Duration) -> Bool {
-        isAway(run, fault) && waited >= patience
+    static func hasExpired(
+        _ run: RunRecord, _ fault: AttemptFault?, isCutBeforeOutput: Bool = false, waited: Duration
+    ) -> Bool {
+        isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput) && waited >= patience
     }
 
     /// The name that the runs of a bot's conversations have.

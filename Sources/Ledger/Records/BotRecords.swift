@@ -133,6 +133,10 @@ package struct BotNote: Hashable, Sendable, Codable {
     package var budgetLimit: String?
     /// How near to its end it was; 0: there was no event.
     package var budgetLevel = 0
+    /// A mark of how it was configured last; nil: it is not known.
+    package var configuration: String?
+    /// Since when it was configured so.
+    package var configuredSince: Moment?
 
     package init() {}
 }

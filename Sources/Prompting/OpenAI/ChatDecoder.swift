@@ -1,4 +1,4 @@
-import Tracking
+package import Tracking
 
 /// Reads the stream of OpenAI's chat completions API and of servers that are compatible with it.
 ///
@@ -18,6 +18,11 @@ package struct ChatDecoder: ReplyDecoder {
     /// A decoder of the reply to a prompt to `model`.
     package init(model: String) {
         self.model = model
+    }
+
+    /// Whether it is a whole reply, which a server sends that does not stream.
+    package static func isWhole(_ json: JSON) -> Bool {
+        if case .members? = json["choices"]?.elements.first?["message"] { true } else { false }
     }
 
     package mutating func receive(_ bytes: ArraySlice<UInt8>, _ report: (ReplyEvent) -> Void) {
@@ -75,8 +80,9 @@ package struct ChatDecoder: ReplyDecoder {
     }
 
     private mutating func read(choice: JSON, _ report: (ReplyEvent) -> Void) throws(ChatCalls.Fault) {
-        switch choice["delta"] {
-        case .members?: try read(delta: choice["delta"] ?? .null, report)
+        let delta = choice["delta"] ?? choice["message"]
+        switch delta {
+        case .members?: try read(delta: delta ?? .null, report)
         case nil, .null: count.report(.activity, report)
         default: throw ChatCalls.Fault(text: "delta is not an object")
         }
@@ -143,7 +149,7 @@ package struct ChatDecoder: ReplyDecoder {
         let reason: Finish.Reason =
             switch finishReason {
             case "length": .maxTokens
-            case "content_filter": .refusal(refusal.isEmpty ? nil : CleanText.line(refusal, limit: 200))
+            case "content_filter" where refusal.isEmpty: text.isEmpty ? .refusal(nil) : .filtered
             case _ where !refusal.isEmpty: .refusal(CleanText.line(refusal, limit: 200))
             // Some servers give `stop` with tool calls.
             case _ where !complete.isEmpty: .toolCalls

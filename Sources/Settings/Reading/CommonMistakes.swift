@@ -58,9 +58,17 @@ enum CommonMistakes {
         "zone": .hint("write schedule: { cron: ..., zone: VALUE }"),
         "timezone": .hint("write schedule: { cron: ..., zone: VALUE }"),
         "channel": channels, "channels": channels, "to": channels, "routes": channels,
+        "urgency": .hint("write notify: { urgency: VALUE }"), "icon": .hint("write notify: { icon: VALUE }"),
+        "message": .hint("write notify: { message: VALUE }"),
         "name": .hint("remove it: the job is called NAME, by its key"),
         "description": .hint("write it as a comment: # VALUE"),
     ]
+
+    /// Keys of a bot.
+    static let bot: [String: Instead] = Dictionary(
+        uniqueKeysWithValues: BotFields.notifications.map {
+            ($0.key, .hint("write notifications: { \($0.key): VALUE }"))
+        })
 
     /// Keys of the whole file.
     static let file: [String: Instead] = [

@@ -97,6 +97,11 @@ struct JobEditor {
     private func openEditor(on path: String) throws(APIError) {
         let environment = Machine.environment
         let named = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty }
+        guard named != nil || isatty(STDIN_FILENO) == 1 else {
+            throw APIError(
+                .badRequest, "there is no terminal for an editor",
+                hint: "Use options, as in belfry job edit \(name) --timeout 2h, or set EDITOR.")
+        }
         // As git does: what is named may have arguments of its own.
         let command = named ?? "if command -v editor >/dev/null; then editor \"$@\"; else vi \"$@\"; fi"
         let whole = named == nil ? command : "\(command) \"$@\""

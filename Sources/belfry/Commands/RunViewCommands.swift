@@ -71,7 +71,8 @@ struct RunShowCommand: ParsableCommand {
         screen.field("run", run.name)
         screen.print(
             screen.paint("state     ", .dim) + screen.paint(RunText.state(run), StateMark(run.state).color))
-        screen.field("why", RunText.why(run))
+        // What the state says already is not repeated.
+        screen.field("why", RunText.why(run).flatMap { RunText.state(run).hasSuffix($0) ? nil : $0 })
         screen.field("bot", run.bot)
         screen.field("kind", run.kind)
         screen.field("slot", run.slot.map { screen.fullTime($0) })

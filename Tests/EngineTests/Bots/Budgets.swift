@@ -14,13 +14,14 @@ import Tracking
 struct BudgetScene {
     let folder: TemporaryFolder
     let ledger: SQLiteLedger
-    let clock = ManualClock(now: at("10:00:00"))
+    let clock: ManualClock
     let activeConfiguration: ActiveConfiguration
     let desk: BotDesk
 
     init(_ budget: Budget?, fault: String? = nil, zone: String = "UTC") throws {
         folder = try TemporaryFolder()
         ledger = try folder.ledger()
+        clock = ManualClock(now: at("10:00:00"))
         activeConfiguration = ActiveConfiguration(
             EngineConfiguration(
                 path: nil, zone: zone, bots: ["sage": try Self.bot(budget, fault: fault)], jobs: [],
@@ -28,6 +29,16 @@ struct BudgetScene {
         desk = BotDesk(
             ledger: ledger, activeConfiguration: activeConfiguration, zones: machineZones, clock: clock)
     }
+
+    private init(restarting scene: BudgetScene) {
+        (folder, ledger, activeConfiguration) = (scene.folder, scene.ledger, scene.activeConfiguration)
+        clock = scene.clock
+        desk = BotDesk(
+            ledger: ledger, activeConfiguration: activeConfiguration, zones: machineZones, clock: clock)
+    }
+
+    /// The same bot and ledger, with a daemon that was started again.
+    func restarted() -> BudgetScene { BudgetScene(restarting: self) }
 
     static func bot(_ budget: Budget?, model: String = "m", fault: String? = nil) throws -> BotProfile {
         var backend = BotBackend(
@@ -165,7 +176,8 @@ struct BudgetScene {
         (.botUnavailable, .offline), (.overloaded, .offline), (.providerFailed, .offline),
         (.silent, .offline),
         (.truncated, .offline), (.malformed, .offline), (.promptTooLong, .online), (.badRequest, .online),
-        (.replyTooLong, .online), (.timeout, .online),
+        (.replyTooLong, .online), (.timeout, .online), (.notFound, .offline), (.notExecutable, .offline),
+        (.refused, .online),
     ])
     func `follows from its last failure`(reason: RunReason, status: BotStatus) {
         let view = known { $0.lastFailure = failure(reason) }
@@ -223,6 +235,20 @@ struct BudgetScene {
         try await scene.reply(0)
         #expect(try await scene.news().map(\.columns.reason) == [nil])
         #expect(try await scene.desk.survey()["sage"]?.view.status == .online)
+    }
+
+    @Test func `is the same after the daemon was started again`() async throws {
+        let scene = try BudgetScene(nil)
+        _ = try await scene.news()
+        scene.clock.set(to: at("10:00:01"))
+        try await scene.reply(0, .failed(.auth, "sage: refused"))
+        #expect(try await scene.news().map(\.columns.reason) == ["auth"])
+        scene.clock.set(to: at("11:00:00"))
+        #expect(try await scene.restarted().news().isEmpty)
+        #expect(try await scene.restarted().desk.survey()["sage"]?.view.status == .blocked)
+        // Configured otherwise while no daemon ran: nothing is known of it now.
+        try scene.configure(nil, model: "another")
+        #expect(try await scene.restarted().news().map(\.columns.reason) == [nil])
     }
 
     @Test func `forgets failures when it is configured otherwise`() async throws {

@@ -56,6 +56,27 @@ import Tracking
         #expect(end.after.usage == usage + usage && end.reply?.outcome == .canceled)
     }
 
+    @Test func `shows a bot that works where the provider ended a reply early`() {
+        var early = AttemptFault(.truncated, "sage: ended the reply at its largest size")
+        early.isOfReply = true
+        let step = decider.ended(run, record(fault: early), outlook: outlook())
+        #expect(step.move.to == .failed && step.move.reason == .truncated)
+        #expect(step.reply?.outcome == .replied(first: .seconds(1), whole: .seconds(4)))
+    }
+
+    @Test func `shows that the bot's program does not exist`() {
+        var starting = run
+        starting.state = .starting
+        let text = "sage: no program \"nocmd\""
+        func reply(_ outlook: Outlook, _ refusal: Refusal = .notFound) -> BotReply? {
+            decider.refused(starting, refusal, text: text, outlook: outlook, at: at("10:00:05")).reply
+        }
+        #expect(reply(outlook())?.outcome == .failed(.notFound, text))
+        #expect(reply(outlook(), .notExecutable)?.outcome == .failed(.notExecutable, text))
+        #expect(reply(outlook(), .exhausted) == nil)
+        #expect(reply(Outlook(spec: .manual("news"))) == nil)
+    }
+
     @Test func `records nothing of the bot where it was not asked`() {
         let untried = AttemptFault(.budget, "sage: no", wasTried: false)
         #expect(decider.ended(run, record(fault: untried), outlook: outlook()).reply == nil)

@@ -33,6 +33,17 @@ import Tracking
         }
     }
 
+    @Test func `is refused where a prompt is to a bot that answers nobody`() async throws {
+        try await tower { tower in
+            let prompt = JobSpec.manual("mine").with { $0.action = .prompt("Hi") }
+            await #expect(throws: EngineError.silentBot("belfry")) { try await tower.control.add(prompt) }
+            _ = try await tower.control.add(.manual("mine"))
+            await #expect(throws: EngineError.silentBot("belfry")) {
+                try await tower.control.edit("mine") { spec in spec.action = .prompt("Hi") }
+            }
+        }
+    }
+
     @Test func `that two make at the same time is made by one, and the other is refused`() async throws {
         try await tower { tower in
             let answers = await withTaskGroup(of: Result<JobRecord, EngineError>.self) { group in

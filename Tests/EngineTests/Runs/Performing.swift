@@ -117,6 +117,45 @@ import Tracking
         }
     }
 
+    @Test func `waits as long as it was asked to, also after a restart of the daemon`() async throws {
+        let home = try WardenHome()
+        let busy = spec("busy 90").with {
+            $0.attempts = 2
+            $0.backoff = .seconds(1)
+        }
+        let other = JobSpec.manual("other", "").with { $0.bot = "streamer" }
+        var run: RunRecord?
+        /// Whether it waits after a turn of the queue at this moment.
+        func waits(_ scene: RunScene, _ run: RunRecord) async throws -> Bool {
+            _ = try await scene.end(of: scene.queue(other))
+            let row = try #require(try await scene.ledger.run(id: run.id))
+            return row.state == .queued && row.attempt == 2
+        }
+        try await scene(in: home) { scene, _ in
+            let first = try await scene.run(scene.queueStored(busy)) {
+                $0.state == .queued && $0.attempt == 2
+            }
+            let moment = try #require(first.notBefore)
+            #expect(moment - scene.clock.now == .seconds(90))
+            scene.clock.advance(by: .seconds(11))
+            #expect(try await waits(scene, first))
+            scene.clock.advance(by: .seconds(78))
+            #expect(try await waits(scene, first))
+            scene.clock.advance(by: .seconds(1))
+            #expect(try await scene.end(of: first).state == .completed)
+            run = try await scene.run(scene.queueStored(busy)) { $0.state == .queued && $0.attempt == 2 }
+        }
+        let second = try #require(run)
+        try await scene(in: home, incarnation: 2) { scene, _ in
+            scene.clock.advance(by: .seconds(11))
+            let isEarly = try await waits(scene, second)
+            #expect(isEarly)
+            scene.clock.advance(by: .seconds(90))
+            let end = try await scene.end(of: second)
+            #expect(end.state == .completed)
+        }
+    }
+
     @Test func `waits while its performer can't be reached, and starts once it can`() async throws {
         try await scene(in: try WardenHome(), refusedConnections: 1) { scene, _ in
             let queued = try await scene.queue(spec(""))

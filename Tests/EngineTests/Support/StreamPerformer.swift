@@ -2,6 +2,7 @@ import Engine
 import Performing
 import Synchronization
 import Timeline
+import Tracking
 
 extension PerformerKind {
     /// The test's own performer, which works inside the daemon.
@@ -9,7 +10,7 @@ extension PerformerKind {
 }
 
 /// Performs attempts in tasks of the daemon, as a bot's API would be read: each line of a shell's text is a report, and
-/// `wait` waits for ``proceed()``.
+/// `wait` waits for ``proceed()``, and `busy N` ends a first attempt with the request to wait N seconds.
 ///
 /// Ends with the daemon: another instance knows nothing of its attempts.
 final class StreamPerformer: Performer {
@@ -103,17 +104,22 @@ final class StreamPerformer: Performer {
     // MARK: An attempt
 
     private func perform(_ lines: [Substring], _ key: RunKey, _ start: Moment) async {
+        var fault: AttemptFault?
         for line in lines where !Task.isCancelled {
-            if line == "wait" {
+            if line.hasPrefix("busy "), let seconds = Int64(line.dropFirst(5)) {
+                guard key.attempt == 1 else { continue }
+                fault = AttemptFault(.rateLimited, "busy", mayPass: true, wait: .seconds(seconds))
+            } else if line == "wait" {
                 for await _ in proceeding { break }
             } else {
                 report(.report(key, line: Array(line.utf8)))
             }
         }
         let isCanceled = Task.isCancelled
-        let record = ExitRecord(
-            key: key, cause: isCanceled ? .canceled : .exited, exitCode: isCanceled ? nil : 0,
-            startedAt: start, endedAt: clock.now)
+        var record = ExitRecord(
+            key: key, cause: isCanceled ? .canceled : .exited,
+            exitCode: isCanceled || fault != nil ? nil : 0, startedAt: start, endedAt: clock.now)
+        record.fault = isCanceled ? nil : fault
         state.withLock { state in
             state.running[key] = nil
             state.ended[key] = record

@@ -76,6 +76,25 @@ import Tracking
         #expect(other == later)
     }
 
+    @Test func `waits as long when the daemon ended before its bot said anything`() {
+        var outlook = Outlook(spec: spec)
+        outlook.chance = RetryChance(spec: spec, nextSlot: nil)
+        func after(attempt: Int, hasOutput: Bool = false, _ seconds: Int64) -> RunMove {
+            RunDecider(boot: "b").vanished(
+                run(attempt: attempt, .running), survivesTheDaemon: false, hasOutput: hasOutput,
+                outlook: outlook, at: at("10:00:00") + .seconds(seconds)
+            ).move
+        }
+        let next = after(attempt: 200, 86_399)
+        #expect(next.to == .queued && next.reason == .retryWait && next.nextAttempt == 201)
+        let expired = after(attempt: 2, 86_400)
+        #expect(expired.to == .failed && expired.reason == .expired)
+        // Of a reply that has begun the attempts count.
+        #expect(after(attempt: 5, hasOutput: true, 60).to == .queued)
+        let lost = after(attempt: 6, hasOutput: true, 60)
+        #expect(lost.to == .lost && lost.reason == .streamCut)
+    }
+
     @Test func `comes after the jobs of its bot, and holds up no other bot`() {
         func job(_ id: String, bot: String) -> Waiting {
             let run = RunRecord(

@@ -1,0 +1,90 @@
+import Bots
+import Curl
+import Delivery
+import Host
+import Performing
+import Prompting
+import TestSupport
+import Testing
+import Timeline
+import Tracking
+
+/// Attempts to have a bot reply whose provider is a server of the test.
+private struct PerformerScene {
+    let folder: TemporaryFolder
+    let performer: BotPerformer
+    private let server: ProviderServer
+    private let key = RunKey(run: UniqueID.v4(), attempt: 1)
+
+    init(_ server: ProviderServer, _ dialect: BotBackend.Dialect = .openAI) throws {
+        folder = try TemporaryFolder()
+        self.server = server
+        let reach = try HTTPReach(
+            url: HTTPAddress(server.url(dialect == .openAI ? "/v1" : "")),
+            allow: [AddressException("127.0.0.1/32")])
+        let contact = BotInUse(BotBackend(dialect, reach: reach, model: "haiku"))
+        performer = BotPerformer(
+            curl: try CurlMulti(), clock: ManualClock(now: Moment(seconds: 1_793_000_000)),
+            userAgent: "Belfry/test", find: { _ in contact })
+    }
+
+    /// All that is reported of an attempt, and how it ended.
+    func reply() async throws -> (events: [PerformerEvent], end: ExitRecord) {
+        performer.start(
+            .prompt(PromptOrder(key: key, bot: "sage", text: "Hi", output: .init(path: folder.file("log")))))
+        var events: [PerformerEvent] = []
+        while await performer.waitForEvents() {
+            events += performer.takeEvents()
+            if case .ended(let record)? = events.last { return (events, record) }
+        }
+        throw CancellationError()
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `an attempt to have a bot reply` {
+    private func chat(_ delta: String, finish: String) -> String {
+        "data: {\"choices\":[{\"index\":0,\"delta\":\(delta)}]}\n\n"
+            + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"\(finish)\"}]}\n\n"
+            + "data: [DONE]\n\n"
+    }
+
+    @Test func `fails with the bot's words when it declines`() async throws {
+        let stream = chat(#"{"refusal":"I can't help."}"#, finish: "stop")
+        let end = try await PerformerScene(await ProviderServer(.init(stream))).reply().end
+        #expect(end.fault?.reason == .refused && end.fault?.mayPass == false && end.reply == nil)
+        #expect(end.fault?.text == "sage: 127.0.0.1 declined to reply: I can't help.")
+    }
+
+    @Test(arguments: [
+        ("length", "ended the reply at its largest size; raise bots.sage.maxTokens"),
+        ("content_filter", "ended the reply because of its content filter"),
+    ])
+    func `keeps what was said when the provider ends it early`(word: String, sentence: String) async throws {
+        let stream = chat(#"{"content":"Half a"}"#, finish: word)
+        let end = try await PerformerScene(await ProviderServer(.init(stream))).reply().end
+        #expect(end.fault?.reason == .truncated && end.fault?.mayPass == false)
+        #expect(end.fault?.text == "sage: 127.0.0.1 \(sentence)")
+        #expect(end.fault?.isOfReply == true)
+        #expect(end.partialReply == "Half a" && end.reply == nil)
+    }
+
+    @Test func `counts all of its words at the end`() async throws {
+        func piece(_ word: String) -> String {
+            #"data: {"choices":[{"index":0,"delta":{"content":"\#(word) "}}]}"# + "\n\n"
+        }
+        let words = ["One", "two", "three", "four"].map { piece($0) }
+        let stream = words.joined() + "data: [DONE]\n\n"
+        let reply = try await PerformerScene(await ProviderServer(.init(stream))).reply()
+        #expect(reply.end.reply == "One two three four ")
+        let counts = reply.events.compactMap {
+            if case .progress(_, let report) = $0 { report.message } else { nil }
+        }
+        #expect(counts.last == "4 words")
+    }
+
+    @Test func `is given up for good when Anthropic's model has no room`() async throws {
+        let stream = Streams.messages.replacing("end_turn", with: "model_context_window_exceeded")
+        let end = try await PerformerScene(await ProviderServer(.init(stream)), .anthropic).reply().end
+        #expect(end.fault?.reason == .truncated && end.partialReply == "Hello")
+    }
+}
