@@ -102,11 +102,11 @@ extension RunKeeper {
             since: runs.beginWait(of: run.id, at: ClockReading(of: clock)))
         // It has been at work: the others of its job go on waiting for its end.
         if run.attempt > 1 { runs.queue.enter(run.id, [.job(run.job)]) }
-        let now = clock.now
+        let reading = ClockReading(of: clock)
         // The first attempt's moment is its spread's, which has come when it is queued, whatever the clock says since.
-        if let moment = run.notBefore, moment > now, run.attempt > 1 {
+        if let moment = run.notBefore, moment > reading.now, run.attempt > 1 {
             let longest = try await longestWait(of: run, spec, until: moment)
-            runs.queue.delay(waiting, until: clock.sinceBoot + min(moment - now, longest))
+            runs.queue.delay(waiting, until: reading.sinceBoot + min(moment - reading.now, longest))
         } else {
             runs.queue.join(waiting, first: run.token > 0)
             rows.keep(run)
