@@ -55,8 +55,10 @@ package enum Station: String, Hashable, Sendable, CaseIterable {
     case runs
     /// What is known of bots.
     case bots
-    /// Messages, items and questions.
+    /// Messages and items.
     case talk
+    /// Questions.
+    case questions
     /// Messages that a bot may have to reply to: a person's, and those with a mention.
     case replies
     /// Outbox entries, surfaces and receipts.

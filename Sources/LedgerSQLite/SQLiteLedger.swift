@@ -73,7 +73,8 @@ package final class SQLiteLedger: CommittingLedger {
         try await read(inPlace: false, body)
     }
 
-    /// The same for a few rows found by an index: on the caller's own thread while a reader is free.
+    /// The same for a few rows found by an index: on the caller's own thread while a reader is free, and each statement
+    /// in a snapshot of its own.
     ///
     /// For reads between an event and its delivery: the way to a reader's thread and back costs more than they do.
     func readInPlace<Value: Sendable>(
@@ -107,7 +108,7 @@ package final class SQLiteLedger: CommittingLedger {
         _ body: (Database) throws(StoreFailure) -> Value
     ) -> Result<Value, StoreFailure> {
         do {
-            return .success(try pool.read { database in try body(database) })
+            return .success(try pool.unsafeRead { database in try body(database) })
         } catch {
             return .failure(StoreFailure(error))
         }

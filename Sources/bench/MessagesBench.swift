@@ -66,8 +66,7 @@ enum MessagesBench {
 
     private static func areTakenIn(_ ledger: String) throws -> Bool {
         let query = """
-            SELECT (SELECT seq FROM consumer WHERE name = 'items') >= seq FROM sqlite_sequence
-            WHERE name = 'event'
+            SELECT (SELECT seq FROM consumer WHERE name = 'items') >= (SELECT max(seq) FROM event)
             """
         return try BareTable.integer(query, in: ledger) == 1
     }

@@ -46,7 +46,7 @@ package actor QuestionKeeper: Keeper {
             guard let self, stations.contains(.events), isWaiting.load(ordering: .acquiring) else { return }
             bell.ring()
         }
-        return [commitsThatTouch(.talk), .observing(acts)]
+        return [commitsThatTouch(.questions), .observing(acts)]
     }
 
     func serve() async throws(LedgerError) -> KeeperLoop.Next {

@@ -137,7 +137,7 @@ package indirect enum Change: Sendable {
     case removeRun(id: String)
     /// Removes up to `limit` each of: events that every consumer has read, verdicts, settled entries, receipts, and
     /// spans that ended and closed questions, all from before that moment, and of the items and surfaces of questions that
-    /// were removed. Only the oldest `10 * limit` of each kind are looked at.
+    /// were removed. Only the oldest `10 * limit` of each kind are looked at; the newest event is never removed.
     case removeHistory(before: Moment, limit: Int)
 
     // MARK: The store itself
@@ -157,8 +157,9 @@ extension Change {
         case .recordSpan, .insertRun, .moveRun, .passOver, .askEnd, .putAttempt, .saveLive: .runs
         case .recordReply, .noteBot, .putBot, .removeBot: .bots
         case .insertMessage, .markRead, .giveMessages, .answerMessages, .keepSession, .beginSession, .react,
-            .insertAttachment, .putItem, .insertQuestion, .closeQuestion:
+            .insertAttachment, .putItem:
             .talk
+        case .insertQuestion, .closeQuestion: .questions
         case .insertOutbox, .moveOutbox, .releaseOutbox, .parkOutbox, .rewriteOutbox, .wantSurface,
             .showSurface, .dismissSurface, .refuseSurface, .forgetRemotes, .insertReceipt, .putChannel:
             .outbox

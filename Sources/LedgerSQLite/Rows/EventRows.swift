@@ -13,8 +13,8 @@ struct EventRows {
     init(in database: Database) throws(StoreFailure) {
         insert = try Prepared(
             """
-            INSERT INTO event (type, at, reason, job, run, bot, subject, channel, payload)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO event (seq, type, at, reason, job, run, bot, subject, channel, payload)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, in: database)
         cursor = try Prepared(Self.cursorQuery, in: database)
         putCursor = try Prepared(
@@ -22,12 +22,12 @@ struct EventRows {
             in: database)
     }
 
-    /// Returns the event's number.
-    func append(_ event: NewEvent) throws(StoreFailure) -> Int64 {
+    func append(_ event: NewEvent, numbered seq: Int64) throws(StoreFailure) {
         let columns = event.fact.columns
         var payload = ""
         if let value = event.fact.payload { payload = try JSONText.encode(value) }
         try insert.run {
+            $0.put(seq)
             $0.put(event.type)
             $0.put(event.at)
             $0.put(columns.reason)
@@ -38,7 +38,6 @@ struct EventRows {
             $0.put(columns.channel)
             $0.put(payload)
         }
-        return insert.lastRow
     }
 
     func moveConsumer(_ name: String, from old: Int64, to new: Int64) throws(StoreFailure) {
@@ -116,10 +115,9 @@ extension EventRows {
             fault: type == nil ? "\"\(word)\" is not a known type" : payload.fault)
     }
 
-    /// Also right when the newest events were removed: a number is never given twice.
+    /// The newest event's number; it is never removed, so that no number is given twice.
     static func last(in database: Database) throws(StoreFailure) -> Int64 {
-        try Prepared("SELECT seq FROM sqlite_sequence WHERE name = 'event'", in: database)
-            .first { row in row.integer() } ?? 0
+        try Prepared("SELECT max(seq) FROM event", in: database).first { row in row.integer() } ?? 0
     }
 
     static func cursor(of consumer: String, in database: Database) throws(StoreFailure) -> Int64 {

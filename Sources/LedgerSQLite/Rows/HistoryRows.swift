@@ -46,12 +46,13 @@ extension HistoryRows {
     /// Of tables in the order of time only the oldest rows are considered, ten times as many as may go: it
     /// costs the same however long the table is.
     private static let kinds = [
-        // What a consumer has not read stays.
+        // What a consumer has not read stays, and the newest: the next one is numbered after it.
         Kind(
             table: "event", key: "seq",
             selection: """
                 SELECT seq FROM (SELECT seq, at FROM event ORDER BY seq LIMIT ?2 * 10)
-                WHERE at < ?1 AND seq <= (SELECT coalesce(min(seq), 0) FROM consumer) LIMIT ?2
+                WHERE at < ?1 AND seq <= (SELECT coalesce(min(seq), 0) FROM consumer)
+                AND seq < (SELECT max(seq) FROM event) LIMIT ?2
                 """),
         Kind(
             table: "verdict", key: "(event, channel)",

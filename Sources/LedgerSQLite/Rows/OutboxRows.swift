@@ -244,7 +244,10 @@ extension OutboxRows {
 
     private static let untriedQuery =
         query
-        + " WHERE channel = ? AND item = ? AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1"
+            + """
+             WHERE channel = ?1 AND coalesce(item, run) = ?2 AND item = ?2 AND state = 'pending' AND attempts = 0
+            ORDER BY number LIMIT 1
+            """
 
     /// The pending, never tried entry for each of these items on each channel: it may be rewritten.
     static func untried(

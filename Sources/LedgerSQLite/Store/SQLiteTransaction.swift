@@ -311,7 +311,9 @@ struct StationRows {
     }
 
     private func append(_ event: NewEvent, to commit: inout Commit) throws(StoreFailure) {
-        commit.lastEvent = try events.append(event)
-        fresh.add(event, numbered: commit.lastEvent)
+        let seq = commit.lastEvent + 1
+        try events.append(event, numbered: seq)
+        commit.lastEvent = seq
+        fresh.add(event, numbered: seq)
     }
 }

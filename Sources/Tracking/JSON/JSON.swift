@@ -125,7 +125,7 @@ extension JSON {
     /// No control character is left in it, C1 included: it may go to a terminal as it is.
     static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.allSatisfy(isPlain) {
+        if isPlain(text.utf8.span) {
             bytes.append(contentsOf: text.utf8)
         } else {
             writeEscaped(text, to: &bytes)
@@ -136,6 +136,11 @@ extension JSON {
     /// Whether a byte stands for itself, whatever comes before it.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+        for place in bytes.indices where !isPlain(bytes[place]) { return false }
+        return true
     }
 
     private static func writeEscaped(_ text: String, to bytes: inout [UInt8]) {

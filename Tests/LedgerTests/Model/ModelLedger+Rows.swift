@@ -150,7 +150,9 @@ extension ModelLedger {
         items: [ItemKey], surfaces: [SurfaceRecord], questions: [String]
     ) {
         let read = cursors.values.min() ?? 0
-        let oldEvents = events.prefix(limit * 10).filter { $0.event.at < moment && $0.seq <= read }
+        let oldEvents = events.prefix(limit * 10).filter {
+            $0.event.at < moment && $0.seq <= read && $0.seq < (events.last?.seq ?? 0)
+        }
         let oldVerdicts = verdicts.prefix(limit * 10).filter { $0.at < moment }
         let oldEntries = outbox.prefix(limit * 10).filter {
             $0.state.isSettled && ($0.settledAt.map { $0 < moment } ?? false)

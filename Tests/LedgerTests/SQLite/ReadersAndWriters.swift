@@ -91,8 +91,8 @@ import Testing
             "INDEX outbox_line (channel=? AND <expr>=? AND rowid<?)"
         ),
         (
-            "SELECT * FROM outbox WHERE channel = 'x' AND item = 'y' AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1",
-            "INDEX outbox_untried (channel=? AND item=?)"
+            "SELECT * FROM outbox WHERE channel = 'x' AND coalesce(item, run) = 'y' AND item = 'y' AND state = 'pending' AND attempts = 0 ORDER BY number LIMIT 1",
+            "INDEX outbox_line (channel=? AND <expr>=?)"
         ),
         (
             "SELECT * FROM message WHERE bot = 'x' AND thread = 'y' AND at <= 1 AND read = 0",

@@ -10,6 +10,7 @@ import Timeline
     func `names the stations that were touched`(_ backend: LedgerBackend) async throws {
         try await backend.withNew { ledger in
             var touched = ledger.commits().makeAsyncIterator()
+            let question = Question(id: "q1", bot: "ops", text: "?", choices: ["yes"], askedAt: at(0))
             let lists: [(changes: [Change], stations: Set<Station>)] = [
                 ([.putJob(.sample("a"), replacing: nil)], [.jobs]),
                 ([.run("r1"), .event()], [.runs, .events]),
@@ -25,6 +26,8 @@ import Timeline
                     ],
                     [.talk, .replies]
                 ),
+                ([.insertQuestion(QuestionRecord(question, run: nil))], [.questions]),
+                ([.closeQuestion(id: "q1", QuestionEnd(.withdrawn, at: at(9)))], [.questions]),
                 (
                     [.insertOutbox(.sample("o1")), .moveConsumer(name: "x", from: 0, to: 1)],
                     [.outbox, .events]

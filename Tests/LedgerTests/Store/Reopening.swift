@@ -24,6 +24,20 @@ import Tracking
     }
 
     @Test(arguments: LedgerBackend.available)
+    func `gives no event the number of one that was removed`(_ backend: LedgerBackend) async throws {
+        let folder = try TemporaryFolder()
+        let first = try backend.open(in: folder)
+        try await first.commit([.event(), .event(), .moveConsumer(name: "items", from: 0, to: 2)])
+        try await first.commit([.removeHistory(before: at(9), limit: 9)])
+        #expect(try await first.events(after: 0, limit: 9).map(\.seq) == [2])
+        await first.close()
+        let second = try backend.open(in: folder)
+        #expect(try await second.lastEvent() == 2)
+        #expect(try await second.commit([.event()]).lastEvent == 3)
+        await second.close()
+    }
+
+    @Test(arguments: LedgerBackend.available)
     func `keeps counting where a newer run ended before an older one`(
         _ backend: LedgerBackend
     ) async throws {
