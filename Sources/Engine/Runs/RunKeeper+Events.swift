@@ -26,14 +26,14 @@ extension RunKeeper {
                 "a run could not be started", metadata: ["run.id": "\(run.name)", "reason": "\(text)"])
             await end(run, .refused(refusal, text: text), into: &steps)
         case .output(let key, _, let bytes):
-            await receive(key, into: &steps) { await $0.scan(bytes, of: key.run, at: now) }
+            await receive(key, at: now, into: &steps) { await $0.scan(bytes, of: key.run, at: now) }
         case .report(let key, let line):
-            await receive(key, into: &steps) { await $0.receive(line: line, of: key.run, at: now) }
+            await receive(key, at: now, into: &steps) { await $0.receive(line: line, of: key.run, at: now) }
         case .progress(let key, let report):
-            await receive(key, into: &steps) { await $0.receive(report, of: key.run, at: now) }
+            await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
         case .notify(let key, let datagrams):
             for report in datagrams.compactMap({ NotifyDatagram($0[...])?.report }) {
-                await receive(key, into: &steps) { await $0.receive(report, of: key.run, at: now) }
+                await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
             }
         case .ended(let record): await ended(record, from: link, into: &steps)
         case .unknown(let key):
@@ -54,10 +54,11 @@ extension RunKeeper {
 
     /// Records what the board makes of a report, where it is of a run that is ours.
     private func receive(
-        _ key: RunKey, into steps: inout [RunStep], _ report: (LiveBoard) async -> LiveState?
+        _ key: RunKey, at now: Moment, into steps: inout [RunStep],
+        _ report: (LiveBoard) async -> LiveState?
     ) async {
         guard known(key) != nil else { return }
-        record(await report(board), at: clock.now, into: &steps)
+        record(await report(board), at: now, into: &steps)
     }
 
     /// The performer has reported all that it knew when the connection was made.
