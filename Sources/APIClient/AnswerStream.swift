@@ -20,18 +20,18 @@ package final class AnswerStream {
         case nothing
     }
 
-    /// Sends a request over `socket` and waits for the answer's head: up to `patience`, and while the daemon is at
+    /// Sends a request over `socket` and waits for the answer's head: up to `timeout`, and while the daemon is at
     /// work on it up to `longest` in all.
     ///
     /// - Parameters:
     ///   - request: The whole request.
     ///   - socket: A connection to the daemon.
-    ///   - patience: How long to wait for a sign of life.
+    ///   - timeout: How long to wait for a sign of life.
     ///   - longest: How long to wait while there are signs of life.
-    ///   - isAlive: Asks the daemon for a sign of life; called once, shortly before `patience` ends.
+    ///   - isAlive: Asks the daemon for a sign of life; called once, shortly before `timeout` ends.
     /// - Throws: ``APIError`` with ``ErrorCode/noAnswer``, ``ErrorCode/timedOut`` or ``ErrorCode/connectionLost``.
     init(
-        _ request: [UInt8], over socket: UnixSocket, patience: Duration, longest: Duration,
+        _ request: [UInt8], over socket: UnixSocket, timeout: Duration, longest: Duration,
         isAlive: (Duration) -> Bool
     ) throws(APIError) {
         // One that refuses a connection answers without reading what it is asked.
@@ -39,7 +39,7 @@ package final class AnswerStream {
         do throws(APIError) { try socket.write(request) } catch { failure = error }
         var parser = HTTPAnswerParser()
         var parts: [HTTPAnswerParser.Part] = []
-        var wait = AnswerWait(patience: patience, longest: longest)
+        var wait = AnswerWait(timeout: timeout, longest: longest)
         var buffer = [UInt8](repeating: 0, count: 4096)
         while parts.isEmpty {
             do throws(APIError) {
@@ -98,38 +98,38 @@ package final class AnswerStream {
 private struct AnswerWait {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
-    private let patience: Duration
+    private let timeout: Duration
     private let longest: Duration
     /// Whether a sign of life was asked for, or none is of use.
     private var isAsked: Bool
     private var isAlive = false
 
-    init(patience: Duration, longest: Duration) {
+    init(timeout: Duration, longest: Duration) {
         start = clock.now
-        self.patience = patience
+        self.timeout = timeout
         self.longest = longest
-        isAsked = longest <= patience
+        isAsked = longest <= timeout
     }
 
     /// The time until something must be done about the silence; asks for a sign of life after half of it.
     mutating func left(_ ask: (Duration) -> Bool) -> Duration {
         let passed = clock.now - start
         guard !isAsked else { return max(.zero, limit - passed) }
-        guard passed >= patience / 2 else { return patience / 2 - passed }
+        guard passed >= timeout / 2 else { return timeout / 2 - passed }
         isAsked = true
-        isAlive = ask(max(.milliseconds(1), patience - passed))
+        isAlive = ask(max(.milliseconds(1), timeout - passed))
         return max(.zero, limit - (clock.now - start))
     }
 
     /// Throws when the time has passed.
     func check(_ socket: UnixSocket) throws(APIError) {
         guard isAsked, clock.now - start >= limit else { return }
-        guard isAlive else { throw UnixSocket.silence(socket.path, for: patience) }
+        guard isAlive else { throw UnixSocket.silence(socket.path, for: timeout) }
         throw APIError(
             .timedOut, "the daemon is running, but did not answer this request within \(longest.text)")
     }
 
-    private var limit: Duration { isAlive ? longest : patience }
+    private var limit: Duration { isAlive ? longest : timeout }
 }
 
 /// Bound to its socket, which belongs to one reader.

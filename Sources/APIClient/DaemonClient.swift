@@ -5,7 +5,7 @@ package struct DaemonClient: Sendable {
     /// The daemon's control socket.
     package let socket: String
     /// How long to wait for a sign of life.
-    private let patience: Duration
+    private let timeout: Duration
     /// How long to wait for an answer's head while the daemon shows signs of life, and for silence within a body.
     private let longest: Duration
 
@@ -16,13 +16,13 @@ package struct DaemonClient: Sendable {
     ///
     /// - Parameters:
     ///   - socket: The daemon's control socket.
-    ///   - patience: After this time without a sign of life the daemon counts as dead.
+    ///   - timeout: After this time without a sign of life the daemon counts as dead.
     ///   - longest: So long it may work on one answer; a reload waits for jobs, a test for a receiver.
     package init(
-        socket: String, patience: Duration = .seconds(5), longest: Duration = .seconds(30)
+        socket: String, timeout: Duration = .seconds(5), longest: Duration = .seconds(30)
     ) {
         self.socket = socket
-        self.patience = patience
+        self.timeout = timeout
         self.longest = longest
     }
 
@@ -33,7 +33,7 @@ package struct DaemonClient: Sendable {
         var failure: APIError?
         for path in sockets {
             do {
-                _ = try UnixSocket(path: path, patience: .seconds(5))
+                _ = try UnixSocket(path: path, timeout: .seconds(5))
                 return DaemonClient(socket: path)
             } catch {
                 failure = failure ?? error
@@ -74,15 +74,15 @@ package struct DaemonClient: Sendable {
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         let stream = try AnswerStream(
             Array((head + "\r\n").utf8) + (body ?? []),
-            over: try UnixSocket(path: socket, patience: patience), patience: patience, longest: longest,
+            over: try UnixSocket(path: socket, timeout: timeout), timeout: timeout, longest: longest,
             isAlive: isAlive)
         guard (200...299).contains(stream.head.status) else { throw refusal(stream) }
         return stream
     }
 
-    /// Whether the daemon answers anything at all within `patience`.
-    private func isAlive(within patience: Duration) -> Bool {
-        let client = DaemonClient(socket: socket, patience: patience, longest: patience)
+    /// Whether the daemon answers anything at all within `timeout`.
+    private func isAlive(within timeout: Duration) -> Bool {
+        let client = DaemonClient(socket: socket, timeout: timeout, longest: timeout)
         return (try? client.bytes(Endpoints.health())) != nil
     }
 

@@ -17,11 +17,11 @@ package final class UnixSocket {
         case nothing
     }
 
-    /// Connects to the socket at `path`, which takes at most `patience`, as does each later write (nil: for ever).
+    /// Connects to the socket at `path`, which takes at most `timeout`, as does each later write (nil: for ever).
     ///
     /// - Throws: ``APIError`` with ``ErrorCode/noDaemon`` when nobody listens there, or it is not for us; with
     ///   ``ErrorCode/noAnswer`` when somebody listens who does not accept connections.
-    package init(path: String, patience: Duration? = nil) throws(APIError) {
+    package init(path: String, timeout: Duration? = nil) throws(APIError) {
         self.path = path
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -37,10 +37,10 @@ package final class UnixSocket {
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Self.refusal(errno, path) }
-        if let patience {
+        if let timeout {
             var time = timeval()
-            time.tv_sec = Int(patience.milliseconds / 1000)
-            time.tv_usec = Int(patience.milliseconds % 1000 * 1000)
+            time.tv_sec = Int(timeout.milliseconds / 1000)
+            time.tv_usec = Int(timeout.milliseconds % 1000 * 1000)
             let size = socklen_t(MemoryLayout<timeval>.size)
             _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
         }
@@ -76,8 +76,8 @@ package final class UnixSocket {
     }
 
     /// What is said of a daemon that listens, and then does nothing.
-    static func silence(_ path: String, for patience: Duration? = nil) -> APIError {
-        let time = patience.map { " within \($0.text)" } ?? ""
+    static func silence(_ path: String, for timeout: Duration? = nil) -> APIError {
+        let time = timeout.map { " within \($0.text)" } ?? ""
         return APIError(
             .noAnswer, "the daemon on \(path) did not answer\(time)",
             hint: "It may be stopped or overloaded. See: belfry doctor")

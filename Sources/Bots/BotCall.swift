@@ -10,7 +10,7 @@ import Tracking
 /// ``RequestRetries``. The address is judged when the connection is made, as a webhook's is.
 package struct BotCall: Sendable {
     /// How long the parts of a call may take.
-    package struct Patience: Hashable, Sendable {
+    package struct Timeouts: Hashable, Sendable {
         /// For having a connection.
         package var connect: Duration
         /// For the head of the answer: a server may load its model first.
@@ -38,7 +38,7 @@ package struct BotCall: Sendable {
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
-    private let patience: Patience
+    private let timeouts: Timeouts
     private let sizeNames: SizeNames
 
     /// How much of an answer that is no stream is read.
@@ -52,7 +52,7 @@ package struct BotCall: Sendable {
     /// - Throws: ``ReplyFailure`` when nothing could ever be sent there.
     package init(
         _ endpoint: BotEndpoint, curl: CurlMulti, clock: any WallClock, userAgent: String,
-        patience: Patience = Patience(), sizeNames: SizeNames = SizeNames()
+        timeouts: Timeouts = Timeouts(), sizeNames: SizeNames = SizeNames()
     ) throws(ReplyFailure) {
         let reach = endpoint.reach
         do throws(CurlTarget.Refusal) {
@@ -69,7 +69,7 @@ package struct BotCall: Sendable {
         self.curl = curl
         self.clock = clock
         self.userAgent = userAgent
-        self.patience = patience
+        self.timeouts = timeouts
         self.sizeNames = sizeNames
     }
 
@@ -79,7 +79,7 @@ package struct BotCall: Sendable {
     package func ask(_ prompt: Prompt, _ report: (ReplyEvent) -> Void) async throws(CancellationError) {
         var retries = RequestRetries()
         var hasStarted = false
-        let deadline = clock.sinceBoot + patience.total
+        let deadline = clock.sinceBoot + timeouts.total
         while true {
             var failure: ReplyFailure?
             try await askOnce(prompt, within: deadline - clock.sinceBoot) { event in
@@ -223,8 +223,8 @@ package struct BotCall: Sendable {
         return CurlRequest(
             method: method, url: url, headers: headers,
             timeouts: CurlTimeouts(
-                connect: patience.connect, total: patience.total, head: patience.head,
-                silence: patience.silence),
+                connect: timeouts.connect, total: timeouts.total, head: timeouts.head,
+                silence: timeouts.silence),
             addressGuard: target.addressGuard)
     }
 
@@ -252,7 +252,7 @@ extension BotCall {
     func modelsResponse(_ more: String = "") async throws(CurlError) -> CurlResponse {
         var request = request("GET", endpoint.modelsURL + more)
         request.bodyLimit = 1 << 20
-        request.timeouts = CurlTimeouts(connect: patience.connect, total: .seconds(20))
+        request.timeouts = CurlTimeouts(connect: timeouts.connect, total: .seconds(20))
         return try await curl.perform(request)
     }
 
@@ -302,9 +302,9 @@ extension BotCall {
             .timedOut(.resolving, let fault), .timedOut(.connecting, let fault):
             failure = ReplyFailure(.network, detail: "\(fault)")
         case .refused(let address): failure = ReplyFailure(.refusedAddress, detail: "\(address.ip)")
-        case .timedOut(.answering, _): failure = ReplyFailure(.deadline(patience.total))
+        case .timedOut(.answering, _): failure = ReplyFailure(.deadline(timeouts.total))
         case .timedOut(.silent, _):
-            failure = ReplyFailure(.silent(hasAnswer ? patience.silence : patience.head))
+            failure = ReplyFailure(.silent(hasAnswer ? timeouts.silence : timeouts.head))
         case .cut(let fault): failure = ReplyFailure(hasAnswer ? .truncated : .network, detail: "\(fault)")
         case .answer(let fault): failure = ReplyFailure(.malformed, detail: "\(fault)")
         }

@@ -9,9 +9,8 @@ import Tracking
 /// Asks bots: each attempt is one reply, which is written to its output while it comes.
 ///
 /// Works inside the daemon: a reply ends with it, and what came of it is kept.
-package final class BotPerformer: Performer {
-    package let survivesTheDaemon = false
-    private let attempts = OwnAttempts()
+package final class BotPerformer: TaskPerformer {
+    package let attempts = OwnAttempts()
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
@@ -32,11 +31,6 @@ package final class BotPerformer: Performer {
 
     // MARK: Performer
 
-    package func connect() async throws -> Int32? {
-        attempts.reportAll()
-        return nil
-    }
-
     package func start(_ order: AttemptOrder) {
         guard case .prompt(let prompt) = order else {
             return attempts.report(.refused(order.key, .badOrder, text: "a bot runs no programs"))
@@ -44,16 +38,6 @@ package final class BotPerformer: Performer {
         let start = clock.now
         attempts.begin(order.key, at: start) { [self] in await perform(prompt, since: start) }
     }
-
-    package func cancel(_ key: RunKey, reason: String) { attempts.cancel(key, reason: reason) }
-
-    package func ask(_ key: RunKey) { attempts.ask(key) }
-
-    package func acknowledge(_ key: RunKey) { attempts.acknowledge(key) }
-
-    package func waitForEvents() async -> Bool { await attempts.waitForEvents() }
-
-    package func takeEvents() -> [PerformerEvent] { attempts.takeEvents() }
 
     // MARK: An attempt
 
@@ -99,10 +83,10 @@ package final class BotPerformer: Performer {
 
     private func call(_ order: PromptOrder, _ endpoint: BotEndpoint) throws(AttemptFault) -> BotCall {
         do throws(ReplyFailure) {
-            var patience = BotCall.Patience()
-            if let timeout = order.timeout { patience.total = min(patience.total, timeout) }
+            var timeouts = BotCall.Timeouts()
+            if let timeout = order.timeout { timeouts.total = min(timeouts.total, timeout) }
             return try BotCall(
-                endpoint, curl: curl, clock: clock, userAgent: userAgent, patience: patience,
+                endpoint, curl: curl, clock: clock, userAgent: userAgent, timeouts: timeouts,
                 sizeNames: sizeNames)
         } catch {
             throw AttemptFault(error, at: endpoint.place)

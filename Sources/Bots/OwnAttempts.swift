@@ -1,10 +1,37 @@
-import Performing
+package import Performing
 import Synchronization
 import Timeline
 
+/// A performer that works inside the daemon: an attempt is a task of it, and ends with it.
+///
+/// It says how an attempt is begun; all else is ``OwnAttempts``.
+package protocol TaskPerformer: Performer {
+    /// Its attempts.
+    var attempts: OwnAttempts { get }
+}
+
+extension TaskPerformer {
+    package var survivesTheDaemon: Bool { false }
+
+    package func connect() async throws -> Int32? {
+        attempts.reportAll()
+        return nil
+    }
+
+    package func cancel(_ key: RunKey, reason: String) { attempts.cancel(key, reason: reason) }
+
+    package func ask(_ key: RunKey) { attempts.ask(key) }
+
+    package func acknowledge(_ key: RunKey) { attempts.acknowledge(key) }
+
+    package func waitForEvents() async -> Bool { await attempts.waitForEvents() }
+
+    package func takeEvents() -> [PerformerEvent] { attempts.takeEvents() }
+}
+
 /// The attempts of a performer that works inside the daemon: which are at work, how the others ended, and what is to be
 /// reported of both.
-final class OwnAttempts: Sendable {
+package final class OwnAttempts: Sendable {
     private struct State {
         var running: [RunKey: (task: Task<Void, Never>, start: Moment)] = [:]
         var ended: [RunKey: ExitRecord] = [:]

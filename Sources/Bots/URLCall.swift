@@ -15,7 +15,7 @@ struct URLCall {
     /// How many bytes of a body are searched for a line that explains a failure.
     static let openingLimit = 1024
     /// How long the next byte may take where the job has no timeout.
-    static let patience = Duration.seconds(300)
+    static let standardTimeout = Duration.seconds(300)
     /// How long everything may take where the job has no timeout.
     static let longest = Duration.seconds(86_400)
     private static let connectTimeout = Duration.seconds(10)
@@ -51,7 +51,7 @@ struct URLCall {
             headers.append(CurlHeader("User-Agent", userAgent))
         }
         let total = order.timeout ?? Self.longest
-        let silence = order.timeout == nil ? Self.patience : nil
+        let silence = order.timeout == nil ? Self.standardTimeout : nil
         request = CurlRequest(
             method: order.method, url: order.url, headers: headers, body: order.body,
             timeouts: CurlTimeouts(
@@ -96,7 +96,7 @@ struct URLCall {
 
     // MARK: No answer
 
-    /// Whether the time that the job has, or the patience in its place, ran out.
+    /// Whether the time that the job has, or the limit in its place, ran out.
     func isTimeout(_ error: CurlError) -> Bool {
         switch error {
         case .timedOut(.answering, _), .timedOut(.silent, _): true
@@ -115,7 +115,7 @@ struct URLCall {
         case .tls(let fault): passing(.tlsFailed, "\(fault)")
         case .timedOut(.answering, _):
             passing(.timeout, "no complete answer within \((order.timeout ?? Self.longest).text)")
-        case .timedOut(.silent, _): passing(.timeout, "nothing came for \(Self.patience.text)")
+        case .timedOut(.silent, _): passing(.timeout, "nothing came for \(Self.standardTimeout.text)")
         case .cut(let fault): passing(.disconnected, "\(fault)")
         case .answer(let fault): passing(.badAnswer, "\(fault)")
         case .canceled, .closed: passing(.disconnected, "the daemon stopped before the answer was complete")

@@ -7,9 +7,8 @@ import Tracking
 /// Calls web addresses: each attempt is one request, and the body of its answer is written to its output while it comes.
 ///
 /// Works inside the daemon: a request ends with it, and what came of the answer is kept.
-package final class URLPerformer: Performer {
-    package let survivesTheDaemon = false
-    private let attempts = OwnAttempts()
+package final class URLPerformer: TaskPerformer {
+    package let attempts = OwnAttempts()
     private let curl: CurlMulti
     private let clock: any WallClock
     private let userAgent: String
@@ -28,11 +27,6 @@ package final class URLPerformer: Performer {
 
     // MARK: Performer
 
-    package func connect() async throws -> Int32? {
-        attempts.reportAll()
-        return nil
-    }
-
     package func start(_ order: AttemptOrder) {
         guard case .url(let call) = order else {
             return attempts.report(.refused(order.key, .badOrder, text: "only web addresses are called here"))
@@ -40,16 +34,6 @@ package final class URLPerformer: Performer {
         let start = clock.now
         attempts.begin(order.key, at: start) { [self] in await perform(call, since: start) }
     }
-
-    package func cancel(_ key: RunKey, reason: String) { attempts.cancel(key, reason: reason) }
-
-    package func ask(_ key: RunKey) { attempts.ask(key) }
-
-    package func acknowledge(_ key: RunKey) { attempts.acknowledge(key) }
-
-    package func waitForEvents() async -> Bool { await attempts.waitForEvents() }
-
-    package func takeEvents() -> [PerformerEvent] { attempts.takeEvents() }
 
     // MARK: An attempt
 

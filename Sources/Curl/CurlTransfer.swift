@@ -87,11 +87,11 @@ final class CurlTransfer {
     var deadline: ContinuousClock.Instant? {
         if let resolveDeadline { return resolveDeadline }
         guard let flow, phase == .answering, !flow.isPaused else { return nil }
-        return patience.map { lastByteAt + $0 }
+        return silenceLimit.map { lastByteAt + $0 }
     }
 
     /// How long the next byte may take.
-    private var patience: Duration? { isHeadComplete ? timeouts.silence : timeouts.head }
+    private var silenceLimit: Duration? { isHeadComplete ? timeouts.silence : timeouts.head }
 
     /// The outcome when ``deadline`` has passed.
     func outcomeOfDeadline() -> Result<CurlResponse, CurlError> {
@@ -99,7 +99,7 @@ final class CurlTransfer {
         let text =
             isLookup
             ? "Resolving timed out after \(timeouts.resolve)"
-            : "No byte came for \(patience ?? timeouts.total)"
+            : "No byte came for \(silenceLimit ?? timeouts.total)"
         return .failure(
             CurlError(CURLE_OPERATION_TIMEDOUT, text: text, phase: isLookup ? .resolving : .silent))
     }

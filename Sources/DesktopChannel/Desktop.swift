@@ -20,7 +20,7 @@ package actor Desktop: LevelChannel {
     package nonisolated let signals: AsyncStream<SurfaceSignal>
 
     /// How long a server that answers other things may owe an answer.
-    private static let patience = Duration.seconds(60)
+    private static let answerLimit = Duration.seconds(60)
     /// How long a notice rests that its server has not answered.
     private static let putOff = Duration.seconds(3600)
 
@@ -297,7 +297,7 @@ package actor Desktop: LevelChannel {
 
     /// Asks a server that owes an answer something small.
     ///
-    /// One that answers this and not the other within ``patience`` has lost it: what it should have shown is
+    /// One that answers this and not the other within ``answerLimit`` has lost it: what it should have shown is
     /// put off, and others get their turn.
     private func probe(_ overdues: AsyncStream<LateAnswer.Call>, on connection: DBusConnection) async {
         for await call in overdues {
@@ -305,7 +305,7 @@ package actor Desktop: LevelChannel {
                 let question = call.server.method("GetCapabilities")
                 _ = try await connection.call(question, deadline: .seconds(86_400))
                 guard server.overdue?.number == call.number else { continue }
-                try await pauses.rest(for: Self.patience)
+                try await pauses.rest(for: Self.answerLimit)
             } catch is DBusError {
                 continue  // the bus reports the end of a server
             } catch {

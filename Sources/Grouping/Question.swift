@@ -73,10 +73,10 @@ public struct Question: Hashable, Codable, Sendable {
     }
 
     /// What happens without an answer: `no answer within 30 min means no`; `nil`: it stays open.
-    public var patienceWords: String? {
+    public var deadlineWords: String? {
         guard let deadline else { return nil }
-        let patience = (deadline - askedAt).words
-        return fallback.map { "no answer within \(patience) means \($0)" } ?? "open for \(patience)"
+        let wait = (deadline - askedAt).words
+        return fallback.map { "no answer within \(wait) means \($0)" } ?? "open for \(wait)"
     }
 }
 

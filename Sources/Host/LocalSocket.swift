@@ -18,9 +18,9 @@ package enum LocalSocket {
     /// Blocks while more connections wait there than the listener has room for, 5 s at most.
     package static func connect(_ path: String) throws(HostError) -> Descriptor {
         let made = try make(SOCK_STREAM, path, isBlocking: true)
-        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        var timeout = timeval(tv_sec: 5, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
-        guard unsafe setsockopt(made.raw, SOL_SOCKET, SO_SNDTIMEO, &patience, size) == 0 else {
+        guard unsafe setsockopt(made.raw, SOL_SOCKET, SO_SNDTIMEO, &timeout, size) == 0 else {
             throw .last("setsockopt", path)
         }
         guard unsafe try withAddress(path, { unsafe Glibc.connect(made.raw, $0, $1) }) == 0 else {

@@ -1,4 +1,7 @@
+import Host
 import Performing
+import Timeline
+import WardenProtocol
 
 /// How a run is ended: asked at its timeout, on a cancel or when it is lost, killed after its grace, given up on at
 /// last.
@@ -93,5 +96,72 @@ struct StopLadder: Hashable {
     private mutating func kill(at now: Duration, times: Int) -> Action {
         rung = .killed(retryAt: now + .milliseconds(100), times: times)
         return .kill
+    }
+}
+
+/// What earlier attempts left running, and what is being ended of it.
+final class Predecessors {
+    /// How many processes a refusal names.
+    private static let most = 3
+
+    private let groups: ControlGroups
+    /// What is being ended, by the run's id.
+    private var endings: [String: (tree: ProcessTree, ladder: StopLadder)] = [:]
+
+    init(groups: ControlGroups) { self.groups = groups }
+
+    /// Refuses an attempt while a process of an earlier one still runs: its work would be done twice at a time.
+    ///
+    /// An order with a `leftoverGrace` also ends those processes.
+    func check(_ order: ProcessOrder) throws(StartRefused) {
+        let key = order.key
+        guard key.attempt > 1 else { return }
+        let left = processes(of: key.run)
+        guard !left.isEmpty else {
+            endings[key.run] = nil
+            return
+        }
+        if let grace = order.leftoverGrace { end(key.run, grace: grace, at: .sinceBoot) }
+        throw StartRefused(.stillAlive, Self.sentence(about: left))
+    }
+
+    /// When ``advance(to:)`` has something to do, since boot; nil: never.
+    var deadline: Duration? { endings.values.compactMap(\.ladder.deadline).min() }
+
+    /// Kills what did not end on request.
+    func advance(to now: Duration) {
+        for (run, var ending) in endings where ending.ladder.deadline.map({ $0 <= now }) ?? false {
+            ending.tree.obey(ending.ladder.advance(to: now))
+            let isDone = ending.ladder.rung == .given || ending.tree.liveMembers().isEmpty
+            endings[run] = isDone ? nil : ending
+        }
+    }
+
+    /// Begins to end the run's processes, unless that is under way; after `grace` they are killed.
+    private func end(_ run: String, grace: Duration, at now: Duration) {
+        guard endings[run] == nil else { return }
+        let tree = ProcessTree(
+            leader: -1, startTime: 0, mark: ProcessTree.mark(of: run), reaper: nil,
+            group: groups.group(leftBy: run))
+        var ending = (tree: tree, ladder: StopLadder(startedAt: now, timeout: nil, grace: grace))
+        ending.tree.obey(ending.ladder.lose(at: now))
+        endings[run] = ending
+    }
+
+    /// The processes of earlier attempts of the run: those that bear its mark, and those in its control groups.
+    private func processes(of run: String) -> [ProcessEntry] {
+        let mark = ProcessTree.mark(of: run)
+        let grouped = groups.processes(leftBy: run)
+        return ((try? ProcessTable.all()) ?? []).filter {
+            !$0.isZombie && (grouped.contains($0.pid) || ProcessTable.process($0.pid, wasStartedWith: mark))
+        }
+    }
+
+    private static func sentence(about left: [ProcessEntry]) -> String {
+        let named = left.prefix(most).map { "\($0.pid) (\($0.name))" }.joined(separator: ", ")
+        let more = left.count > most ? " and \(left.count - most) more" : ""
+        return left.count == 1
+            ? "process \(named) of an earlier attempt still runs"
+            : "processes \(named)\(more) of an earlier attempt still run"
     }
 }

@@ -9,7 +9,7 @@ import Timeline
 /// Begins with ``shakeHands()``, as a daemon does, or with ``attach(_:_:)``, as a terminal does.
 package struct ClientConnection {
     /// How long an answer is waited for.
-    package static let patience = Duration.seconds(5)
+    package static let answerTimeout = Duration.seconds(5)
 
     /// Readable when something was sent; not blocking.
     package let socket: Descriptor
@@ -86,7 +86,7 @@ package struct ClientConnection {
     private mutating func wait(
         until isLast: (WardenMessage) -> Bool
     ) throws(WardenError) -> WardenMessage? {
-        let deadline = Duration.sinceBoot + Self.patience
+        let deadline = Duration.sinceBoot + Self.answerTimeout
         while true {
             while let message = try nextMessage() { if isLast(message) { return message } }
             let left = deadline - .sinceBoot

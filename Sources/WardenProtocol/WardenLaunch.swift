@@ -10,7 +10,7 @@ package struct WardenLaunch: Hashable, Sendable {
     package var state: String?
 
     /// How long it has until it listens; one that needs longer is killed.
-    package var patience: Duration = .seconds(10)
+    package var startTimeout: Duration = .seconds(10)
 
     /// The process with which the warden ends, and every run with it; nil for none: runs outlive anybody.
     package var tiedTo: Int32?
@@ -30,7 +30,7 @@ package struct WardenLaunch: Hashable, Sendable {
 
     /// Starts the warden in its own session, without any descriptor of ours, and waits until it listens.
     ///
-    /// Blocks for ``patience`` at most; call it on a thread that may. The warden ends by itself once it has had neither
+    /// Blocks for ``startTimeout`` at most; call it on a thread that may. The warden ends by itself once it has had neither
     /// run nor daemon for 10 s.
     /// - Returns: its process id, to be collected by this process when it ends.
     package func start(directory: String) throws(WardenError) -> Int32 {
@@ -91,12 +91,12 @@ package struct WardenLaunch: Hashable, Sendable {
 
     /// The warden writes one line: empty when it listens, else the sentence it ends with.
     private func wait(for ready: Descriptor) throws(HostError) -> String {
-        let deadline = Duration.sinceBoot + patience
+        let deadline = Duration.sinceBoot + startTimeout
         var line: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 512)
         while !line.contains(0x0A) {
             let left = deadline - .sinceBoot
-            guard left > .zero else { return "did not listen within \(patience.milliseconds / 1000) s" }
+            guard left > .zero else { return "did not listen within \(startTimeout.milliseconds / 1000) s" }
             var waiting = pollfd(fd: ready.raw, events: Int16(POLLIN), revents: 0)
             unsafe poll(&waiting, 1, Int32(left.milliseconds) + 1)
             switch try ready.read(into: &buffer) {
@@ -145,7 +145,7 @@ package enum WardenError: Error, Hashable {
     case noWarden(text: String)
     /// The other side closed the connection.
     case hungUp
-    /// The other side did not answer in time; see ``ClientConnection/patience``.
+    /// The other side did not answer in time; see ``ClientConnection/answerTimeout``.
     case silent
     /// The machine refused.
     case host(HostError)
@@ -162,7 +162,7 @@ extension WardenError: CustomStringConvertible {
         case .outOfOrder: "a message out of order"
         case .noWarden(let text): "no warden: \(text)"
         case .hungUp: "the warden closed the connection"
-        case .silent: "the warden did not answer for \(ClientConnection.patience.milliseconds / 1000) s"
+        case .silent: "the warden did not answer for \(ClientConnection.answerTimeout.milliseconds / 1000) s"
         case .host(let error): "\(error)"
         }
     }

@@ -1,5 +1,7 @@
+import Crypto
 package import Curl
 package import Delivery
+import FoundationEssentials
 package import Timeline
 
 /// Sends what forms by HTTP render, whatever the service.
@@ -62,4 +64,204 @@ package struct HTTPSender: EdgeChannel {
         let signature = StandardWebhook.sign(id: parcel.id, at: now, body: body, secrets: exchange.signing)
         return headers + [CurlHeader(StandardWebhook.signatureHeader, signature)]
     }
+}
+
+/// Requests to one service and its answers, with its secrets: what all senders by HTTP share.
+struct HTTPExchange: Sendable {
+    /// A code of the address, the secrets and the exceptions: another one for another of them, and none of them can be read
+    /// from it.
+    let identity: String
+    let secrets: FormSecrets
+    /// What the requests are signed with.
+    let signing: [WebhookSecret]
+    private let service: any HTTPService
+    private let target: HTTPTarget
+    private let userAgent: String
+    private let curl: CurlMulti
+
+    /// - Throws: ``HTTPSenderError`` when nothing could ever be sent there.
+    init(
+        with service: any HTTPService, secrets: FormSecrets, userAgent: String, curl: CurlMulti
+    ) throws(HTTPSenderError) {
+        self.service = service
+        target = try HTTPTarget(service.reach)
+        self.secrets = secrets
+        do throws(WebhookSecretError) {
+            signing = try Self.signingSecrets(of: service, in: secrets)
+        } catch {
+            throw .badSecret(error)
+        }
+        if let fault = service.fault(in: secrets) { throw .unfitSecret(fault) }
+        identity = Self.identity(of: service, signing, secrets)
+        self.userAgent = userAgent
+        self.curl = curl
+    }
+
+    /// The secrets that the form's requests are signed with.
+    static func signingSecrets(
+        of service: any HTTPService, in secrets: FormSecrets
+    ) throws(WebhookSecretError) -> [WebhookSecret] {
+        guard case .standardWebhooks(let key) = type(of: service).signature else { return [] }
+        var signing: [WebhookSecret] = []
+        for text in secrets[key] { signing += try WebhookSecret.list(text) }
+        return signing
+    }
+
+    /// Sends `request` once, with `more` headers after its own.
+    ///
+    /// - Returns: what came back, which is not judged yet.
+    /// - Throws: ``DeliveryError`` when nothing came back.
+    func perform(
+        _ request: HTTPRequest, with more: [CurlHeader] = [], at now: Moment
+    ) async throws(DeliveryError) -> HTTPAnswer {
+        // The guard was made for one host: a form never leads to another.
+        guard request.url == service.reach.url.text || target.isSameHost(request.url) else {
+            throw .giveUp(.unsendable, detail: "the request is for another host than \(target.shown)")
+        }
+        let headers = request.headers.map { CurlHeader($0.name, $0.value) }
+        let response: CurlResponse
+        do throws(CurlError) {
+            response = try await curl.perform(
+                CurlRequest(
+                    method: request.method, url: request.url,
+                    headers: headers + [CurlHeader("User-Agent", userAgent)] + more, body: request.body,
+                    timeouts: target.timeouts, bodyLimit: Self.answerLimit, addressGuard: target.addressGuard)
+            )
+        } catch {
+            throw DeliveryError(error, from: target.shown)
+        }
+        let wait = response.header("Retry-After").flatMap { RetryAfter.parse($0, now: now) }
+        return HTTPAnswer(
+            status: response.status, body: response.body,
+            retryAfter: wait.map { min(max($0, .zero), Self.longestRetryAfter) }, receiver: target.shown)
+    }
+
+    /// Judges what came back.
+    ///
+    /// - Throws: ``DeliveryError``, without a secret that the answer repeats: it ends in logs and in the ledger.
+    func check(_ answer: HTTPAnswer) throws(DeliveryError) {
+        guard let failure = service.judge(answer) else { return }
+        // Its words are those of an answer without them: of a secret that a line's limit cuts, the beginning would be left.
+        var shown = answer
+        shown.body = Array(secrets.hidden(in: String(decoding: answer.body, as: UTF8.self)).utf8)
+        throw failure.saying(secrets.hidden(in: (service.judge(shown) ?? failure).detail))
+    }
+
+    private static func identity(
+        of service: any HTTPService, _ signing: [WebhookSecret], _ secrets: FormSecrets
+    ) -> String {
+        let rules = service.reach.allow.map { "\($0)" }.sorted()
+        let text = ([service.destination] + rules).joined(separator: "\n")
+        var keys = signing.map(\.key)
+        var others = secrets.keys
+        if case .standardWebhooks(let key) = type(of: service).signature { others.removeAll { $0 == key } }
+        for key in others { keys += secrets[key].map { SymmetricKey(data: Data($0.utf8)) } }
+        // Each secret is the key of one round: a list in another order is another identity.
+        var code = Data(SHA256.hash(data: Data(text.utf8)))
+        for key in keys { code = Data(HMAC<SHA256>.authenticationCode(for: code, using: key)) }
+        return code.base64EncodedString()
+    }
+
+    /// How much of an answer is read.
+    private static let answerLimit = 20_480
+    /// The longest a receiver's `Retry-After` is believed.
+    private static let longestRetryAfter = Duration.seconds(3600)
+}
+
+/// Why nothing could ever be sent for a form.
+package enum HTTPSenderError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// It is no http or https address.
+    case notAnAddress
+    /// It is an address that is not public, and `allow` does not name it.
+    case addressRefused(SocketAddress)
+    /// A secret to sign with is none.
+    case badSecret(WebhookSecretError)
+    /// A secret is none that the form can work with, and why.
+    case unfitSecret(String)
+
+    /// A sentence for a person, with a hint.
+    package var description: String {
+        switch self {
+        case .notAnAddress: "not an http or https address"
+        case .addressRefused(let address):
+            "\(address.ip) is not public or not encrypted: name it under allow, as \(address.ip)/\(address.ip.bitWidth)"
+        case .badSecret(let error): "\(error)"
+        case .unfitSecret(let reason): reason
+        }
+    }
+}
+
+extension DeliveryError {
+    /// The same in other words.
+    fileprivate func saying(_ detail: String) -> DeliveryError {
+        switch self {
+        case .retry(let reason, let after, _, let status):
+            return .retry(reason, after: after, detail: detail, status: status)
+        case .giveUp(let reason, _, let status): return .giveUp(reason, detail: detail, status: status)
+        case .unreachable(let reason, _): return .unreachable(reason, detail: detail)
+        }
+    }
+
+    /// What it means that there is no answer.
+    ///
+    /// Where nothing can have been sent the way is unreachable; else the receiver may have had it, and will
+    /// know the next attempt by its id.
+    fileprivate init(_ error: CurlError, from receiver: String) {
+        switch error {
+        case .malformed(let flaw):
+            self = .giveUp(.unsendable, detail: "\(receiver): unsendable \(flaw.rawValue)")
+        case .resolve(let fault): self = .unreachable(.dnsFailed, detail: "\(receiver): \(fault)")
+        case .connect(let fault): self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
+        case .refused(let address):
+            // A name may resolve to something else next time, as behind a hotel's portal: nothing is lost.
+            self = .retry(
+                .addressRefused, detail: "\(receiver): \(address.ip) is not public; allow can name it")
+        case .tls(let fault): self = .retry(.tlsFailed, detail: "\(receiver): \(fault)")
+        case .timedOut(.resolving, let fault):
+            self = .unreachable(.dnsFailed, detail: "\(receiver): \(fault)")
+        case .timedOut(.connecting, let fault):
+            self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
+        case .timedOut(.answering, let fault), .timedOut(.silent, let fault):
+            self = .retry(.timeout, detail: "\(receiver): \(fault)")
+        case .cut(let fault): self = .retry(.disconnected, detail: "\(receiver): \(fault)")
+        case .answer(let fault): self = .retry(.badAnswer, detail: "\(receiver): \(fault)")
+        case .library(let fault): self = .unreachable(.connectFailed, detail: "\(receiver): \(fault)")
+        case .canceled, .closed: self = .unreachable(.stopping, detail: "stopped before \(receiver) answered")
+        }
+    }
+}
+
+/// Where a channel's requests go, and where they must not: a form's reach, held against what libcurl makes of it.
+package struct HTTPTarget: Sendable {
+    private let reach: HTTPReach
+    private let target: CurlTarget
+
+    /// A target of the reach.
+    ///
+    /// - Throws: ``HTTPSenderError`` when nothing could ever be sent there.
+    package init(_ reach: HTTPReach) throws(HTTPSenderError) {
+        self.reach = reach
+        do throws(CurlTarget.Refusal) {
+            target = try CurlTarget(reach.url.text, host: reach.url.host, rule: reach.rule) {
+                reach.mayConnect(to: $0)
+            }
+        } catch {
+            switch error {
+            case .notAnAddress: throw .notAnAddress
+            case .addressRefused(let address): throw .addressRefused(address)
+            }
+        }
+    }
+
+    /// Scheme, host and port, which is all of the address that is ever shown.
+    package var shown: String { reach.url.shown }
+
+    /// Asked at connect, of the very address.
+    var addressGuard: AddressGuard { target.addressGuard }
+
+    /// Whether `url` leads to the same host, in the same scheme and by the same port.
+    func isSameHost(_ url: String) -> Bool { target.isSameHost(url) }
+
+    /// How long the parts of an attempt may take.
+    var timeouts: CurlTimeouts { CurlTimeouts(connect: reach.connectTimeout, total: reach.timeout) }
 }

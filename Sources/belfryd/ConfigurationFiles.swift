@@ -245,7 +245,7 @@ struct RunningJobs {
 
     /// Asks the daemon on `socket`; blocks for a few seconds at most.
     init(socket: String) {
-        let client = DaemonClient(socket: socket, patience: .seconds(5))
+        let client = DaemonClient(socket: socket, timeout: .seconds(5))
         let what = "conflicts with jobs made by `belfry job add` were not checked"
         do throws(APIError) {
             let status = try client.ask(Endpoints.status())

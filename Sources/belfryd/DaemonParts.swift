@@ -35,26 +35,15 @@ struct DaemonParts {
         let channelBoard = ChannelBoard()
         let board = try await ground.makeBoard()
         let (census, notes) = (RunCensus(), RunNotes())
-        let (news, newsTold) = AsyncStream<Never>.makeStream()
+        let (news, newsEnd) = AsyncStream<Never>.makeStream()
         let slots = try await ground.makeSlots(census, notes, news: news)
         warden = try WardenClient(
             directory: paths.warden,
             launching: WardenLaunch(executable: try Self.wardenProgram(), state: paths.state))
-        let places = ground.places
-        let runs = RunKeeper(
-            ledger: ledger, clock: clock,
-            performers: [
-                .warden: try ground.makePrograms(over: warden), .bots: ground.makeBots(),
-                .urls: ground.makeURLs(),
-            ],
-            choosing: ground.choosePerformer, board: board,
-            census: census,
-            notes: notes, limits: RunLimits(), places: places, zones: ground.zones.lookup,
-            files: Self.files, talk: ground.manner, logger: logger, news: newsTold, awaitsJobs: true,
-            months: { [desk = ground.desk] in desk.month(of: $0).text })
+        let runs = try Self.makeRuns(on: ground, board, census, notes, over: warden, news: newsEnd, logger)
         control = ground.makeControl(board, slots, runs, channelBoard)
         house = try await HouseKeeper(
-            ledger: ledger, clock: clock, places: places,
+            ledger: ledger, clock: clock, places: ground.places,
             removeOutput: {
                 OutputLog(path: $0).remove()
                 ReplyFiles.remove(besides: $0)
@@ -78,10 +67,27 @@ struct DaemonParts {
         (pump, surfaces) = (OutboxPump(tools), SurfaceKeeper(tools))
         // Before anybody can ask for their state.
         try await pump.recallTroubles()
-        identity = Self.identity(paths, places)
+        identity = Self.identity(paths, ground.places)
         spool = SpoolDoor(control: control, identity: identity, logger: logger)
         sleep = SleepWatch(
             environment: Machine.environment, slots: control.slots, clock: clock, logger: logger)
+    }
+
+    /// The keeper of runs, with all who perform them; it finishes `news` once the rows of earlier runs are true.
+    private static func makeRuns(
+        on ground: DaemonGround, _ board: LiveBoard, _ census: RunCensus, _ notes: RunNotes,
+        over warden: WardenClient, news: AsyncStream<Never>.Continuation, _ logger: Logger
+    ) throws -> RunKeeper {
+        RunKeeper(
+            ledger: ground.ledger, clock: ground.clock,
+            performers: [
+                .warden: try ground.makePrograms(over: warden), .bots: ground.makeBots(),
+                .urls: ground.makeURLs(),
+            ],
+            choosing: ground.choosePerformer, board: board, census: census, notes: notes,
+            limits: RunLimits(), places: ground.places, zones: ground.zones.lookup, files: files,
+            talk: ground.manner, logger: logger, news: news, awaitsJobs: true,
+            months: { [desk = ground.desk] in desk.month(of: $0).text })
     }
 
     private static let files = RunFiles(

@@ -11,7 +11,7 @@ enum SecretService {
     /// The attribute whose value names a secret.
     static let attribute = "belfry"
     /// How long a keyring may take for all questions.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
     private static let service = "org.freedesktop.secrets"
 
     /// The secret of that name.
@@ -42,7 +42,7 @@ enum SecretService {
         var reason = "no address is known"
         for address in bus.addresses {
             do throws(DBusError) {
-                return try BlockingConnection(to: address, deadline: patience)
+                return try BlockingConnection(to: address, deadline: timeout)
             } catch {
                 // libdbus says the errno's text last, behind a path that is the address's.
                 guard case .cannotConnect(_, let message) = error else {

@@ -104,7 +104,7 @@ struct ProviderCheck {
         let backend = BotBackend(dialect, reach: reach, model: model)
         return try BotCall(
             BotEndpoint(bot: "check", backend, key: key), curl: curl, clock: clock,
-            userAgent: "Belfry/check", patience: BotCall.Patience(total: total))
+            userAgent: "Belfry/check", timeouts: BotCall.Timeouts(total: total))
     }
 
     // MARK: The rows

@@ -151,7 +151,7 @@ private struct Door: APIHandler {
         let path = folder.file("belfry.sock")
         let listener = try SilentListener.listen(at: path, backlog: 0)
         try await blocking {
-            let client = DaemonClient(socket: path, patience: .milliseconds(200))
+            let client = DaemonClient(socket: path, timeout: .milliseconds(200))
             // The first one is queued; behind it nobody can connect.
             let queued = try UnixSocket(path: path)
             for _ in 1...2 {
@@ -168,7 +168,7 @@ private struct Door: APIHandler {
         try await whileServing(Slow()) { client in
             try await blocking {
                 // It is asked for when half of this has passed; the answer has the other half, on a busy machine too.
-                let client = DaemonClient(socket: client.socket, patience: .seconds(8))
+                let client = DaemonClient(socket: client.socket, timeout: .seconds(8))
                 let status = try client.ask(Endpoints.status())
                 #expect(status == Samples.status)
             }

@@ -41,7 +41,7 @@ struct House: Sendable {
             ready: { opened.yield(0) })
         let house = House(
             folder: folder, ledger: keepers.ledger, control: keepers.control, handlers: handlers,
-            client: DaemonClient(socket: socket, patience: .seconds(30)))
+            client: DaemonClient(socket: socket, timeout: .seconds(30)))
         return try await whileServing([keepers, listener], ready: ready) { _ in try await body(house) }
     }
 

@@ -108,7 +108,7 @@ import Tracking
     }
 
     @Test func `are not denied before those of the files are loaded`() async throws {
-        try await House.whileStanding(loading: Loading(isDone: false, patience: .zero)) { house in
+        try await House.whileStanding(loading: Loading(isDone: false, timeout: .zero)) { house in
             let client = house.client
             let refused = try await blocking {
                 [

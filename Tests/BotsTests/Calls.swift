@@ -24,7 +24,7 @@ struct Scene {
     static let prompt = Prompt(model: "haiku", turns: [Turn(.user, "Hi")], maxTokens: 100)
 
     func call(
-        patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1",
+        timeouts: BotCall.Timeouts = .init(), allow: [String] = ["127.0.0.1/32"], host: String = "127.0.0.1",
         sizeNames: SizeNames = SizeNames()
     ) throws -> BotCall {
         let url = server.url(dialect == .openAI ? "/v1/" : "", host: host)
@@ -33,16 +33,16 @@ struct Scene {
         let endpoint = BotEndpoint(
             bot: "sage", BotBackend(dialect, reach: reach, model: "haiku"), key: BotKey(" sk-secret\n"))
         return try BotCall(
-            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", patience: patience,
+            endpoint, curl: curl, clock: clock, userAgent: "Belfry/test", timeouts: timeouts,
             sizeNames: sizeNames)
     }
 
     /// What a call reports.
-    func ask(patience: BotCall.Patience = .init(), allow: [String] = ["127.0.0.1/32"]) async throws
+    func ask(timeouts: BotCall.Timeouts = .init(), allow: [String] = ["127.0.0.1/32"]) async throws
         -> [ReplyEvent]
     {
         var events: [ReplyEvent] = []
-        try await call(patience: patience, allow: allow).ask(Self.prompt) { events.append($0) }
+        try await call(timeouts: timeouts, allow: allow).ask(Self.prompt) { events.append($0) }
         return events
     }
 }
@@ -143,7 +143,7 @@ enum Streams {
             await ProviderServer(
                 .init("{}", status: 529, type: "application/json", headers: ["Retry-After": "7"])))
         // The first wait fits, the second does not.
-        let asking = Task { try await scene.ask(patience: .init(total: .seconds(10))) }
+        let asking = Task { try await scene.ask(timeouts: .init(total: .seconds(10))) }
         #expect(await scene.clock.nextSleeper() == scene.clock.now + .milliseconds(7001))
         scene.clock.advance(by: .milliseconds(7001))
         #expect(try await asking.value.failure?.kind == .overloaded(after: .seconds(7)))
@@ -199,7 +199,7 @@ enum Streams {
     @Test func `gives up a stream that is silent, and keeps what came before`() async throws {
         let start = #"data: {"choices":[{"index":0,"delta":{"content":"Half a"}}]}"# + "\n\n"
         let scene = try Scene(await ProviderServer(.init(start, then: .hang)))
-        let events = try await scene.ask(patience: .init(silence: .milliseconds(100)))
+        let events = try await scene.ask(timeouts: .init(silence: .milliseconds(100)))
         #expect(events.text == "Half a")
         #expect(events.failure?.kind == .silent(.milliseconds(100)))
     }
@@ -257,7 +257,7 @@ enum Streams {
 
     @Test func `gives up a server that never answers`() async throws {
         let scene = try Scene(await ProviderServer(.init("", then: .mute)))
-        let asking = Task { try await scene.ask(patience: .init(head: .milliseconds(100))) }
+        let asking = Task { try await scene.ask(timeouts: .init(head: .milliseconds(100))) }
         for _ in 0..<2 { scene.clock.advance(to: await scene.clock.nextSleeper()) }
         #expect(try await asking.value.failure?.kind == .silent(.milliseconds(100)))
     }

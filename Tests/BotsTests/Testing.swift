@@ -14,7 +14,7 @@ import Tracking
 
     private func test(
         _ url: String, key: String? = "sk-secret", model: String = "haiku", asks: Bool = false
-    ) async throws -> BotTrial {
+    ) async throws -> BotTestResult {
         let reach = try HTTPReach(url: HTTPAddress(url), allow: [AddressException("127.0.0.1/32")])
         var backend = BotBackend(.openAI, reach: reach, model: model)
         backend.price = TokenPrice(input: 3, output: 15)
@@ -28,7 +28,7 @@ import Tracking
     private func test(
         _ answers: ProviderServer.Answer..., key: String? = "sk-secret", model: String = "haiku",
         asks: Bool = false
-    ) async throws -> BotTrial {
+    ) async throws -> BotTestResult {
         let server =
             switch answers.count {
             case 1: try await ProviderServer(answers[0])
@@ -38,57 +38,58 @@ import Tracking
     }
 
     /// `configuration:ok resolve:ok`.
-    private func words(_ trial: BotTrial) -> String {
-        trial.findings.map { "\($0.step.rawValue):\($0.outcome.rawValue)" }.joined(separator: " ")
+    private func words(_ result: BotTestResult) -> String {
+        result.findings.map { "\($0.step.rawValue):\($0.outcome.rawValue)" }.joined(separator: " ")
     }
 
     private static let reached = "configuration:ok resolve:ok connect:ok tls:skipped"
 
     @Test func `shows each step that works`() async throws {
-        let trial = try await test(Self.list)
-        #expect(words(trial) == "\(Self.reached) key:ok models:ok model:ok")
-        #expect(trial.isGood && trial.hasAnswered && trial.fault == nil)
-        #expect(trial.findings.first?.detail == "openai, model haiku, with a key")
+        let result = try await test(Self.list)
+        #expect(words(result) == "\(Self.reached) key:ok models:ok model:ok")
+        #expect(result.isGood && result.hasAnswered && result.fault == nil)
+        #expect(result.findings.first?.detail == "openai, model haiku, with a key")
         let open = try await test(Self.list, key: nil)
         #expect(words(open) == "\(Self.reached) key:skipped models:ok model:ok")
     }
 
     @Test func `ends at the key that is refused, and shows nothing of it`() async throws {
-        let trial = try await test(
+        let result = try await test(
             .init(
                 #"{"error":{"message":"bad key sk-secret","type":"x"}}"#, status: 401,
                 type: "application/json"))
-        #expect(words(trial) == "\(Self.reached) key:failed" && trial.fault?.reason == .auth)
-        #expect(trial.findings.last?.detail == "127.0.0.1 refused the key (401)")
-        #expect(trial.findings.last?.hint == "check bots.sage.key")
-        #expect(!"\(trial)".contains("sk-secret"))
+        #expect(words(result) == "\(Self.reached) key:failed" && result.fault?.reason == .auth)
+        #expect(result.findings.last?.detail == "127.0.0.1 refused the key (401)")
+        #expect(result.findings.last?.hint == "check bots.sage.key")
+        #expect(!"\(result)".contains("sk-secret"))
     }
 
     @Test func `names the models there are when the bot's is not one of them`() async throws {
-        let trial = try await test(
+        let result = try await test(
             Self.list, .init("{}", status: 404, type: "application/json"), model: "haikku")
-        #expect(words(trial) == "\(Self.reached) key:ok models:ok model:failed")
-        #expect(trial.findings.last?.detail == "127.0.0.1 has no model haikku")
-        #expect(trial.findings.last?.hint == "set bots.sage.model to one of: haiku, opus")
-        #expect(trial.fault?.reason == .model)
+        #expect(words(result) == "\(Self.reached) key:ok models:ok model:failed")
+        #expect(result.findings.last?.detail == "127.0.0.1 has no model haikku")
+        #expect(result.findings.last?.hint == "set bots.sage.model to one of: haiku, opus")
+        #expect(result.fault?.reason == .model)
     }
 
     @Test func `finds a model that the provider knows and does not list`() async throws {
-        let trial = try await test(
+        let result = try await test(
             Self.list, .init(#"{"id":"latest"}"#, type: "application/json"), model: "latest")
-        #expect(trial.isGood && trial.findings.last?.detail == "latest, which is not listed")
+        #expect(result.isGood && result.findings.last?.detail == "latest, which is not listed")
     }
 
     @Test func `leaves out what a server does not offer`() async throws {
-        let trial = try await test(.init("not found", status: 404, type: "text/plain"))
-        #expect(words(trial) == "\(Self.reached) key:skipped models:skipped" && trial.isGood)
-        #expect(trial.findings.last?.hint == "ask it for a word: belfry bot test sage --ask")
+        let result = try await test(.init("not found", status: 404, type: "text/plain"))
+        #expect(words(result) == "\(Self.reached) key:skipped models:skipped" && result.isGood)
+        #expect(result.findings.last?.hint == "ask it for a word: belfry bot test sage --ask")
     }
 
     @Test func `tells a page for people from an API`() async throws {
-        let trial = try await test(.init("<html>hi</html>", type: "text/html"))
+        let result = try await test(.init("<html>hi</html>", type: "text/html"))
         #expect(
-            words(trial) == "\(Self.reached) key:skipped models:failed" && trial.fault?.reason == .malformed)
+            words(result) == "\(Self.reached) key:skipped models:failed" && result.fault?.reason == .malformed
+        )
     }
 
     @Test func `shows that nobody listens, and that a host has no address`() async throws {
@@ -103,8 +104,8 @@ import Tracking
 
     @Test func `shows that a server can't be trusted`() async throws {
         let server = try await ProviderServer(Self.list)
-        let trial = try await test("https://127.0.0.1:\(server.port)/v1")
-        #expect(words(trial) == "configuration:ok resolve:ok connect:ok tls:failed")
+        let result = try await test("https://127.0.0.1:\(server.port)/v1")
+        #expect(words(result) == "configuration:ok resolve:ok connect:ok tls:failed")
     }
 
     @Test func `has the bot reply where that is wanted`() async throws {
@@ -112,11 +113,11 @@ import Tracking
             #"data: {"choices":[{"index":0,"delta":{"content":"ready"},"finish_reason":"stop"}]}"# + "\n\n"
             + #"data: {"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2}}"#
             + "\n\ndata: [DONE]\n\n"
-        let trial = try await test(Self.list, .init(reply), asks: true)
-        #expect(words(trial).hasSuffix(" model:ok reply:ok"))
-        #expect(trial.findings.last?.detail.hasPrefix("\"ready\" after ") == true)
-        #expect(trial.usage == BotUsage(inputTokens: 20, outputTokens: 2, costMicros: 90))
-        #expect(trial.whole != nil && trial.firstWord != nil)
+        let result = try await test(Self.list, .init(reply), asks: true)
+        #expect(words(result).hasSuffix(" model:ok reply:ok"))
+        #expect(result.findings.last?.detail.hasPrefix("\"ready\" after ") == true)
+        #expect(result.usage == BotUsage(inputTokens: 20, outputTokens: 2, costMicros: 90))
+        #expect(result.whole != nil && result.firstWord != nil)
         let failed = try await test(
             Self.list, .init(#"{"error":{"type":"billing_error"}}"#, status: 402, type: "application/json"),
             asks: true)
@@ -124,7 +125,7 @@ import Tracking
     }
 
     @Test func `refuses a key that is none`() async throws {
-        let trial = try await test(Self.list, key: "two words")
-        #expect(words(trial) == "configuration:failed" && trial.fault == nil)
+        let result = try await test(Self.list, key: "two words")
+        #expect(words(result) == "configuration:failed" && result.fault == nil)
     }
 }

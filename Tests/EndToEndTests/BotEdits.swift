@@ -73,27 +73,14 @@ import Testing
         let server = try await ProviderServer(.init(Self.reply))
         let belfry = try await Belfry.start()
         #expect(try await add(belfry, server).code == 0)
-        let holder = try ChildProcess(
-            "python3",
-            [
-                "-c",
-                """
-                import sqlite3, sys
-                connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-                connection.execute("BEGIN IMMEDIATE"); print("held", flush=True)
-                sys.stdin.read()
-                connection.execute("ROLLBACK")
-                """, belfry.statePath + "/ledger.sqlite",
-            ])
-        #expect(await holder.line { $0 == "held" } != nil)
+        let holder = try await LedgerHolder(.writer, of: belfry)
         let edit = "printf 'sk-other\n' | belfry --socket \(belfry.socketPath) bot edit sage --key -"
         let refused = try await belfry.shell(edit)
         #expect(refused.code == 1 && refused.errors.contains("held by another process"), "\(refused)")
         let secrets = belfry.statePath + "/secrets"
         #expect(
             try await belfry.shell("ls \(secrets); cat \(secrets)/*").lines == ["bot-sage.key", "sk-secret"])
-        try holder.closeInput()
-        _ = await holder.status()
+        try await holder.release()
         #expect(try await belfry.shell(edit).code == 0)
         #expect(
             try await belfry.shell("ls \(secrets); cat \(secrets)/*").lines == ["bot-sage.key", "sk-other"])

@@ -62,7 +62,7 @@ import Testing
         #expect(try #require(rung.data)["item"]["last"].list.map { $0["text"].text } == [whole])
         #expect(try await belfry.run("run", "logs", "news#1").text.hasPrefix(whole))
         #expect(try await belfry.json("run", "show", "news#1")["attempt"].integer == 1)
-        #expect(try await belfry.json("bot", "show", "cc")["kind"].text == "claude")
+        #expect(try await belfry.json("bot", "show", "cc")["backend"].text == "claude")
     }
 
     /// Notes how it was called and what it read, and does not know its session while there is a file `lost`.

@@ -43,11 +43,11 @@ import Timeline
 
     @Test func `says what happens without an answer`() {
         var asked = question(["yes", "no"])
-        #expect(asked.patienceWords == nil)
+        #expect(asked.deadlineWords == nil)
         asked.deadline = start + .seconds(5400)
-        #expect(asked.patienceWords == "open for 1 h 30 min")
+        #expect(asked.deadlineWords == "open for 1 h 30 min")
         asked.fallback = "no"
-        #expect(asked.patienceWords == "no answer within 1 h 30 min means no")
+        #expect(asked.deadlineWords == "no answer within 1 h 30 min means no")
         #expect(asked.asker == "ops")
         asked.run = "release#12"
         #expect(asked.asker == "release")

@@ -33,7 +33,7 @@ import WardenProtocol
         let client = try WardenClient(directory: folder.file("w"))
         defer { client.close() }
         var launch = WardenLaunch(executable: folder.file("slow"))
-        launch.patience = .milliseconds(200)
+        launch.startTimeout = .milliseconds(200)
         let error = await #expect(throws: WardenError.self) { try await client.connect(launching: launch) }
         #expect("\(error.map { "\($0)" } ?? "")".contains("did not listen"))
         let pid = try #require(Int32(SmallFile.text(folder.file("pid"))))

@@ -6,8 +6,6 @@ package struct WireBot: Hashable, Sendable, Codable {
     package var name: String
     /// What answers prompts: `command`, `anthropic` or `openai`.
     package var backend: String
-    /// The same, by its older name.
-    package var kind: String
     /// The model it is, of a provider's bot.
     package var model: String?
     /// `online`, `working`, `blocked` or `offline`; absent from an older daemon.
@@ -41,7 +39,6 @@ package struct WireBot: Hashable, Sendable, Codable {
     package init(name: String, backend: String, jobs: Int = 0, unread: Int = 0) {
         self.name = name
         self.backend = backend
-        kind = backend
         self.jobs = jobs
         self.unread = unread
     }

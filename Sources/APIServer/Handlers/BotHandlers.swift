@@ -39,10 +39,10 @@ extension DaemonHandler {
 
     func testBot(_ name: String, asks: Bool) async throws(APIError) -> WireBotTest {
         _ = try await bot(name)
-        let trial = try await asking(await control.test(bot: name, asks: asks))
+        let result = try await asking(await control.test(bot: name, asks: asks))
         return WireBotTest(
-            bot: name, ok: trial.isGood,
-            steps: trial.findings.map {
+            bot: name, ok: result.isGood,
+            steps: result.findings.map {
                 WireBotTest.Step(
                     step: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail, hint: $0.hint)
             })

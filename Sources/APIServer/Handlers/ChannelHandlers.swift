@@ -22,7 +22,7 @@ extension DaemonHandler {
         let (start, startedAt) = (control.clock.now, control.clock.sinceBoot)
         let cause = try await asking(await control.testChannel(name))
         // Of a channel that is known to be in trouble no long wait is worth it.
-        let patience = isTroubled(name) ? Self.testPatience / 5 : Self.testPatience
+        let limit = isTroubled(name) ? Self.testTimeout / 5 : Self.testTimeout
         var test = WireChannelTest(channel: name, outcome: Self.pending)
         while true {
             test =
@@ -31,7 +31,7 @@ extension DaemonHandler {
             let isSending =
                 test.outbox.map { control.activeConfiguration.inHand.sending.contains($0) } ?? false
             let waited = control.clock.sinceBoot - startedAt
-            if test.outcome != Self.pending || waited > (isSending ? Self.longestTest : patience) { break }
+            if test.outcome != Self.pending || waited > (isSending ? Self.longestTest : limit) { break }
             do {
                 try await control.clock.sleep(until: control.clock.now + .milliseconds(100))
             } catch {
@@ -59,7 +59,7 @@ extension DaemonHandler {
         }
     }
 
-    private static let testPatience = Duration.seconds(10)
+    private static let testTimeout = Duration.seconds(10)
     /// An attempt under way is waited for until here, as long as a client waits for an answer.
     private static let longestTest = Duration.seconds(25)
     private static let pending = "pending"

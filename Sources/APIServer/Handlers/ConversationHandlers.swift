@@ -6,10 +6,10 @@ import Timeline
 
 extension DaemonHandler {
     func say(_ bot: String, _ asked: SayRequest) async throws(APIError) -> WireMessage {
-        var saying = Saying(to: bot, asked.text)
-        (saying.id, saying.replyTo, saying.thread) = (asked.id, asked.replyTo, asked.thread)
-        saying.file = try Self.file(of: asked)
-        guard saying.file != nil || !asked.text.allSatisfy(\.isWhitespace) else {
+        var draft = MessageDraft(to: bot, asked.text)
+        (draft.id, draft.replyTo, draft.thread) = (asked.id, asked.replyTo, asked.thread)
+        draft.file = try Self.file(of: asked)
+        guard draft.file != nil || !asked.text.allSatisfy(\.isWhitespace) else {
             throw APIError(.badValue, "there is nothing to say: the text is empty")
         }
         guard asked.text.utf8.count <= Self.longestText else {
@@ -22,7 +22,7 @@ extension DaemonHandler {
         }
         if let thread = asked.thread { try Self.check(thread, "thread", limit: 100) }
         do throws(EngineError) {
-            return WireMessage(try await control.say(saying))
+            return WireMessage(try await control.send(draft))
         } catch .noSuchBot {
             // With its hint, or as one that only speaks for its jobs.
             _ = try await self.bot(bot)
@@ -62,7 +62,7 @@ extension DaemonHandler {
     func reply(_ id: String, _ query: ReplyQuery) async throws(APIError) -> WireReply {
         let message = try await asking(await control.message(id))
         let said = try await asking(
-            await control.reply(to: message, patience: .milliseconds(query.wait)))
+            await control.reply(to: message, within: .milliseconds(query.wait)))
         var reply = WireReply()
         if let run = said.run { reply.run = await shown(run) }
         reply.message = said.message.map { WireMessage($0) }

@@ -45,9 +45,9 @@ extension DaemonHandler {
     private static let longestQuestion = 4000
     private static let longestChoice = 60
     private static let mostChoices = 10
-    private static let longestPatience = Duration.seconds(366 * 86_400)
+    private static let longestOpen = Duration.seconds(366 * 86_400)
 
-    private static func asking(_ asked: AskRequest) throws(APIError) -> Asking {
+    private static func asking(_ asked: AskRequest) throws(APIError) -> QuestionDraft {
         guard SpooledFile.isID(asked.id) else { throw APIError(.badValue, "id is not a UUID in lower case") }
         guard !asked.text.allSatisfy(\.isWhitespace) else {
             throw APIError(.badValue, "there is nothing to ask: the text is empty")
@@ -58,23 +58,23 @@ extension DaemonHandler {
         let takesText = asked.reply ?? false
         let choices = asked.choices ?? (takesText ? [] : ["yes", "no"])
         try check(choices, takesText: takesText)
-        var asking = Asking(id: asked.id, asked.text, choices: choices)
-        asking.takesText = takesText
-        if let word = asked.default { asking.fallback = try fallback(word, of: asking) }
+        var draft = QuestionDraft(id: asked.id, asked.text, choices: choices)
+        draft.takesText = takesText
+        if let word = asked.default { draft.fallback = try fallback(word, of: draft) }
         if let milliseconds = asked.afterMs {
-            guard milliseconds > 0, .milliseconds(milliseconds) <= longestPatience else {
+            guard milliseconds > 0, .milliseconds(milliseconds) <= longestOpen else {
                 throw APIError(.badValue, "after is a duration above zero and up to 366d")
             }
-            asking.patience = .milliseconds(milliseconds)
+            draft.openFor = .milliseconds(milliseconds)
         }
-        guard asking.fallback == nil || asking.patience != nil else {
+        guard draft.fallback == nil || draft.openFor != nil else {
             throw APIError(
                 .badValue, "a default needs a deadline",
                 hint: "Add a time, such as --after 30m.")
         }
         if let bot = asked.bot { try check(bot, "bot", limit: 100) }
-        (asking.bot, asking.run) = (asked.bot, asked.run)
-        return asking
+        (draft.bot, draft.run) = (asked.bot, asked.run)
+        return draft
     }
 
     private static func check(_ choices: [String], takesText: Bool) throws(APIError) {
@@ -92,13 +92,13 @@ extension DaemonHandler {
         }
     }
 
-    private static func fallback(_ word: String, of asking: Asking) throws(APIError) -> String {
-        let choice = asking.choices.first { $0.lowercased() == word.lowercased() }
+    private static func fallback(_ word: String, of draft: QuestionDraft) throws(APIError) -> String {
+        let choice = draft.choices.first { $0.lowercased() == word.lowercased() }
         if let choice { return choice }
-        guard asking.takesText else {
+        guard draft.takesText else {
             throw APIError(
                 .badValue, "the default \(Quoted.of(word)) is not one of the choices",
-                hint: "The choices are: \(asking.choices.map(Quoted.of).joined(separator: ", ")).")
+                hint: "The choices are: \(draft.choices.map(Quoted.of).joined(separator: ", ")).")
         }
         return word
     }

@@ -10,110 +10,44 @@ extension APIError {
     /// The API's error when the engine refused.
     package init(_ error: EngineError) {
         switch error {
-        case .noSuchJob(let name): self.init(.noSuchJob, "no job \(Quoted.of(name))")
-        case .noSuchZone(let name):
-            let near = NearestName.ofZone(name, among: ZoneFiles().names)
+        case .noSuchJob(let name): self.init(missing: "job", name, .noSuchJob)
+        case .noSuchRun(let name): self.init(missing: "run", name, .noSuchRun)
+        case .noSuchMessage(let id): self.init(missing: "message", id, .noSuchMessage)
+        case .noSuchEntry(let id): self.init(missing: "outbox entry", id, .noSuchOutboxEntry)
+        case .noSuchChannel(let name): self.init(missing: "channel", name, .noSuchChannel)
+        case .noSuchBot(let name): self.init(missing: "bot", name, .noSuchBot)
+        case .noSuchQuestion(let id): self.init(missing: "question", id, .noSuchQuestion)
+        case .noSuchZone(let name): self.init(missingZone: name)
+        case .nothingToExplain(let name): self.init(noSubject: name)
+        case .ambiguousID(let id, let candidates): self.init(ambiguous: id, candidates)
+        case .nameTaken(let name, let place): self.init(taken: "job", name, at: place, .jobExists)
+        case .botExists(let name, let place): self.init(taken: "bot", name, at: place, .botExists)
+        case .ownedByFile(let name, let place): self.init(ofFile: "job", name, at: place, .jobFromFile)
+        case .botOfFile(let name, let place): self.init(ofFile: "bot", name, at: place, .botFromFile)
+        case .jobsName(let name):
             self.init(
-                .badValue, "no zone \(Quoted.of(name))",
-                hint: near.map { "Did you mean \"\($0)\"?" } ?? "See: timedatectl list-timezones")
-        case .noSuchRun(let name): self.init(.noSuchRun, "no run \(Quoted.of(name))")
-        case .noSuchMessage(let id): self.init(.noSuchMessage, "no message \(Quoted.of(id))")
-        case .noSuchEntry(let id): self.init(.noSuchOutboxEntry, "no outbox entry \(Quoted.of(id))")
-        case .noSuchChannel(let name): self.init(.noSuchChannel, "no channel \(Quoted.of(name))")
-        case .noSuchBot(let name): self.init(.noSuchBot, "no bot \(Quoted.of(name))")
-        case .noSuchQuestion(let id): self.init(.noSuchQuestion, "no question \(Quoted.of(id))")
-        case .questionClosed(_, let end): self.init(.questionClosed, "the question was \(end.sentence)")
-        case .noAnswer(let text, let choices):
-            self.init(
-                .badValue, "\(Quoted.of(text)) is not one of the choices",
-                hint: choices.isEmpty
-                    ? "Write a text that is not blank."
-                    : "Answer one of: \(choices.map(Quoted.of).joined(separator: ", ")).")
-        case .silentBot(let name):
-            self.init(
-                .badValue, "bot \(Quoted.of(name)) answers nobody: it has no backend",
-                hint: "Give it one: bots.\(name).backend in the configuration")
-        case .ambiguousID(let id, let candidates):
-            let text = "the short id \(Quoted.of(id)) matches several"
-            self.init(.ambiguousID, text + ": " + candidates.joined(separator: "; "))
-            drawing = ([text + "; write more of it:"] + candidates.map { "  " + $0 }).joined(separator: "\n")
-        case .nothingToExplain(let name):
-            self.init(
-                .noSuchSubject, "\(Quoted.of(name)) is no message, run, item or outbox entry",
-                hint: "Name one as JOB#N, job:NAME or by an id of: belfry messages, belfry outbox")
-        case .ownedByFile(let job, let place):
-            self.init(
-                .jobFromFile, "job \"\(job)\" comes from \(place)",
-                hint: "Change it there, then: belfry reload")
-        case .busy(let job, let runs):
-            self.init(
-                .overlap, "\"\(job)\" has a run that has not ended (\(runs.joined(separator: ", ")))",
-                hint: "Run it anyway with --force.")
+                .jobExists, "\(Quoted.of(name)) is the name of a job", hint: "Choose another with --name.")
+        case .busy(let job, let runs): self.init(busy: job, runs)
         case .ended(let run, let state): self.init(.runEnded, "\(run) has ended (\(state))")
         case .notEnded(let run):
             self.init(.runNotEnded, "\(run) has not ended", hint: "End it first: belfry run cancel \(run)")
-        case .notRepeatable(let run):
-            self.init(
-                .notRepeatable,
-                "\(run) was a command of belfry exec, whose environment and terminal are never stored",
-                hint: "Run the command again where they are.")
-        case .answered(let run, let bot):
-            self.init(
-                .notRepeatable, "\(run) answered what people said to \(bot)",
-                hint: "Say it again: belfry send \(bot) TEXT")
-        case .notAllowed(let entry, let state, let channel):
-            self.init(
-                .entrySettled, "the outbox entry \(entry) is \(state)",
-                hint: channel.map { "It goes out when its channel works again: belfry channel test \($0)" })
-        case .channelMissing(let entry, let channel):
-            self.init(
-                .entrySettled,
-                "the outbox entry \(entry) waits for channel \"\(channel)\", which is not in the configuration",
-                hint: "Add the channel again, or: belfry outbox retry --channel NEW --from \(channel)")
-        case .severalMissing(let channels, let newChannel):
-            self.init(
-                .badValue,
-                "entries wait for several channels that are not in the configuration: "
-                    + channels.joined(separator: " "),
-                hint: "Name one: belfry outbox retry --channel \(newChannel) "
-                    + "--from \(channels.first ?? "OLD")")
-        // A drawing: its carets must stand under a text that begins its line.
+        case .notRepeatable(let run): self.init(notRepeatable: run)
+        case .answered(let run, let bot): self.init(answered: run, by: bot)
+        case .silentBot(let name): self.init(silentBot: name)
+        case .botInUse(let name, let jobs): self.init(botInUse: name, by: jobs)
+        case .questionClosed(_, let end): self.init(.questionClosed, "the question was \(end.sentence)")
+        case .noAnswer(let text, let choices): self.init(noAnswer: text, choices)
+        case .notAllowed(let entry, let state, let channel): self.init(entry: entry, is: state, channel)
+        case .channelMissing(let entry, let channel): self.init(entry: entry, withoutChannel: channel)
+        case .severalMissing(let channels, let new): self.init(severalMissing: channels, new: new)
         case .badSchedule(let text):
+            // A drawing: its carets must stand under a text that begins its line.
             self.init(.badSchedule, "the schedule is refused")
             drawing = "the schedule is refused:\n\(text)"
         case .invalid(let text):
             // A sentence is one line, whatever it quotes.
             self.init(.badValue, text.split(whereSeparator: \.isNewline).joined(separator: " "))
-        case .nameTaken(let name, let place?):
-            self.init(
-                .jobExists, "there is a job \(Quoted.of(name)) already, at \(place)",
-                hint: "Change it there, then: belfry reload")
-        case .nameTaken(let name, nil):
-            self.init(
-                .jobExists, "there is a job \(Quoted.of(name)) already",
-                hint: "Change it: belfry job edit \(name)")
-        case .botExists(let name, let place?):
-            self.init(
-                .botExists, "there is a bot \(Quoted.of(name)) already, at \(place)",
-                hint: "Change it there, then: belfry reload")
-        case .botExists(let name, nil):
-            self.init(
-                .botExists, "there is a bot \(Quoted.of(name)) already",
-                hint: "Change it: belfry bot edit \(name)")
-        case .botOfFile(let name, let place):
-            self.init(
-                .botFromFile, "bot \"\(name)\" comes from \(place)",
-                hint: "Change it there, then: belfry reload")
-        case .botInUse(let name, let jobs):
-            self.init(
-                .botInUse, "jobs belong to bot \"\(name)\": \(jobs.joined(separator: ", "))",
-                hint:
-                    "Give them another with belfry job edit JOB --bot NAME, or remove it anyway with --force; "
-                    + "prompts of these jobs then fail.")
         case .keyFile(let text): self.init(.internalFault, text)
-        case .jobsName(let name):
-            self.init(
-                .jobExists, "\(Quoted.of(name)) is the name of a job", hint: "Choose another with --name.")
         case .changedMeanwhile(let name):
             self.init(
                 .changedMeanwhile, "somebody changed \(Quoted.of(name)) at the same time", hint: "Try again.")
@@ -130,6 +64,113 @@ extension APIError {
         case .fenced: self.init(.changedMeanwhile, hint: "Try again.")
         default: self.init(.ledgerRefused, "\(error)")
         }
+    }
+}
+
+// What is not there, or is there already.
+
+extension APIError {
+    private init(missing kind: String, _ name: String, _ code: ErrorCode) {
+        self.init(code, "no \(kind) \(Quoted.of(name))")
+    }
+
+    private init(missingZone name: String) {
+        let near = NearestName.ofZone(name, among: ZoneFiles().names)
+        self.init(
+            .badValue, "no zone \(Quoted.of(name))",
+            hint: near.map { "Did you mean \"\($0)\"?" } ?? "See: timedatectl list-timezones")
+    }
+
+    private init(noSubject name: String) {
+        self.init(
+            .noSuchSubject, "\(Quoted.of(name)) is no message, run, item or outbox entry",
+            hint: "Name one as JOB#N, job:NAME or by an id of: belfry messages, belfry outbox")
+    }
+
+    private init(ambiguous id: String, _ candidates: [String]) {
+        let text = "the short id \(Quoted.of(id)) matches several"
+        self.init(.ambiguousID, text + ": " + candidates.joined(separator: "; "))
+        drawing = ([text + "; write more of it:"] + candidates.map { "  " + $0 }).joined(separator: "\n")
+    }
+
+    /// `place` is where a file names it; nil: it was made on the command line.
+    private init(taken kind: String, _ name: String, at place: String?, _ code: ErrorCode) {
+        self.init(
+            code, "there is a \(kind) \(Quoted.of(name)) already" + (place.map { ", at \($0)" } ?? ""),
+            hint: place == nil ? "Change it: belfry \(kind) edit \(name)" : Self.editHint)
+    }
+
+    private init(ofFile kind: String, _ name: String, at place: String, _ code: ErrorCode) {
+        self.init(code, "\(kind) \"\(name)\" comes from \(place)", hint: Self.editHint)
+    }
+
+    private static let editHint = "Change it there, then: belfry reload"
+}
+
+// What does not fit the state of a run, a bot, a question or an outbox entry.
+
+extension APIError {
+    private init(busy job: String, _ runs: [String]) {
+        self.init(
+            .overlap, "\"\(job)\" has a run that has not ended (\(runs.joined(separator: ", ")))",
+            hint: "Run it anyway with --force.")
+    }
+
+    private init(notRepeatable run: String) {
+        self.init(
+            .notRepeatable,
+            "\(run) was a command of belfry exec, whose environment and terminal are never stored",
+            hint: "Run the command again where they are.")
+    }
+
+    private init(answered run: String, by bot: String) {
+        self.init(
+            .notRepeatable, "\(run) answered what people said to \(bot)",
+            hint: "Say it again: belfry send \(bot) TEXT")
+    }
+
+    private init(silentBot name: String) {
+        self.init(
+            .badValue, "bot \(Quoted.of(name)) answers nobody: it has no backend",
+            hint: "Give it one: bots.\(name).backend in the configuration")
+    }
+
+    private init(botInUse name: String, by jobs: [String]) {
+        self.init(
+            .botInUse, "jobs belong to bot \"\(name)\": \(jobs.joined(separator: ", "))",
+            hint:
+                "Give them another with belfry job edit JOB --bot NAME, or remove it anyway with --force; "
+                + "prompts of these jobs then fail.")
+    }
+
+    private init(noAnswer text: String, _ choices: [String]) {
+        self.init(
+            .badValue, "\(Quoted.of(text)) is not one of the choices",
+            hint: choices.isEmpty
+                ? "Write a text that is not blank."
+                : "Answer one of: \(choices.map(Quoted.of).joined(separator: ", ")).")
+    }
+
+    /// The entry's `state` allows no such step; `channel` is what it waits for.
+    private init(entry: String, is state: String, _ channel: String?) {
+        self.init(
+            .entrySettled, "the outbox entry \(entry) is \(state)",
+            hint: channel.map { "It goes out when its channel works again: belfry channel test \($0)" })
+    }
+
+    private init(entry: String, withoutChannel channel: String) {
+        self.init(
+            .entrySettled,
+            "the outbox entry \(entry) waits for channel \"\(channel)\", which is not in the configuration",
+            hint: "Add the channel again, or: belfry outbox retry --channel NEW --from \(channel)")
+    }
+
+    private init(severalMissing channels: [String], new: String) {
+        self.init(
+            .badValue,
+            "entries wait for several channels that are not in the configuration: "
+                + channels.joined(separator: " "),
+            hint: "Name one: belfry outbox retry --channel \(new) --from \(channels.first ?? "OLD")")
     }
 }
 

@@ -215,7 +215,7 @@ package final class ProgramPerformer: Performer {
     // MARK: Orders
 
     /// How long a program may take where its job has no timeout.
-    private static let patience = Duration.seconds(1800)
+    private static let standardTimeout = Duration.seconds(1800)
 
     /// Orders the program of the prompt's bot, or reports why that can't be; then does what was asked meanwhile.
     private func perform(_ prompt: PromptOrder) async {
@@ -285,7 +285,7 @@ package final class ProgramPerformer: Performer {
             prompt.conversation, home: home, folder: order.folder, session: note.session)
         order.work = .command(call.words)
         order.stdin = call.input.map { .text(Array($0.utf8)) } ?? .none
-        order.timeout = prompt.timeout ?? Self.patience
+        order.timeout = prompt.timeout ?? Self.standardTimeout
         order.output = ProcessOrder.Output(path: path + ReplyFiles.printed, headBytes: ReplyReading.limit)
         order.errorPath = path + ReplyFiles.errors
         order.inherited = program.variables

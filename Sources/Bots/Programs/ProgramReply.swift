@@ -150,21 +150,7 @@ struct ReplyReading {
             failure = ReplyFailure(.program(exit: code), hasOutput: !progress.text.isEmpty)
         }
         var record = exit
-        if exit.cause == .exited, var failure {
-            explain(&failure, by: exit)
-            var fault = AttemptFault(failure, at: note.place)
-            fault.text = hidden.hide(in: fault.text)
-            record.fault = fault
-            if hasLostSession(failure, exit) {
-                record.session = .lost
-                // The next attempt begins another one.
-                record.fault?.mayPass = true
-            }
-        } else if exit.cause == .exited {
-            record.reply = text
-            record.replyTitle = finish?.title.map { hidden.hide(in: $0) }
-            record.replyPriority = finish?.priority
-        }
+        if exit.cause == .exited { judge(&record, by: exit, reply: text) }
         record.usage = progress.usage.map {
             BotUsage(note.dialect.usage(of: $0, after: note.session?.used), price: note.price)
         }
@@ -182,6 +168,24 @@ struct ReplyReading {
             record.reply == nil
             ? lastWords(of: exit) : Array(text.utf8.suffix(ExitRecord.tailLimit))
         return record
+    }
+
+    /// Of a program that ended by itself: its reply, or what failed.
+    private func judge(_ record: inout ExitRecord, by exit: ExitRecord, reply text: String) {
+        guard var failure else {
+            record.reply = text
+            record.replyTitle = finish?.title.map { hidden.hide(in: $0) }
+            record.replyPriority = finish?.priority
+            return
+        }
+        explain(&failure, by: exit)
+        var fault = AttemptFault(failure, at: note.place)
+        fault.text = hidden.hide(in: fault.text)
+        record.fault = fault
+        guard hasLostSession(failure, exit) else { return }
+        record.session = .lost
+        // The next attempt begins another one.
+        record.fault?.mayPass = true
     }
 
     private mutating func apply(_ event: ReplyEvent) {

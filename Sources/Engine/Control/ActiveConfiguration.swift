@@ -55,14 +55,14 @@ package final class ActiveConfiguration: Sendable {
 /// Whether the jobs of the files are loaded: a request that needs jobs waits for it after a start.
 package final class Loading: Sendable {
     /// How long a request waits.
-    let patience: Duration
+    let timeout: Duration
     private let done: Mutex<Bool>
     private let changes = Broadcast<Void>()
 
-    /// Done already unless the daemon is only starting; a request waits less long than clients have patience.
-    package init(isDone: Bool = true, patience: Duration = .seconds(4)) {
+    /// Done already unless the daemon is only starting; a request waits less long than clients do.
+    package init(isDone: Bool = true, timeout: Duration = .seconds(4)) {
         done = Mutex(isDone)
-        self.patience = patience
+        self.timeout = timeout
     }
 
     package var isDone: Bool { done.withLock { $0 } }
@@ -82,10 +82,10 @@ package final class Loading: Sendable {
 extension Control {
     /// Returns once the jobs of the files are loaded.
     ///
-    /// - Throws: ``EngineError/starting`` when they are not after ``Loading/patience`` of waiting.
+    /// - Throws: ``EngineError/starting`` when they are not after ``Loading/timeout`` of waiting.
     package func whenLoaded() async throws(EngineError) {
         guard !loading.isDone else { return }
-        let limit = clock.now + loading.patience
+        let limit = clock.now + loading.timeout
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await loading.wait() }
             group.addTask { [clock] in try? await clock.sleep(until: limit) }

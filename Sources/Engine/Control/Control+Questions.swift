@@ -3,7 +3,7 @@ package import Ledger
 import Timeline
 
 /// A question before it is asked.
-package struct Asking: Hashable, Sendable {
+package struct QuestionDraft: Hashable, Sendable {
     /// Chosen by who asks, fresh: asked again with it, it is asked once.
     package var id: String
     package var text: String
@@ -13,7 +13,7 @@ package struct Asking: Hashable, Sendable {
     /// What counts as the answer when nobody gave one in time.
     package var fallback: String?
     /// How long it can be answered; nil: without an end.
-    package var patience: Duration?
+    package var openFor: Duration?
     /// Nil: the bot of the run, or Belfry itself.
     package var bot: String?
     /// The id of the run that asks; one that does not exist is left out.
@@ -28,26 +28,26 @@ package struct Asking: Hashable, Sendable {
 
 extension Control {
     /// Asks a question; returns once it is in the ledger, and so survives the daemon.
-    package func ask(_ asking: Asking) async throws(EngineError) -> QuestionRecord {
-        if let known = try await known(asking.id) { return known }
+    package func ask(_ draft: QuestionDraft) async throws(EngineError) -> QuestionRecord {
+        if let known = try await known(draft.id) { return known }
         let run = try await read { () async throws(LedgerError) -> RunRecord? in
-            guard let id = asking.run else { return nil }
+            guard let id = draft.run else { return nil }
             return try await ledger.run(id: id)
         }
         let now = clock.now
         var question = Question(
-            id: asking.id, bot: asking.bot ?? run?.bot ?? OwnThread.bot, text: asking.text,
-            choices: asking.choices, askedAt: now)
+            id: draft.id, bot: draft.bot ?? run?.bot ?? OwnThread.bot, text: draft.text,
+            choices: draft.choices, askedAt: now)
         question.run = run?.name
-        question.takesText = asking.takesText
-        question.fallback = asking.fallback
-        question.deadline = asking.patience.map { now + $0 }
+        question.takesText = draft.takesText
+        question.fallback = draft.fallback
+        question.deadline = draft.openFor.map { now + $0 }
         let record = QuestionRecord(question, run: run?.id)
         do throws(EngineError) {
             try await commit(record.asking())
         } catch {
             // Asked twice at the same time.
-            guard case .ledger(.fenced) = error, let known = try await known(asking.id) else { throw error }
+            guard case .ledger(.fenced) = error, let known = try await known(draft.id) else { throw error }
             return known
         }
         return record

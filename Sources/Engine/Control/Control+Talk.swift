@@ -5,7 +5,7 @@ import Timeline
 import Tracking
 
 /// Something that a person says to a bot.
-package struct Saying: Hashable, Sendable {
+package struct MessageDraft: Hashable, Sendable {
     /// Whom it is said to.
     package var bot: String
     /// The thread; nil: that of the message it replies to, else `main`.
@@ -50,30 +50,30 @@ extension Control {
     ///
     /// Returns once it is in the ledger: it is answered although the daemon ends now. Earlier messages of the
     /// thread count as read.
-    package func say(_ saying: Saying) async throws(EngineError) -> MessageRecord {
-        guard let profile = activeConfiguration.configuration.bots[saying.bot] else {
-            throw .noSuchBot(saying.bot)
+    package func send(_ draft: MessageDraft) async throws(EngineError) -> MessageRecord {
+        guard let profile = activeConfiguration.configuration.bots[draft.bot] else {
+            throw .noSuchBot(draft.bot)
         }
-        guard profile.contact != nil else { throw .silentBot(saying.bot) }
-        if let id = saying.id, let known = try await known(id, saying) { return known }
+        guard profile.contact != nil else { throw .silentBot(draft.bot) }
+        if let id = draft.id, let known = try await known(id, draft) { return known }
         var replied: MessageRecord?
-        if let id = saying.replyTo {
+        if let id = draft.replyTo {
             replied = try await message(id)
-            guard replied?.message.bot == saying.bot else {
+            guard replied?.message.bot == draft.bot else {
                 throw .invalid("the message \(id) is of bot \"\(replied?.message.bot ?? "")\"")
             }
         }
         let message = Message(
-            id: saying.id ?? makeID(), bot: saying.bot,
-            thread: saying.thread ?? replied?.message.thread ?? Self.mainThread, author: .user,
-            text: saying.text, at: clock.now)
+            id: draft.id ?? makeID(), bot: draft.bot,
+            thread: draft.thread ?? replied?.message.thread ?? Self.mainThread, author: .user,
+            text: draft.text, at: clock.now)
         var record = MessageRecord(message: message, read: true, replyTo: replied?.message.id)
         var changes = [
             Change.insertMessage(record),
             .markRead(bot: message.bot, thread: message.thread, through: message.at),
             .append(NewEvent(.messagePosted(Fact.Post(message.id, bot: message.bot)), at: message.at)),
         ]
-        if let file = saying.file {
+        if let file = draft.file {
             changes.append(.insertAttachment(message: message.id, file.note, file.content))
             record.attachment = file.note
         }
@@ -82,23 +82,23 @@ extension Control {
     }
 
     /// The message that was said with this id before.
-    private func known(_ id: String, _ saying: Saying) async throws(EngineError) -> MessageRecord? {
+    private func known(_ id: String, _ draft: MessageDraft) async throws(EngineError) -> MessageRecord? {
         let known = try await read { () async throws(LedgerError) in try await ledger.message(id: id) }
         guard let known else { return nil }
-        guard known.message.bot == saying.bot, known.message.author == .user else {
+        guard known.message.bot == draft.bot, known.message.author == .user else {
             throw .invalid("the id \(id) is that of another message")
         }
         return known
     }
 
-    /// What came of a message of a person; waits, at most for `patience`, until a run was given it.
+    /// What came of a message of a person; waits, at most for `limit`, until a run was given it.
     package func reply(
-        to record: MessageRecord, patience: Duration
+        to record: MessageRecord, within limit: Duration
     ) async throws(EngineError) -> SaidReply {
         let commits = ledger.commits()
-        let deadline = clock.now + patience
+        let deadline = clock.now + limit
         var known = try await reply(to: record.message.id)
-        guard known.run == nil, patience > .zero else { return known }
+        guard known.run == nil, limit > .zero else { return known }
         let clock = clock
         let outcome: Result<SaidReply, EngineError> = await withTaskGroup(
             of: Result<SaidReply, EngineError>?.self

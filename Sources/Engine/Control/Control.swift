@@ -43,7 +43,7 @@ package struct Control: Sendable {
         reopenChannel: @escaping @Sendable (String) async -> (any Channel, version: Int)? = { _ in nil },
         reopenBot: @escaping @Sendable (String) async -> BotInUse? = { _ in nil }, desk: BotDesk? = nil,
         bots: BotMaking = .none,
-        testBot: @escaping BotTest = { _, _, _ in BotTrial() },
+        testBot: @escaping BotTest = { _, _, _ in BotTestResult() },
         machine: MachineLook = MachineLook(), loading: Loading = Loading(), logger: Logger
     ) {
         self.ledger = ledger
@@ -70,7 +70,7 @@ package struct Control: Sendable {
 }
 
 /// Tests a bot of a name, and has it reply where that is wanted.
-package typealias BotTest = @Sendable (_ name: String, _ bot: BotInUse, _ asks: Bool) async -> BotTrial
+package typealias BotTest = @Sendable (_ name: String, _ bot: BotInUse, _ asks: Bool) async -> BotTestResult
 
 /// The files of the configuration, as far as the engine needs them.
 package struct ConfigurationAccess: Sendable {

@@ -67,9 +67,9 @@ final class Lessons: Sendable {
 
 extension LiveBoard {
     /// How long a run is under way before the history of its job is read: one that is over by then costs no read.
-    package static let patience: Duration = .milliseconds(250)
+    package static let learningDelay: Duration = .milliseconds(250)
 
-    /// The runs that have been under way for ``patience`` and have not learned, by job; and when, since boot, the next
+    /// The runs that have been under way for ``learningDelay`` and have not learned, by job; and when, since boot, the next
     /// one has.
     func learners() -> (due: [String: [String]], next: Duration?) {
         let now = loop.clock.sinceBoot
@@ -100,7 +100,7 @@ extension LiveBoard {
     /// The run may have come under way: from then on it may learn.
     func noteStart(of line: Line) {
         guard line.tracker.live.state.isUnderWay, !line.hasLearned, line.learnsAt == nil else { return }
-        line.learnsAt = loop.clock.sinceBoot + Self.patience
+        line.learnsAt = loop.clock.sinceBoot + Self.learningDelay
         lessons.want()
     }
 }

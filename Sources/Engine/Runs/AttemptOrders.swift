@@ -1,7 +1,10 @@
+import Cron
+import Grouping
 import Ledger
 package import Performing
 import Prompting
-import Timeline
+package import Timeline
+import Tracking
 
 /// Makes the order of each attempt: from what its run executes, what a wrapped command lent, and how long it has waited
 /// for processes that earlier attempts left running.
@@ -86,27 +89,6 @@ struct AttemptOrders {
         var order = ProcessOrder(run, spec, work, places)
         let waited = leftoversSeen[run.id].map { clock.sinceBoot - $0 } ?? .zero
         if run.attempt > 1, spec.endsLeftovers(afterWaiting: waited) { order.leftoverGrace = spec.grace }
-        return order
-    }
-}
-
-extension AttemptOrders {
-    /// The order of the program that checks a run: as its job's own programs, with what was printed as its input.
-    func check(
-        _ run: RunRecord, _ spec: JobSpec, _ command: [String], within limit: Duration,
-        secrets: [String: String], input: [UInt8]
-    ) -> ProcessOrder {
-        var spec = spec
-        // Those of a request are headers.
-        if spec.request == nil { spec.environment.merge(secrets) { $1 } }
-        var order = ProcessOrder(run, spec, .command(command), places)
-        order.key = order.key.check
-        order.timeout = limit
-        order.output = ProcessOrder.Output(
-            path: places.checkOutput(of: run.id, job: run.job, attempt: run.attempt), headBytes: 1 << 16,
-            tailBytes: 0)
-        order.isOutputWatched = false
-        (order.pty, order.stdin) = (nil, .text(input))
         return order
     }
 }
@@ -258,5 +240,135 @@ package struct RunPlaces: Hashable, Sendable {
     /// The output of the attempt that the run is at.
     func output(of run: RunRecord) -> ProcessOrder.Output {
         ProcessOrder.Output(path: output(of: run.id, job: run.job, attempt: run.attempt))
+    }
+}
+
+/// Reads what the file at a path holds, without the white space around it; its error is a sentence without the content.
+package typealias SecretReader = @Sendable (_ path: String) throws -> String
+
+/// How the keeper of runs reads files.
+package struct RunFiles: Sendable {
+    let readSecret: SecretReader
+    /// When the file at a path was changed or put there last.
+    let changeTime: @Sendable (_ path: String) throws -> Moment
+    let readOutput: @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
+
+    /// `readOutput` returns the beginning of what an attempt printed, at most so many bytes.
+    package init(
+        readSecret: @escaping SecretReader,
+        changeTime: @escaping @Sendable (_ path: String) throws -> Moment,
+        readOutput: @escaping @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
+    ) {
+        self.readSecret = readSecret
+        self.changeTime = changeTime
+        self.readOutput = readOutput
+    }
+}
+
+/// The part of a run's environment that comes from files: kept in memory alone, until the run has ended.
+struct RunSecrets {
+    /// A file that can't be read.
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How long before a run's start its files must have been left alone for their content to be what it was given.
+    static let leastAge = Duration.seconds(60)
+
+    /// The values by the names of their variables.
+    let values: [String: String]
+    /// The same, to be hidden in what the run prints and reports.
+    let hidden: HiddenTexts
+
+    /// What these files hold, by the names of the variables.
+    init(_ files: [String: String], read: SecretReader) throws(Unreadable) {
+        var values: [String: String] = [:]
+        for (name, path) in files.sorted(by: { $0.key < $1.key }) {
+            do {
+                values[name] = try read(path)
+            } catch {
+                throw Unreadable(description: "\(name) can't be read from \(path): \(error)")
+            }
+        }
+        self.values = values
+        hidden = HiddenTexts(values.values)
+    }
+}
+
+/// What runs execute and when their jobs are due next, read from the ledger; a spec is read once while it is in use.
+///
+/// A revision never changes, so that a spec that is kept is never out of date. Used by its keeper alone.
+final class RunSpecs {
+    /// How many are kept: enough for the jobs that run often.
+    private static let size = 2048
+
+    private struct Key: Hashable {
+        var job: String
+        var revision: Int
+    }
+
+    private let ledger: any Ledger
+    private let clock: any WallClock
+    private let zones: ZoneLookup
+    /// What is read from the disk for runs.
+    let files: RunFiles
+    private var kept: [Key: JobSpec] = [:]
+
+    init(
+        ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup,
+        files: RunFiles
+    ) {
+        self.files = files
+        self.ledger = ledger
+        self.clock = clock
+        self.zones = zones
+    }
+
+    /// What the run executes; nil when no such revision was ever stored.
+    func spec(of run: RunRecord) async throws(LedgerError) -> JobSpec? {
+        let key = Key(job: run.job, revision: run.revision)
+        if let spec = run.spec ?? kept[key] { return spec }
+        let spec = try await ledger.spec(of: run.job, revision: run.revision)
+        if let spec {
+            if kept.count >= Self.size { kept = [:] }
+            kept[key] = spec
+        }
+        return spec
+    }
+
+    /// What the files of the spec hold now; none without a spec.
+    func secrets(of spec: JobSpec?) throws(RunSecrets.Unreadable) -> RunSecrets {
+        try RunSecrets(spec?.filesToRead ?? [:], read: files.readSecret)
+    }
+
+    /// What a run that began at `start` was given from the files of its spec; nil: they may have changed since.
+    func secrets(of spec: JobSpec?, givenAt start: Moment?) -> RunSecrets? {
+        guard let spec else { return nil }
+        for path in spec.filesToRead.values {
+            // They are read shortly before the attempt begins.
+            guard let start, let changed = try? files.changeTime(path),
+                changed < start - RunSecrets.leastAge
+            else { return nil }
+        }
+        return try? secrets(of: spec)
+    }
+
+    /// What is known of the run's job, its secrets left aside.
+    func outlook(of run: RunRecord) async throws(LedgerError) -> Outlook {
+        guard let spec = try await spec(of: run) else { return Outlook() }
+        var outlook = Outlook(spec: spec)
+        if spec.thread != nil { outlook.chance = RetryChance(spec: spec, nextSlot: nil) }
+        guard run.kind != .exec, run.kind != .reply, let job = try await ledger.job(named: run.job) else {
+            return outlook
+        }
+        // The slots of a paused job do not run: none of them is a reason to give up.
+        if job.pause == nil,
+            let (schedule, rules) = try? job.spec.schedule.read(seed: job.name, zones: zones),
+            let next = schedule.nextSlot(after: clock.now, in: rules)
+        {
+            outlook.next = NextTry(at: next, offsetSeconds: rules.first.offsetSeconds(at: next))
+        }
+        if spec.attempts > 1 { outlook.chance = RetryChance(spec: spec, nextSlot: outlook.next?.at) }
+        return outlook
     }
 }

@@ -186,7 +186,7 @@ final class PerformerLink {
 /// Nothing is asked only to get an answer: an order is answered at once, also by the oldest of wardens.
 struct AnswerWatch {
     /// How long after the last event the next one may come.
-    static let patience: Duration = .seconds(10)
+    static let silenceLimit: Duration = .seconds(10)
 
     private var since: Duration?
 
@@ -196,7 +196,7 @@ struct AnswerWatch {
     }
 
     /// When, since boot, the wait ends; nil: nothing is unrecorded.
-    var deadline: Duration? { since.map { $0 + Self.patience } }
+    var deadline: Duration? { since.map { $0 + Self.silenceLimit } }
 
     /// Whether the wait has ended.
     func isOverdue(at now: Duration) -> Bool { deadline.map { $0 <= now } ?? false }

@@ -15,7 +15,7 @@ struct RunDecider {
 
     static let alive: Set<RunState> = [.starting, .running, .blocked, .paused, .stalled]
     /// After this long at the latest a process of the attempt before is looked for again.
-    static let patience: Duration = .seconds(10)
+    static let leftoverInterval: Duration = .seconds(10)
 
     // MARK: Before it starts
 
@@ -232,13 +232,7 @@ struct RunDecider {
             move.nextAttempt = run.attempt + 1
             move.notBefore = next
         } else {
-            move.endedAt = now
-            if let record { move.add(record) }
-            let output = record.flatMap { outcome.state == .completed ? nil : LastOutput($0, outlook) }
-            move.outputTail = output?.tail
-            let fact = outcome.fact(
-                of: Fact.Run(run), message: message ?? record?.fault?.shown(outlook) ?? output?.cause,
-                circumstances: outcome.circumstances(record, outlook))
+            let fact = close(&move, run, outcome, record, message: message, outlook, at: now)
             events.append(NewEvent(fact, at: now))
         }
         // Of a reply that a person saw come, what there is of it is kept.
@@ -255,14 +249,38 @@ struct RunDecider {
         var step = RunStep(
             run: run, move: move, attempt: attempt, reply: reply, post: post, events: events,
             effects: [next == nil ? .end(outcome) : .wait])
-        // What was not answered stays unanswered: it comes again with the next message.
-        if let thread = run.spec?.thread, outcome.state == .completed || post != nil {
-            step.talk = [.answerMessages(bot: run.bot, thread: thread)]
-        }
-        if let thread = run.spec?.thread, let session = record?.session {
-            step.talk.append(.keepSession(session, bot: run.bot, thread: thread))
-        }
+        step.talk = talk(of: run, outcome, record, hasPost: post != nil)
         return step
+    }
+
+    /// The run has no other attempt: what its row keeps of the end, and the fact of it.
+    private func close(
+        _ move: inout RunMove, _ run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?,
+        message: String?, _ outlook: Outlook, at now: Moment
+    ) -> Fact {
+        move.endedAt = now
+        if let record { move.add(record) }
+        let output = record.flatMap { outcome.state == .completed ? nil : LastOutput($0, outlook) }
+        move.outputTail = output?.tail
+        return outcome.fact(
+            of: Fact.Run(run), message: message ?? record?.fault?.shown(outlook) ?? output?.cause,
+            circumstances: outcome.circumstances(record, outlook))
+    }
+
+    /// What the end of an attempt means for the conversation that it was to answer.
+    private func talk(
+        of run: RunRecord, _ outcome: RunOutcome, _ record: ExitRecord?, hasPost: Bool
+    ) -> [Change] {
+        guard let thread = run.spec?.thread else { return [] }
+        var talk: [Change] = []
+        // What was not answered stays unanswered: it comes again with the next message.
+        if outcome.state == .completed || hasPost {
+            talk.append(.answerMessages(bot: run.bot, thread: thread))
+        }
+        if let session = record?.session {
+            talk.append(.keepSession(session, bot: run.bot, thread: thread))
+        }
+        return talk
     }
 
     /// What an attempt shows of a bot whose program could not be started; nil: it is another end.
@@ -276,7 +294,7 @@ struct RunDecider {
     }
 
     /// A process of the attempt before still runs: this one waits, and is given up when the next slot comes first, or
-    /// when the job's own patience ends.
+    /// when the job's own time for them ends.
     private func postponed(
         _ run: RunRecord, text: String, outlook: Outlook, waited: Duration, at now: Moment
     ) -> RunStep {
@@ -361,78 +379,8 @@ extension JobSpec {
     ///
     /// What is being ended has the job's grace, and then as long as the warden takes to kill it.
     fileprivate func wait(afterWaiting waited: Duration) -> Duration? {
-        if waited < leftovers.wait { return min(RunDecider.patience, leftovers.wait - waited) }
+        if waited < leftovers.wait { return min(RunDecider.leftoverInterval, leftovers.wait - waited) }
         guard leftovers.then == .end else { return nil }
-        return waited < leftovers.wait + grace + RunDecider.patience ? Self.shortWait : nil
-    }
-}
-
-/// One step of a run: what is written, and what follows once it is written.
-struct RunStep: Sendable {
-    /// What is done after the commit.
-    enum Effect: Hashable, Sendable {
-        /// The performer may forget the attempt.
-        case acknowledge(RunKey)
-        /// The performer is asked what it knows of the attempt.
-        case ask(RunKey)
-        /// The order may be sent: `starting` is in the ledger.
-        case start
-        /// The program that checks its work may be started: that this has ended is in the ledger.
-        case check
-        /// It waits, for its turn or for the moment of another attempt.
-        case wait
-        case end(RunOutcome)
-    }
-
-    /// The run before the step.
-    let run: RunRecord
-    /// The step of its row.
-    var move: RunMove
-    /// The row of its attempt.
-    var attempt: AttemptRecord?
-    /// What became of the attempt to have its bot reply.
-    var reply: BotReply?
-    /// What its job's bot says by it.
-    var post: MessageRecord?
-    /// How far the conversation is after it, of a run that answers people.
-    var talk: [Change] = []
-    /// Its live state, where the step decides it.
-    var live: LiveState?
-    var events: [NewEvent] = []
-    var effects: [Effect] = []
-
-    /// What is written, in this order.
-    var changes: [Change] {
-        var changes = [Change.moveRun(move)]
-        if let attempt { changes.append(.putAttempt(attempt)) }
-        if let reply { changes.append(.recordReply(reply)) }
-        if let post { changes.append(.insertMessage(post)) }
-        changes += talk
-        if let live { changes.append(.saveLive(run: run.id, live)) }
-        for event in events { changes.append(.append(event)) }
-        return changes
-    }
-
-    /// The run after the step.
-    var after: RunRecord {
-        var after = run
-        after.apply(move)
-        if let live { after.live = live }
-        return after
-    }
-
-    /// Whether the run is no longer under way after it: it has ended, or waits again.
-    var leavesHands: Bool { move.to.isEnded || move.to == .queued }
-
-    /// The start of an attempt and its end, `next`, as one step: the state between them is never committed.
-    ///
-    /// - Returns: nil when this is no start or `next` not its end.
-    func followed(by next: RunStep) -> RunStep? {
-        guard effects.isEmpty, move.to == .running, let begun = attempt, let ended = next.attempt,
-            begun.run == ended.run, begun.n == ended.n
-        else { return nil }
-        return RunStep(
-            run: run, move: move.followed(by: next.move), attempt: ended, reply: next.reply, post: next.post,
-            talk: talk + next.talk, live: next.live, events: events + next.events, effects: next.effects)
+        return waited < leftovers.wait + grace + RunDecider.leftoverInterval ? Self.shortWait : nil
     }
 }

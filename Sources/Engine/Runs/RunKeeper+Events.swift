@@ -12,20 +12,12 @@ extension RunKeeper {
     ) async {
         let now = clock.now
         switch event {
-        // Checks are no attempts: of them only the end counts.
-        case .started(let key, _, _) where key.checked != nil || key.woken != nil: break
-        case .refused(let key, let refusal, let text) where key.woken != nil:
-            guard let attempt = key.woken else { return }
-            await woke(attempt, .refused(refusal, text: text), by: key, into: &steps)
-        case .ended(let record) where record.key.woken != nil:
-            guard let attempt = record.key.woken else { return }
-            await woke(attempt, .ended(record), by: record.key, into: &steps)
-        case .refused(let key, let refusal, let text) where key.checked != nil:
-            guard let attempt = key.checked else { return }
-            await checked(attempt, .refused(refusal, text: text), by: key, into: &steps)
-        case .ended(let record) where record.key.checked != nil:
-            guard let attempt = record.key.checked else { return }
-            await checked(attempt, .ended(record), by: record.key, into: &steps)
+        // Of the programs before and after an attempt only the end counts.
+        case .started(let key, _, _) where !key.isAttempt: break
+        case .refused(let key, let refusal, let text) where !key.isAttempt:
+            await programEnded(key, .refused(refusal, text: text), into: &steps)
+        case .ended(let record) where !record.key.isAttempt:
+            await programEnded(record.key, .ended(record), into: &steps)
         case .started(let key, let process, let moment):
             await started(key, process, at: moment, from: link, into: &steps)
         case .refused(let key, let refusal, let text):
@@ -34,18 +26,14 @@ extension RunKeeper {
                 "a run could not be started", metadata: ["run.id": "\(run.name)", "reason": "\(text)"])
             await end(run, .refused(refusal, text: text), into: &steps)
         case .output(let key, _, let bytes):
-            guard known(key) != nil else { return }
-            record(await board.scan(bytes, of: key.run, at: now), at: now, into: &steps)
+            await receive(key, at: now, into: &steps) { await $0.scan(bytes, of: key.run, at: now) }
         case .report(let key, let line):
-            guard known(key) != nil else { return }
-            record(await board.receive(line: line, of: key.run, at: now), at: now, into: &steps)
+            await receive(key, at: now, into: &steps) { await $0.receive(line: line, of: key.run, at: now) }
         case .progress(let key, let report):
-            guard known(key) != nil else { return }
-            record(await board.receive(report, of: key.run, at: now), at: now, into: &steps)
+            await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
         case .notify(let key, let datagrams):
-            guard known(key) != nil else { return }
             for report in datagrams.compactMap({ NotifyDatagram($0[...])?.report }) {
-                record(await board.receive(report, of: key.run, at: now), at: now, into: &steps)
+                await receive(key, at: now, into: &steps) { await $0.receive(report, of: key.run, at: now) }
             }
         case .ended(let record): await ended(record, from: link, into: &steps)
         case .unknown(let key):
@@ -53,14 +41,32 @@ extension RunKeeper {
             guard runs.active[key.run]?.isAsked == true, let run = known(key) else { return }
             await end(run, .vanished, into: &steps)
         case .inputTaken: break  // The keeper sends no input.
-        case .caughtUp:
-            for question in runs.active.questions(for: link.kind) { link.send(question) }
-            if link.kind == .warden {
-                repeatChecks()
-                repeatWakeScripts()
-            }
+        case .caughtUp: caughtUp(link)
         case .disconnected: link.disconnected()
         }
+    }
+
+    /// The script before an attempt, or the check after it, has ended.
+    private func programEnded(_ key: RunKey, _ end: AttemptEnd, into steps: inout [RunStep]) async {
+        if let attempt = key.woken { await woke(attempt, end, by: key, into: &steps) }
+        if let attempt = key.checked { await checked(attempt, end, by: key, into: &steps) }
+    }
+
+    /// Records what the board makes of a report, where it is of a run that is ours.
+    private func receive(
+        _ key: RunKey, at now: Moment, into steps: inout [RunStep],
+        _ report: (LiveBoard) async -> LiveState?
+    ) async {
+        guard known(key) != nil else { return }
+        record(await report(board), at: now, into: &steps)
+    }
+
+    /// The performer has reported all that it knew when the connection was made.
+    private func caughtUp(_ link: PerformerLink) {
+        for question in runs.active.questions(for: link.kind) { link.send(question) }
+        guard link.kind == .warden else { return }
+        repeatChecks()
+        repeatWakeScripts()
     }
 
     /// The attempt's run, which its performer has just reported; nil when it is none of ours, or when its end is about
@@ -121,23 +127,7 @@ extension RunKeeper {
             guard let ensured = await ensured(run, record, into: &steps) else { return }
             end = .ended(ensured)
         }
-        var outlook = Outlook()
-        do throws(LedgerError) {
-            if end.isSuccess {
-                outlook.spec = runs.active[run.id]?.spec
-                if outlook.spec == nil { outlook.spec = try await specs.spec(of: run) }
-            } else {
-                outlook = try await specs.outlook(of: run)
-            }
-        } catch .damaged(_, let detail) {
-            // To read it again would not help: without the job's rules there is no other attempt.
-            logger.error(
-                "the rules of a run can't be read",
-                metadata: ["run.id": "\(run.name)", "reason": "\(detail)"])
-        } catch {
-            return owe(end, of: run, because: error)
-        }
-        outlook.hidden = runs.active[run.id]?.secrets?.hidden
+        guard let outlook = await outlook(of: run, at: end) else { return }
         let now = clock.now
         switch end {
         case .refused(let refusal, let text):
@@ -157,13 +147,36 @@ extension RunKeeper {
             if let text = record.fault?.text {
                 record.fault?.text = outlook.hidden?.hide(in: text) ?? HiddenTexts.reason
             }
-            if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
             let change = clockChange(since: run.id)
             let step = decider.ended(
                 run, record, outlook: outlook, clockChange: change, waited: now - run.queuedAt - change)
             append(
                 await closing(step, after: record.elapsed, saying: record.fault?.shown(outlook)), to: &steps)
         }
+    }
+
+    /// What is known of the job of a run whose attempt has ended; nil: it is decided later, as the ledger can't be read.
+    private func outlook(of run: RunRecord, at end: AttemptEnd) async -> Outlook? {
+        var outlook = Outlook()
+        do throws(LedgerError) {
+            if end.isSuccess {
+                outlook.spec = runs.active[run.id]?.spec
+                if outlook.spec == nil { outlook.spec = try await specs.spec(of: run) }
+            } else {
+                outlook = try await specs.outlook(of: run)
+            }
+        } catch .damaged(_, let detail) {
+            // To read it again would not help: without the job's rules there is no other attempt.
+            logger.error(
+                "the rules of a run can't be read",
+                metadata: ["run.id": "\(run.name)", "reason": "\(detail)"])
+        } catch {
+            owe(end, of: run, because: error)
+            return nil
+        }
+        outlook.hidden = runs.active[run.id]?.secrets?.hidden
+        if end.isSuccess, outlook.spec?.outputMessage == .all { outlook.output = output(of: run) }
+        return outlook
     }
 
     /// Decides the end of an attempt later: the ledger can't be read.
@@ -246,4 +259,39 @@ extension RunKeeper {
     func clockChange(since run: String) -> Duration {
         runs.active[run]?.since?.change(until: ClockReading(of: clock)) ?? .zero
     }
+
+    // MARK: Runs that wait for the answer to a question
+
+    /// The runs that wait for the answer to a question, by id; those that did, or were left waiting by an earlier daemon
+    /// (`before`), and are not among them go on.
+    func setAsking(_ runs: Set<String>, before: Set<String> = []) {
+        asking.shown.formUnion(before)
+        guard runs != asking.due || !before.isEmpty else { return }
+        asking.due = runs
+        loop.bell.ring()
+    }
+
+    /// Shows which runs wait for an answer; what a run that has not started yet asks is shown once it has.
+    func noteQuestions(into steps: inout [RunStep]) async {
+        guard asking.due != asking.shown else { return }
+        let now = clock.now
+        for id in asking.shown.subtracting(asking.due) {
+            record(
+                await board.receive(ProgressReport(word: .working), of: id, at: now), at: now, into: &steps)
+            asking.shown.remove(id)
+        }
+        for id in asking.due.subtracting(asking.shown) {
+            guard let state = runs.active[id]?.record.state, state != .starting else { continue }
+            let blocked = ProgressReport(word: .blocked(.question))
+            record(
+                await board.receive(blocked, of: id, at: now), at: now, isAsked: true, into: &steps)
+            asking.shown.insert(id)
+        }
+    }
+}
+
+/// The runs with open questions: those that should be shown as waiting, and those that are.
+struct AskingRuns {
+    var due: Set<String> = []
+    var shown: Set<String> = []
 }

@@ -3,7 +3,8 @@ package import Delivery
 import Grouping
 package import Ledger
 package import Performing
-package import Timeline
+import Prompting
+import Timeline
 package import Tracking
 
 /// How a run ended: state and reason.
@@ -110,7 +111,7 @@ struct RetryChance {
     /// clock that was set since.
     static func longestWait(after attempt: Int, of spec: JobSpec?) -> Duration {
         guard let spec else { return longestWait }
-        return max(whole(after: attempt, of: spec), RunDecider.patience)
+        return max(whole(after: attempt, of: spec), RunDecider.leftoverInterval)
     }
 
     /// The job's wait, doubled with each attempt.
@@ -163,132 +164,115 @@ struct Outlook {
     }
 }
 
-/// Reads what the file at a path holds, without the white space around it; its error is a sentence without the content.
-package typealias SecretReader = @Sendable (_ path: String) throws -> String
+/// What a run that did not complete printed last.
+struct LastOutput {
+    /// The last lines, as they are stored; nil: none.
+    let tail: String?
+    /// The line that explains best why it failed.
+    let cause: String?
 
-/// How the keeper of runs reads files.
-package struct RunFiles: Sendable {
-    let readSecret: SecretReader
-    /// When the file at a path was changed or put there last.
-    let changeTime: @Sendable (_ path: String) throws -> Moment
-    let readOutput: @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
-
-    /// `readOutput` returns the beginning of what an attempt printed, at most so many bytes.
-    package init(
-        readSecret: @escaping SecretReader,
-        changeTime: @escaping @Sendable (_ path: String) throws -> Moment,
-        readOutput: @escaping @Sendable (_ path: String, _ most: Int) throws -> [UInt8]
-    ) {
-        self.readSecret = readSecret
-        self.changeTime = changeTime
-        self.readOutput = readOutput
+    init(_ record: ExitRecord, _ outlook: Outlook) {
+        let bytes = outlook.hidden == nil ? [] : record.outputTail
+        let hidden = outlook.hidden ?? HiddenTexts()
+        let output = LastLines(bytes, hiding: hidden)
+        tail = output.text()
+        let errors = LastLines(bytes.isEmpty ? [] : record.errorTail, hiding: hidden)
+        cause =
+            outlook.hidden == nil && !record.outputTail.isEmpty
+            ? HiddenTexts.reason : FailureLine.find(in: output, errors: errors)
     }
 }
 
-/// The part of a run's environment that comes from files: kept in memory alone, until the run has ended.
-struct RunSecrets {
-    /// A file that can't be read.
-    struct Unreadable: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    /// How long before a run's start its files must have been left alone for their content to be what it was given.
-    static let leastAge = Duration.seconds(60)
-
-    /// The values by the names of their variables.
-    let values: [String: String]
-    /// The same, to be hidden in what the run prints and reports.
-    let hidden: HiddenTexts
-
-    /// What these files hold, by the names of the variables.
-    init(_ files: [String: String], read: SecretReader) throws(Unreadable) {
-        var values: [String: String] = [:]
-        for (name, path) in files.sorted(by: { $0.key < $1.key }) {
-            do {
-                values[name] = try read(path)
-            } catch {
-                throw Unreadable(description: "\(name) can't be read from \(path): \(error)")
-            }
-        }
-        self.values = values
-        hidden = HiddenTexts(values.values)
-    }
+extension AttemptFault {
+    /// Its sentence without what must not be shown: a program may have printed it.
+    func shown(_ outlook: Outlook) -> String { outlook.hidden?.hide(in: text) ?? HiddenTexts.reason }
 }
 
-/// What runs execute and when their jobs are due next, read from the ledger; a spec is read once while it is in use.
-///
-/// A revision never changes, so that a spec that is kept is never out of date. Used by its keeper alone.
-final class RunSpecs {
-    /// How many are kept: enough for the jobs that run often.
-    private static let size = 2048
-
-    private struct Key: Hashable {
-        var job: String
-        var revision: Int
-    }
-
-    private let ledger: any Ledger
-    private let clock: any WallClock
-    private let zones: ZoneLookup
-    /// What is read from the disk for runs.
-    let files: RunFiles
-    private var kept: [Key: JobSpec] = [:]
-
-    init(
-        ledger: any Ledger, clock: any WallClock, zones: @escaping ZoneLookup,
-        files: RunFiles
-    ) {
-        self.files = files
-        self.ledger = ledger
-        self.clock = clock
-        self.zones = zones
-    }
-
-    /// What the run executes; nil when no such revision was ever stored.
-    func spec(of run: RunRecord) async throws(LedgerError) -> JobSpec? {
-        let key = Key(job: run.job, revision: run.revision)
-        if let spec = run.spec ?? kept[key] { return spec }
-        let spec = try await ledger.spec(of: run.job, revision: run.revision)
-        if let spec {
-            if kept.count >= Self.size { kept = [:] }
-            kept[key] = spec
-        }
-        return spec
-    }
-
-    /// What the files of the spec hold now; none without a spec.
-    func secrets(of spec: JobSpec?) throws(RunSecrets.Unreadable) -> RunSecrets {
-        try RunSecrets(spec?.filesToRead ?? [:], read: files.readSecret)
-    }
-
-    /// What a run that began at `start` was given from the files of its spec; nil: they may have changed since.
-    func secrets(of spec: JobSpec?, givenAt start: Moment?) -> RunSecrets? {
-        guard let spec else { return nil }
-        for path in spec.filesToRead.values {
-            // They are read shortly before the attempt begins.
-            guard let start, let changed = try? files.changeTime(path),
-                changed < start - RunSecrets.leastAge
-            else { return nil }
-        }
-        return try? secrets(of: spec)
-    }
-
-    /// What is known of the run's job, its secrets left aside.
-    func outlook(of run: RunRecord) async throws(LedgerError) -> Outlook {
-        guard let spec = try await spec(of: run) else { return Outlook() }
-        var outlook = Outlook(spec: spec)
-        if spec.thread != nil { outlook.chance = RetryChance(spec: spec, nextSlot: nil) }
-        guard run.kind != .exec, run.kind != .reply, let job = try await ledger.job(named: run.job) else {
-            return outlook
-        }
-        // The slots of a paused job do not run: none of them is a reason to give up.
-        if job.pause == nil,
-            let (schedule, rules) = try? job.spec.schedule.read(seed: job.name, zones: zones),
-            let next = schedule.nextSlot(after: clock.now, in: rules)
-        {
-            outlook.next = NextTry(at: next, offsetSeconds: rules.first.offsetSeconds(at: next))
-        }
-        if spec.attempts > 1 { outlook.chance = RetryChance(spec: spec, nextSlot: outlook.next?.at) }
+extension Outlook {
+    /// The same of a run that is not tried again.
+    var withoutChance: Outlook {
+        var outlook = self
+        outlook.chance = nil
         return outlook
     }
+}
+
+extension RunOutcome {
+    /// What else is known of this end; of a completed run its row says it all.
+    func circumstances(_ record: ExitRecord?, _ outlook: Outlook) -> Fact.End.Circumstances {
+        guard state != .completed else { return Fact.End.Circumstances() }
+        return Fact.End.Circumstances(
+            took: record.map { $0.end - $0.startedAt },
+            limit: state == .timedOut ? outlook.spec?.timeout : nil,
+            next: state.isFailure ? outlook.next : nil)
+    }
+}
+
+/// What a completed run printed, or its bot replied, as a message of its job's bot in the thread of the job's name.
+struct OutputPost {
+    let record: MessageRecord
+
+    /// The message that the run's spec asks for; nil: it asks for none, there is nothing to say, or none of it may be shown.
+    init?(_ run: RunRecord, _ end: ExitRecord, _ outlook: Outlook) {
+        guard let hidden = outlook.hidden else { return nil }
+        let part = outlook.spec?.outputMessage
+        let reply = end.reply ?? end.partialReply
+        let said = reply.map {
+            Self.bounded(Self.trimmed(hidden.hide(in: SpokenReply.visible($0.spoken))), of: run)
+        }
+        guard var text = said ?? part.flatMap({ Self.text($0, end, outlook.output, hidden, of: run) }),
+            !text.isEmpty
+        else { return nil }
+        if end.partialReply != nil { text += "\n\n[The reply ends here: \(end.fault?.text ?? "cancelled")]" }
+        // A run has one message at most, so that its own id names it.
+        let message = Message(
+            id: run.id, bot: run.bot, thread: outlook.spec?.thread ?? run.job, text: text, at: end.end,
+            urgency: end.replyPriority.flatMap(Urgency.init) ?? .normal,
+            title: end.replyTitle.map { hidden.hide(in: $0) }, run: run.name)
+        record = MessageRecord(message: message, run: run.id)
+    }
+
+    private static func text(
+        _ part: OutputMessage, _ end: ExitRecord, _ output: [UInt8], _ hidden: HiddenTexts, of run: RunRecord
+    ) -> String? {
+        let last = LastLines(end.outputTail, hiding: hidden)
+        switch part {
+        case .lastLine: return last.text(most: 1)
+        case .tail: return last.text()
+        case .all:
+            // A text to hide that the limit cuts in two is left out with what follows it.
+            let isCut = end.outputBytes > output.count
+            let bytes = isCut ? hidden.hideCut(in: output) : hidden.hide(in: output)
+            let spoken = String(decoding: bytes, as: UTF8.self).spoken
+            // What is not spoken may have stood inside a text to hide.
+            let text = trimmed(hidden.hide(in: spoken))
+            guard !text.isEmpty else { return last.text() }
+            return isCut
+                ? "\(text)\n… \(end.outputBytes - output.count) bytes more: belfry run logs \(run.name)"
+                : text
+        }
+    }
+
+    /// The most bytes of a reply that are one message: its run's output keeps all of it.
+    static let longestReply = 1 << 20
+
+    private static func bounded(_ text: String, of run: RunRecord) -> String {
+        guard text.utf8.count > longestReply else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: longestReply)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return text[..<end] + "\n\n[The reply is cut here: the rest is in: belfry run logs \(run.name)]"
+    }
+
+    /// The text without blank lines at its beginning and white space at its end.
+    private static func trimmed(_ text: String) -> String {
+        var rest = text[...]
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        let lines = rest.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.drop { $0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+    }
+}
+
+extension MessageRecord {
+    /// The fact of this message.
+    var fact: Fact.Post { Fact.Post(message.id, bot: message.bot, run: run) }
 }

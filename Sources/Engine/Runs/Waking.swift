@@ -1,4 +1,5 @@
 import Ledger
+import Logging
 import Performing
 import Prompting
 import Timeline
@@ -56,19 +57,6 @@ struct WakeDecider {
     }
 }
 
-extension RunKey {
-    private static let wakeSuffix = ".wake"
-
-    /// The key of the script that runs before the attempt.
-    var wakeScript: RunKey { RunKey(run: run + Self.wakeSuffix, attempt: attempt) }
-
-    /// The attempt that the script runs before; nil: this is no such script.
-    var woken: RunKey? {
-        run.hasSuffix(Self.wakeSuffix)
-            ? RunKey(run: String(run.dropLast(Self.wakeSuffix.count)), attempt: attempt) : nil
-    }
-}
-
 extension AttemptOrders {
     /// The most of a script's output that is read, in bytes.
     static let wakeOutputLimit = 1 << 16
@@ -88,5 +76,110 @@ extension AttemptOrders {
         order.isOutputWatched = false
         (order.pty, order.stdin) = (nil, .none)
         return order
+    }
+}
+
+// The script that decides whether a run asks its bot.
+
+extension RunKeeper {
+    /// Starts the run's wake script, if there is one and it has not ended yet; false: the bot is to be asked.
+    func startWakeScript(of run: RunRecord, _ spec: JobSpec) -> Bool {
+        guard let entry = runs.active[run.id], let rule = spec.wake, run.live?.wake == nil else {
+            return false
+        }
+        let order = orders.wakeScript(run, spec, rule, secrets: entry.secrets?.values ?? [:])
+        entry.wakeScript = order
+        performers.warden.send(.start(.process(order)))
+        return true
+    }
+
+    /// Orders the scripts again of a warden that may not know of them; one that does starts none twice.
+    func repeatWakeScripts() {
+        for run in runs.active.waking {
+            guard let order = runs.active[run]?.wakeScript else { continue }
+            performers.warden.send(.start(.process(order)))
+            cancelAttempt(of: run)
+        }
+    }
+
+    /// What a warden reported of the script before an attempt.
+    func woke(_ key: RunKey, _ end: AttemptEnd, by scriptKey: RunKey, into steps: inout [RunStep]) async {
+        let entry = runs.active[key.run]
+        guard let entry, entry.record.attempt == key.attempt, !entry.isLeaving else {
+            // The run has ended, or waits for its turn: of one that is ordered again it is reported again.
+            return await releaseWakeScript(scriptKey)
+        }
+        guard entry.wakeScript != nil, let rule = entry.spec?.wake else { return }
+        let (run, now) = (entry.record, clock.now)
+        if let why = run.endAsked {
+            entry.wakeScript = nil
+            let record = ExitRecord(key: key, cause: .exited, startedAt: now, endedAt: now).canceled(why)
+            await self.end(run, .ended(record), into: &steps)
+            return performers.warden.send(.acknowledge(scriptKey))
+        }
+        let path = orders.places.wakeOutput(of: run.id, job: run.job, attempt: run.attempt)
+        let decision = WakeDecider(rule: rule).decide(end) {
+            try specs.files.readOutput(path, AttemptOrders.wakeOutputLimit)
+        }
+        var step: RunStep
+        switch decision {
+        case .wake:
+            entry.wakeScript = nil
+            let live = await board.noteWake(LiveState.Wake(attempt: run.attempt), of: run.id, at: now)
+            step = decider.woken(run, live)
+            entry.record = step.after
+        case .skip(let why):
+            let text = entry.secrets?.hidden.hide(in: why) ?? HiddenTexts.reason
+            step = await closing(decider.skipped(run, text: text, at: now), saying: text)
+        case .fail(let why):
+            entry.wakeScript = nil
+            await self.end(run, .ended(Self.failed(key, end, why, at: now)), into: &steps)
+            return performers.warden.send(.acknowledge(scriptKey))
+        }
+        step.effects.insert(.acknowledge(scriptKey), at: 0)
+        steps.append(step)
+    }
+
+    /// The attempt as it ended with its script, whose errors are its output.
+    private static func failed(
+        _ key: RunKey, _ end: AttemptEnd, _ why: String, at now: Moment
+    ) -> ExitRecord {
+        var record = ExitRecord(key: key, cause: .exited, startedAt: now, endedAt: now)
+        if case .ended(let script) = end {
+            (record.startedAt, record.endedAt) = (script.startedAt, script.endedAt)
+            (record.elapsed, record.outputTail) = (script.elapsed, script.errorTail)
+        }
+        record.fault = AttemptFault(.wakeScript, why, mayPass: true, wasTried: false)
+        return record
+    }
+
+    /// Of a run that waits for its turn again the script's end is kept: it will be asked for.
+    private func releaseWakeScript(_ key: RunKey) async {
+        do throws(LedgerError) {
+            if let attempt = key.woken, let run = try await ledger.run(id: attempt.run),
+                !run.state.isEnded, run.attempt == attempt.attempt, run.live?.wake == nil
+            {
+                return
+            }
+            performers.warden.send(.acknowledge(key))
+        } catch {
+            unrecorded.note(error)
+        }
+    }
+
+    /// What the run's bot is asked, where a script decided that: its own words before the job's; nil: no script did.
+    func wokenPrompt(of run: RunRecord, _ spec: JobSpec) -> String? {
+        guard let wake = run.live?.wake, let prompt = spec.prompt else { return nil }
+        let path = orders.places.wakeOutput(of: run.id, job: run.job, attempt: wake.attempt)
+        do {
+            let printed = try specs.files.readOutput(path, AttemptOrders.wakeOutputLimit)
+            guard case .wake(let data?) = WakeAnswer(printed) else { return nil }
+            return WakeAnswer.prompt(prompt, data: data)
+        } catch {
+            logger.warning(
+                "what a wake script printed can't be read",
+                metadata: ["run.id": "\(run.name)", "reason": "\(error)"])
+            return nil
+        }
     }
 }

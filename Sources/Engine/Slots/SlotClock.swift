@@ -1,3 +1,5 @@
+import Delivery
+import Ledger
 import Logging
 package import Timeline
 
@@ -79,7 +81,7 @@ package enum ClockDoubt {
     /// No clock that is right shows less: Belfry is younger.
     package static let floor = Moment(seconds: 1_767_225_600)  // 2026-01-01
     /// After the machine's start so long is waited for a time source, and no longer: many have none.
-    package static let patience: Duration = .seconds(300)
+    package static let longestWait: Duration = .seconds(300)
     /// What a stop longer than this says is doubted while the clock is not in step.
     package static let longestStop: Duration = .seconds(86_400)
 
@@ -94,7 +96,78 @@ package enum ClockDoubt {
     package static func holds(
         _ now: Moment, sinceBoot: Duration, isSynchronised: Bool, decidedUntil: Moment
     ) -> Bool {
-        guard !isSynchronised, sinceBoot < patience else { return false }
+        guard !isSynchronised, sinceBoot < longestWait else { return false }
         return now < floor || decidedUntil - now > SlotKeeper.eraStep || now - decidedUntil > longestStop
+    }
+}
+
+// What the slot keeper does when the clock was set, or is not set yet.
+
+extension SlotKeeper {
+    /// Before a clock that nobody could believe: up to here all slots were decided.
+    private static let trustedFact = "slots.trusted"
+
+    /// Notes what happened to the clocks since the last look.
+    func readClocks() {
+        let change = watch.readClocks()
+        if let slept = change.slept {
+            logger.notice("the machine slept", metadata: ["duration.ms": "\(slept.milliseconds)"])
+        }
+        if let back = change.wentBack {
+            waiting.clamp(at: clock.now)
+            book.clampChains(at: clock.now)
+            logger.notice(
+                "the clock went back",
+                metadata: [
+                    "duration.ms": "\(back.milliseconds)",
+                    "slot.at": "\(progress.watermark.decidedUntil.iso8601)",
+                ])
+        }
+    }
+
+    /// Whether to wait for the clock to be set.
+    func holds(at now: Moment) -> Bool {
+        if watch.hold(at: now, decidedUntil: progress.watermark.decidedUntil) {
+            if watch.isHeld {
+                logger.warning("the clock is not set yet; slots wait", metadata: ["now": "\(now.iso8601)"])
+            } else {
+                logger.notice("slots are decided again", metadata: ["now": "\(now.iso8601)"])
+            }
+        }
+        return watch.isHeld
+    }
+
+    /// The clock went back so far that wall time may repeat: slots of the same moments are others from here on.
+    func beginEra(at now: Moment) async throws(LedgerError) {
+        let watermark = progress.watermark
+        let next = progress.newEra(from: now)
+        var changes = [Change.moveWatermark(from: watermark, to: next.watermark)]
+        if now < ClockDoubt.floor, watermark.decidedUntil >= ClockDoubt.floor {
+            let trusted = String(watermark.decidedUntil.microseconds)
+            changes.append(.setFact(name: Self.trustedFact, value: trusted))
+        }
+        let back = Duration.seconds((watermark.decidedUntil - now).milliseconds / 1000)
+        changes.append(.append(NewEvent(.clockBack(Fact.ClockBack(by: back)), at: now)))
+        try await ledger.commit(changes)
+        watch.noteEra(by: back)
+        logger.warning("the clock went back; a new era begins", metadata: ["era": "\(next.watermark.era)"])
+        progress = next
+        book.restart(after: now)
+    }
+
+    /// A clock that showed a year before Belfry was set: what counts is what was decided before it.
+    func returnToTrustedTime(at now: Moment) async throws(LedgerError) {
+        let stored = try await ledger.fact(named: Self.trustedFact).flatMap { Int64($0) }
+        let trusted = min(stored.map(Moment.init(microseconds:)) ?? now, now)
+        let next = progress.newEra(from: trusted)
+        try await ledger.commit([
+            .moveWatermark(from: progress.watermark, to: next.watermark),
+            .setFact(name: Self.trustedFact, value: nil),
+        ])
+        logger.notice(
+            "clock corrected; slots resume from before the error",
+            metadata: ["era": "\(next.watermark.era)", "slot.at": "\(trusted.iso8601)"])
+        progress = next
+        book.restart(after: trusted)
     }
 }

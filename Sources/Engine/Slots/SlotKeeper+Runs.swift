@@ -3,7 +3,7 @@ import Ledger
 import Timeline
 import Tracking
 
-// Runs of requests, of the end of the run before and of the start of the machine; and those that wait for their spread.
+// Runs of requests, of the end of the run before and of the start of the machine.
 
 extension SlotKeeper {
     /// The boot whose `startup` runs are made.
@@ -30,60 +30,6 @@ extension SlotKeeper {
         } catch {
             batch.refuse(.ledger(error))
         }
-    }
-
-    // MARK: Runs that wait for their spread or their delay
-
-    /// Starts the run when its moment has come.
-    func wait(for run: RunRecord, at now: Moment) {
-        let job = book[run.job]
-        let wait =
-            (job?.policies.spread ?? .zero) + (run.slot == nil ? job?.schedule.startupDelay ?? .zero : .zero)
-        waiting.add(run, longest: max(wait, SlotDelay.longestPace), at: now)
-    }
-
-    /// Queues the runs whose moment has come.
-    func startWaiting() async throws(LedgerError) {
-        while true {
-            let due = waiting.takeDue(at: clock.now, limit: Self.batch)
-            guard !due.isEmpty else { return }
-            // One that was cancelled meanwhile is given up.
-            var shared = SharedCommit(due)
-            while let entries = shared.next {
-                do throws(LedgerError) {
-                    try await start(entries, of: due)
-                    shared.committed()
-                } catch {
-                    guard case .fenced = error else {
-                        waiting.restore(Array(shared.rest))
-                        throw error
-                    }
-                    shared.refused()
-                }
-            }
-        }
-    }
-
-    /// Queues some of those that are `due` at once, in one transaction; with ``OverlapPolicy/replace`` the runs
-    /// before them end now, and not when the slot was decided.
-    private func start(
-        _ entries: [WaitingRuns.Entry], of due: [WaitingRuns.Entry]
-    ) async throws(LedgerError) {
-        var replaced: [Change] = []
-        var touched: [(run: String, job: String)] = []
-        var starting: Set<String>?
-        for entry in entries {
-            guard let policies = book[entry.job]?.policies, policies.overlap == .replace else { continue }
-            let peers = starting ?? Set(due.map(\.run))
-            starting = peers
-            let others = runs.census.runs(of: entry.job).filter { !peers.contains($0) && waiting[$0] == nil }
-            touched += others.map { ($0, entry.job) }
-            replaced += policies.overlap.changes(
-                for: others, of: entry.job, bot: policies.bot, startsNow: true, at: clock.now)
-        }
-        let commit = try await ledger.commit(entries.map(\.start) + replaced)
-        note(commit, made: [], touched: touched)
-        runs.note(changed: entries.map(\.run))
     }
 
     // MARK: After the last end
@@ -142,11 +88,120 @@ extension SlotKeeper {
     }
 }
 
-extension WaitingRuns.Entry {
-    /// The change by which the run is queued; its moment stays beside it.
-    fileprivate var start: Change {
-        var move = RunMove(run: run, from: [.scheduled], attempt: attempt, to: .queued)
-        move.notBefore = notBefore
-        return .moveRun(move)
+/// Requests for runs that came while the keeper was busy: decided one after the other, committed together.
+struct RequestBatch {
+    typealias Caller = CheckedContinuation<Result<RequestOutcome, EngineError>, Never>
+
+    /// The outcome of each request, once the runs are in the ledger.
+    struct Decided {
+        fileprivate(set) var runs: [RunRecord] = []
+        /// The earlier runs of their jobs that give way, or are to end.
+        fileprivate(set) var touched: [(run: String, job: String)] = []
+        /// What changes in those earlier runs.
+        fileprivate var giveWay: [Change] = []
+        fileprivate var answers: [(outcome: RequestOutcome, caller: Caller)] = []
+
+        var changes: [Change] { runs.map { .insertRun($0, orIgnore: false) } + giveWay }
+
+        fileprivate mutating func touch(
+            _ others: [String], _ overlap: OverlapPolicy, of job: String, bot: String, at now: Moment
+        ) {
+            guard overlap.touchesOthers else { return }
+            touched += others.map { ($0, job) }
+            giveWay += overlap.changes(for: others, of: job, bot: bot, startsNow: true, at: now)
+        }
+
+        /// Answers every caller.
+        func answer(_ commit: Commit) {
+            let ordinals = commit.ordinals
+            for (outcome, caller) in answers {
+                caller.resume(returning: .success(outcome.numbered(by: ordinals)))
+            }
+        }
+    }
+
+    private var requests: [(request: RequestedRun, caller: Caller)] = []
+
+    var isEmpty: Bool { requests.isEmpty }
+
+    mutating func add(_ request: RequestedRun, _ caller: Caller) {
+        requests.append((request, caller))
+    }
+
+    /// Refuses all of them.
+    func refuse(_ error: EngineError) {
+        for (_, caller) in requests { caller.resume(returning: .failure(error)) }
+    }
+
+    /// Decides each request as if those before it were granted already.
+    func decide(
+        book: JobBook, census: RunCensus, ledger: any Ledger, era: Int, makeID: () -> String, at now: Moment
+    ) async throws(LedgerError) -> Decided {
+        var decided = Decided()
+        var causes: [String: RunRecord] = [:]
+        var busy: [String: [String]] = [:]
+        for (request, caller) in requests {
+            // A wrapped command may be filed under another name when it is sent again: its cause is its own.
+            let isOwn = request.spec != nil
+            let key = isOwn ? request.cause : "\(request.job) \(request.cause)"
+            let stored = book[request.job]
+            let outcome: RequestOutcome
+            if let run = causes[key] {
+                outcome = .known(run)
+            } else if let run = isOwn
+                ? try await ledger.run(cause: request.cause)
+                : try await ledger.run(job: request.job, cause: request.cause)
+            {
+                outcome = .known(run)
+            } else if let policies = request.spec.map(SlotPolicies.init) ?? stored?.policies {
+                let others = census.runs(of: request.job).sorted() + (busy[request.job] ?? [])
+                let overlap = request.force || isOwn ? .allow : policies.overlap
+                if !others.isEmpty, overlap == .skip {
+                    outcome = .busy(others)
+                } else {
+                    decided.touch(others, overlap, of: request.job, bot: policies.bot, at: now)
+                    let run = RunRecord(
+                        request, id: makeID(), of: policies.bot, era: era, stored?.revision, at: now)
+                    causes[key] = run
+                    busy[request.job, default: []].append(run.id)
+                    decided.runs.append(run)
+                    outcome = .queued(run)
+                }
+            } else {
+                outcome = .noSuchJob
+            }
+            decided.answers.append((outcome, caller))
+        }
+        return decided
+    }
+}
+
+extension RunRecord {
+    /// The run that a request makes.
+    fileprivate init(
+        _ request: RequestedRun, id: String, of bot: String, era: Int, _ revision: Int?, at now: Moment
+    ) {
+        self.init(
+            id: id, job: request.job, bot: bot, kind: request.kind, cause: request.cause, era: era,
+            queuedAt: now, revision: revision ?? 0)
+        isForced = request.force
+        retryOf = request.retryOf
+        spec = request.spec
+    }
+}
+
+extension RequestOutcome {
+    /// The same with the ordinals that the ledger gave.
+    fileprivate func numbered(by ordinals: [String: Int]) -> RequestOutcome {
+        func numbered(_ run: RunRecord) -> RunRecord {
+            var run = run
+            if let ordinal = ordinals[run.id] { run.ordinal = ordinal }
+            return run
+        }
+        switch self {
+        case .queued(let run): return .queued(numbered(run))
+        case .known(let run): return .known(numbered(run))
+        case .busy, .noSuchJob: return self
+        }
     }
 }

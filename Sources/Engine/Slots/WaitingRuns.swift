@@ -1,6 +1,8 @@
+import Cron
 import HeapModule
 import Ledger
 import Timeline
+import Tracking
 
 /// Runs whose slots are decided and that wait for their spread, in the order in which they start.
 ///
@@ -80,6 +82,69 @@ struct WaitingRuns {
         }
         self = WaitingRuns()
         restore(entries)
+    }
+}
+
+extension WaitingRuns.Entry {
+    /// The change by which the run is queued; its moment stays beside it.
+    fileprivate var start: Change {
+        var move = RunMove(run: run, from: [.scheduled], attempt: attempt, to: .queued)
+        move.notBefore = notBefore
+        return .moveRun(move)
+    }
+}
+
+extension SlotKeeper {
+    /// Starts the run when its moment has come.
+    func wait(for run: RunRecord, at now: Moment) {
+        let job = book[run.job]
+        let wait =
+            (job?.policies.spread ?? .zero) + (run.slot == nil ? job?.schedule.startupDelay ?? .zero : .zero)
+        waiting.add(run, longest: max(wait, SlotDelay.longestPace), at: now)
+    }
+
+    /// Queues the runs whose moment has come.
+    func startWaiting() async throws(LedgerError) {
+        while true {
+            let due = waiting.takeDue(at: clock.now, limit: Self.batch)
+            guard !due.isEmpty else { return }
+            // One that was cancelled meanwhile is given up.
+            var shared = SharedCommit(due)
+            while let entries = shared.next {
+                do throws(LedgerError) {
+                    try await start(entries, of: due)
+                    shared.committed()
+                } catch {
+                    guard case .fenced = error else {
+                        waiting.restore(Array(shared.rest))
+                        throw error
+                    }
+                    shared.refused()
+                }
+            }
+        }
+    }
+
+    /// Queues some of those that are `due` at once, in one transaction; with ``OverlapPolicy/replace`` the runs
+    /// before them end now, and not when the slot was decided.
+    private func start(
+        _ entries: [WaitingRuns.Entry], of due: [WaitingRuns.Entry]
+    ) async throws(LedgerError) {
+        var replaced: [Change] = []
+        var touched: [(run: String, job: String)] = []
+        var starting: Set<String>?
+        for entry in entries {
+            guard let policies = book[entry.job]?.policies, policies.overlap == .replace else { continue }
+            let peers = starting ?? Set(due.map(\.run))
+            starting = peers
+            let others = runs.census.runs(of: entry.job).filter { !peers.contains($0) && waiting[$0] == nil }
+            touched += others.map { ($0, entry.job) }
+            replaced += policies.overlap.changes(
+                for: others, of: entry.job, bot: policies.bot, startsNow: true, at: clock.now)
+        }
+        let commit = try await ledger.commit(entries.map(\.start) + replaced)
+        note(commit, made: [], touched: touched)
+        runs.note(changed: entries.map(\.run))
     }
 }
 

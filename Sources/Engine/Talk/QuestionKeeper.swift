@@ -102,7 +102,7 @@ package actor QuestionKeeper: Keeper {
     private func expire(_ open: inout [QuestionRecord]) async throws(LedgerError) {
         let now = ClockReading(of: loop.clock)
         for record in deadlines.due(of: open, at: now) {
-            try await close(record, record.question.endOfPatience(at: now.now), with: [])
+            try await close(record, record.question.endAtDeadline(at: now.now), with: [])
             open.removeAll { $0.id == record.id }
         }
     }
@@ -147,7 +147,7 @@ extension Fact.Action {
 
 extension Question {
     /// What becomes of it at its deadline.
-    func endOfPatience(at now: Moment) -> QuestionEnd {
+    func endAtDeadline(at now: Moment) -> QuestionEnd {
         fallback.map { QuestionEnd(answer: $0, by: QuestionEnd.byDefault, at: now) }
             ?? QuestionEnd(.expired, at: now)
     }

@@ -100,7 +100,7 @@ package enum ReplyRun {
     /// A provider that can't be reached is tried again no later than this.
     static let longestWait = Duration.seconds(300)
     /// A message that could not be given to its bot for so long expires.
-    package static let patience = Duration.seconds(24 * 3600)
+    package static let messageExpiry = Duration.seconds(24 * 3600)
 
     /// Whether the run's bot could not be reached, which it may be later; an attempt that ended with the daemon before
     /// its bot said anything shows no more of it.
@@ -113,7 +113,7 @@ package enum ReplyRun {
     static func hasExpired(
         _ run: RunRecord, _ fault: AttemptFault?, isCutBeforeOutput: Bool = false, waited: Duration
     ) -> Bool {
-        isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput) && waited >= patience
+        isAway(run, fault, isCutBeforeOutput: isCutBeforeOutput) && waited >= messageExpiry
     }
 
     /// The name that the runs of a bot's conversations have.

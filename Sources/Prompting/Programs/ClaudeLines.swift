@@ -5,24 +5,15 @@ import Tracking
 /// `is_error` can be true with the subtype `success` and the exit code 0: only it decides.
 ///
 /// - Source: Claude Code, "Headless mode"; claude-agent-sdk-python.
-struct ClaudeLines: LineReader {
+struct ClaudeLines: JSONLineReader {
     private var text = ""
     private var hasPartials = false
     /// Whether the account reached its limit.
     private var isLimited = false
 
-    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
-        do throws(JSONLine.NotJSON) {
-            guard let json = try JSONLine.object(line) else { return [] }
-            return read(json)
-        } catch {
-            return [.fail(error.failure)]
-        }
-    }
-
     func end(_ end: ProgramEnd) -> [LineStep] { [] }
 
-    private mutating func read(_ json: JSON) -> [LineStep] {
+    mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "system":
             guard json["subtype"]?.text == "init" else { return [.event(.activity)] }

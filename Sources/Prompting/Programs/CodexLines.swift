@@ -3,23 +3,14 @@ import Tracking
 /// Reads the lines of `codex exec --json`.
 ///
 /// - Source: Codex CLI, "Non-interactive mode".
-struct CodexLines: LineReader {
+struct CodexLines: JSONLineReader {
     private var text = ""
     /// The last error that did not end the turn, such as a lost connection that is tried again.
     private var complaint = ""
 
-    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
-        do throws(JSONLine.NotJSON) {
-            guard let json = try JSONLine.object(line) else { return [] }
-            return read(json)
-        } catch {
-            return [.fail(error.failure)]
-        }
-    }
-
     func end(_ end: ProgramEnd) -> [LineStep] { complaint.isEmpty ? [] : [.fail(Self.failure(complaint))] }
 
-    private mutating func read(_ json: JSON) -> [LineStep] {
+    mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "thread.started":
             return [.event(.started(Continuation(reported: json["thread_id"]?.text, by: "codex")))]

@@ -3,17 +3,8 @@ import Tracking
 /// Reads the lines of `gemini -p --output-format stream-json`.
 ///
 /// - Source: Gemini CLI, "Headless mode".
-struct GeminiLines: LineReader {
+struct GeminiLines: JSONLineReader {
     private var text = ""
-
-    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
-        do throws(JSONLine.NotJSON) {
-            guard let json = try JSONLine.object(line) else { return [] }
-            return read(json)
-        } catch {
-            return [.fail(error.failure)]
-        }
-    }
 
     func end(_ end: ProgramEnd) -> [LineStep] {
         switch end {
@@ -23,7 +14,7 @@ struct GeminiLines: LineReader {
         }
     }
 
-    private mutating func read(_ json: JSON) -> [LineStep] {
+    mutating func read(_ json: JSON) -> [LineStep] {
         switch json["type"]?.text {
         case "init":
             return [.event(.started(Continuation(reported: json["session_id"]?.text, by: "gemini")))]

@@ -95,30 +95,25 @@ protocol LineReader: Sendable {
     mutating func end(_ end: ProgramEnd) -> [LineStep]
 }
 
+/// Reads lines of which each is a JSON object.
+protocol JSONLineReader: LineReader {
+    /// What the object of a line reports.
+    mutating func read(_ json: JSON) -> [LineStep]
+}
+
+extension JSONLineReader {
+    mutating func read(_ line: ArraySlice<UInt8>) -> [LineStep] {
+        guard line.contains(where: { $0 > 0x20 }) else { return [] }
+        guard let json = JSON(parsing: line, repairing: true), case .members = json else {
+            let text = CleanText.line(String(decoding: line.prefix(4096), as: UTF8.self), limit: 120)
+            return [.fail(ReplyFailure(.malformed, detail: "a line is not JSON: \(text)"))]
+        }
+        return read(json)
+    }
+}
+
 /// What the readers of JSON lines share.
 enum JSONLine {
-    /// The object of a line; nil for an empty line.
-    ///
-    /// - Throws: ``NotJSON`` for anything else.
-    static func object(_ line: ArraySlice<UInt8>) throws(NotJSON) -> JSON? {
-        guard line.contains(where: { $0 > 0x20 }) else { return nil }
-        guard let json = JSON(parsing: line, repairing: true), case .members = json else {
-            throw NotJSON(line: line)
-        }
-        return json
-    }
-
-    /// A line where an object was promised.
-    struct NotJSON: Error {
-        let line: ArraySlice<UInt8>
-
-        /// The failure, with the line.
-        var failure: ReplyFailure {
-            let text = CleanText.line(String(decoding: line.prefix(4096), as: UTF8.self), limit: 120)
-            return ReplyFailure(.malformed, detail: "a line is not JSON: \(text)")
-        }
-    }
-
     /// What kind of failure a program's own words describe; `.program` where they say nothing known.
     static func kind(of words: String, else other: ReplyFailure.Kind) -> ReplyFailure.Kind {
         let words = words.lowercased()

@@ -98,10 +98,7 @@ extension JobForm {
         case .flag:
             return .object(["enum": .array([.bool(true), .bool(false), .string("true"), .string("false")])])
         case .number(let limits):
-            return .object([
-                "type": .array([.string("integer"), .string("string")]), "pattern": .string("^[-+]?[0-9]+$"),
-                "minimum": .int(limits.lowerBound), "maximum": .int(limits.upperBound),
-            ])
+            return Self.number("^[-+]?[0-9]+$", least: limits.lowerBound, most: limits.upperBound)
         case .duration, .interval, .seconds: return SchemaParts.text(SchemaParts.duration)
         case .text(let longest):
             var schema = SchemaParts.word()
@@ -115,36 +112,42 @@ extension JobForm {
         case .botName:
             return .object(["type": SchemaParts.scalar, "pattern": .string("^[a-z0-9][a-z0-9._-]{0,62}$")])
         case .path: return SchemaParts.text("^/")
-        case .mask:
-            return .object([
-                "type": .array([.string("integer"), .string("string")]), "pattern": .string("^[0-7]{1,4}$"),
-                "minimum": .int(0), "maximum": .int(777),
-            ])
-        case .size(let least):
-            return .object([
-                "type": .array([.string("integer"), .string("string")]),
-                "pattern": .string("^[0-9]+[KMGT]?$"),
-                "minimum": .int(least),
-            ])
+        case .mask: return Self.number("^[0-7]{1,4}$", least: 0, most: 777)
+        case .size(let least): return Self.number("^[0-9]+[KMGT]?$", least: least)
         case .words: return SchemaParts.list(of: .object(["type": SchemaParts.scalar]), least: 1)
         case .list:
             let words = SchemaParts.list(of: SchemaParts.word(), least: 1)
             return .object(["anyOf": .array([SchemaParts.word(), words])])
-        case .variables(let orFiles):
-            let text = JSON.object(["type": .array(SchemaParts.scalar.elements + [.string("null")])])
-            let file = SchemaParts.object([.init("file", SchemaParts.text("^/"))], required: ["file"])
-            let value = orFiles ? JSON.object(["anyOf": .array([text, file])]) : text
-            return .object([
-                "type": SchemaParts.orNothing("object"),
-                "propertyNames": .object(["pattern": .string("^[^=]+$")]),
-                "additionalProperties": value,
-            ])
+        case .variables(let orFiles): return Self.variables(orFiles: orFiles)
         case .input:
             let text = SchemaParts.object(
                 [.init("text", .object(["type": SchemaParts.scalar]))], required: ["text"])
-            let file = SchemaParts.object([.init("file", SchemaParts.text("^/"))], required: ["file"])
-            return .object(["anyOf": .array([SchemaParts.words(["none"]), text, file])])
+            return .object(["anyOf": .array([SchemaParts.words(["none"]), text, Self.file])])
         }
+    }
+
+    /// A number, or a text of this form.
+    private static func number(_ pattern: String, least: Int, most: Int? = nil) -> JSON {
+        var schema = JSON.object([
+            "type": .array([.string("integer"), .string("string")]), "pattern": .string(pattern),
+            "minimum": .int(least),
+        ])
+        if let most { schema["maximum"] = .int(most) }
+        return schema
+    }
+
+    private static func variables(orFiles: Bool) -> JSON {
+        let text = JSON.object(["type": .array(SchemaParts.scalar.elements + [.string("null")])])
+        let value = orFiles ? JSON.object(["anyOf": .array([text, file])]) : text
+        return .object([
+            "type": SchemaParts.orNothing("object"),
+            "propertyNames": .object(["pattern": .string("^[^=]+$")]),
+            "additionalProperties": value,
+        ])
+    }
+
+    private static var file: JSON {
+        SchemaParts.object([.init("file", SchemaParts.text("^/"))], required: ["file"])
     }
 }
 

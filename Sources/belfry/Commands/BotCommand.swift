@@ -30,7 +30,7 @@ struct BotListCommand: ParsableCommand {
             for bot in bots {
                 let unread = TextTable.Cell("\(bot.unread)", bot.unread > 0 ? .yellow : .normal)
                 table.add([
-                    "\(bot.name)", "\(bot.kind)",
+                    "\(bot.name)", "\(bot.backend)",
                     TextTable.Cell(BotText.status(bot), BotText.color(of: bot.status)), "\(bot.jobs)", unread,
                 ])
             }
@@ -56,7 +56,7 @@ struct BotShowCommand: ParsableCommand {
         if common.json { return try StandardOutput.print(json: bot) }
         let screen = common.screen
         screen.field("bot", bot.name)
-        screen.field("kind", bot.kind)
+        screen.field("kind", bot.backend)
         screen.field("origin", bot.at ?? (bot.origin == "cli" ? "belfry bot add" : nil))
         screen.field("model", bot.model.map(PlainText.oneLine))
         if let status = bot.status {

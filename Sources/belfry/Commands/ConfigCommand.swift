@@ -74,7 +74,7 @@ struct ConfigShowCommand: ParsableCommand {
         screen.print(screen.paint("file      ", .dim) + (config.file ?? "none; the defaults apply"))
         screen.print(screen.paint("zone      ", .dim) + config.zone)
         for bot in config.bots {
-            screen.print(screen.paint("bot       ", .dim) + "\(bot.name) (\(bot.kind))")
+            screen.print(screen.paint("bot       ", .dim) + "\(bot.name) (\(bot.backend))")
         }
         for job in config.jobs {
             let place = job.at.map { ", \($0)" } ?? ""

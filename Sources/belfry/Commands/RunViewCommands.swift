@@ -75,6 +75,19 @@ struct RunShowCommand: ParsableCommand {
         screen.field("why", RunText.why(run).flatMap { RunText.state(run).hasSuffix($0) ? nil : $0 })
         screen.field("bot", run.bot)
         screen.field("kind", run.kind)
+        showTimes(of: run, screen)
+        showProgress(of: run, screen)
+        screen.field("cpu", run.cpuMs.map { "\($0) ms" })
+        screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
+        screen.field("usage", run.usage.map(BotText.usage))
+        showOutput(of: run, screen, client)
+        for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
+            let times = "\(screen.fullTime(attempt.startedAt)) - \(screen.fullTime(attempt.endedAt))"
+            screen.field("attempt \(attempt.n)", "\(RunText.state(attempt)), \(times)")
+        }
+    }
+
+    private func showTimes(of run: WireRun, _ screen: Screen) {
         screen.field("slot", run.slot.map { screen.fullTime($0) })
         screen.field("not until", run.notBefore.map { screen.fullTime($0) })
         screen.field("queued", run.queuedAt.map { screen.fullTime($0) })
@@ -85,15 +98,19 @@ struct RunShowCommand: ParsableCommand {
         screen.field("finish", RunText.finish(run, screen))
         screen.field("late", run.latenessMs.map(RunText.delay))
         screen.field("waited", run.queueDelayMs.map(RunText.delay))
+    }
+
+    private func showProgress(of run: WireRun, _ screen: Screen) {
         if let live = run.live, !run.state.isEnded {
             let part = live.progress.map { "\(Int($0 * 100))%" }
             let parts = [part, live.phase, live.message].compactMap { $0 }
             screen.field("progress", parts.isEmpty ? nil : parts.joined(separator: "  "))
         }
         for line in RunText.parts(run) { screen.print("".padded(to: 10) + line) }
-        screen.field("cpu", run.cpuMs.map { "\($0) ms" })
-        screen.field("memory", run.maxRssKb.map { "\($0) KiB" })
-        screen.field("usage", run.usage.map(BotText.usage))
+    }
+
+    /// What the run printed, what its bot replied, and what it left running.
+    private func showOutput(of run: WireRun, _ screen: Screen, _ client: DaemonClient) {
         screen.field("output", run.outputBytes.map { "\($0) bytes: belfry run logs \(run.name ?? "")" })
         if run.state.isEnded, run.live?.message == HiddenTexts.reason {
             screen.field("note", HiddenTexts.reason)
@@ -109,9 +126,5 @@ struct RunShowCommand: ParsableCommand {
             run.survivors.map { left in
                 left.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ") + " still ran at its end"
             })
-        for attempt in run.attempts ?? [] where run.attempts?.count ?? 0 > 1 {
-            let times = "\(screen.fullTime(attempt.startedAt)) - \(screen.fullTime(attempt.endedAt))"
-            screen.field("attempt \(attempt.n)", "\(RunText.state(attempt)), \(times)")
-        }
     }
 }

@@ -103,7 +103,7 @@ final class DaemonRunner: ExecRunner {
 
     /// Asks quickly or not at all: the command's output must not wait for a daemon.
     func endBeforeStart(hasStarted: Bool) throws -> ExecEnd? {
-        guard let known = refreshed(patience: .milliseconds(300)) else { return nil }
+        guard let known = refreshed(timeout: .milliseconds(300)) else { return nil }
         run = known
         live = known.live.map { LiveState($0) } ?? live
         guard !hasStarted, wasNeverStarted(known) else { return nil }
@@ -113,7 +113,7 @@ final class DaemonRunner: ExecRunner {
     /// The run as it ended: the daemon may learn of it a moment later than we.
     func finish() -> WireRun? {
         for _ in 0..<40 {
-            if let known = refreshed(patience: .seconds(5)) {
+            if let known = refreshed(timeout: .seconds(5)) {
                 run = known
                 live = known.live.map { LiveState($0) } ?? live
                 if known.state.isEnded { return known }
@@ -124,7 +124,7 @@ final class DaemonRunner: ExecRunner {
     }
 
     func withdraw() -> Bool {
-        guard let name = run?.name.flatMap({ RunName($0) }), let known = refreshed(patience: .seconds(5))
+        guard let name = run?.name.flatMap({ RunName($0) }), let known = refreshed(timeout: .seconds(5))
         else {
             return true
         }
@@ -132,14 +132,14 @@ final class DaemonRunner: ExecRunner {
         guard known.state == .queued || known.state == .scheduled else { return false }
         _ = try? client.ask(Endpoints.cancelRun(name))
         // It may have been started between the two.
-        return refreshed(patience: .seconds(5)).map(wasNeverStarted) ?? true
+        return refreshed(timeout: .seconds(5)).map(wasNeverStarted) ?? true
     }
 
     private func wasNeverStarted(_ run: WireRun) -> Bool { run.state.isEnded && run.startedAt == nil }
 
-    private func refreshed(patience: Duration) -> WireRun? {
+    private func refreshed(timeout: Duration) -> WireRun? {
         guard let name = run?.name.flatMap({ RunName($0) }) else { return nil }
-        let client = DaemonClient(socket: client.socket, patience: patience, longest: patience)
+        let client = DaemonClient(socket: client.socket, timeout: timeout, longest: timeout)
         return try? client.ask(Endpoints.run(name))
     }
 }

@@ -76,7 +76,7 @@ final class ExecLoop {
             if let end, output.isDone { return end }
             showProgress()
             keys?.wait(while: key != nil && end == nil)
-            for ready in try poll.wait(milliseconds: patience) { try serve(ready) }
+            for ready in try poll.wait(milliseconds: waitLimit) { try serve(ready) }
             if end == nil, let early = try runner.endBeforeStart(hasStarted: key != nil) {
                 end = early
                 output.stop()
@@ -114,7 +114,7 @@ final class ExecLoop {
             hint: hint)
     }
 
-    private var patience: Int32? {
+    private var waitLimit: Int32? {
         guard end == nil else { return nil }
         if key != nil, keys?.isReady == true { return 0 }
         let wait = runner.nextRefresh(hasStarted: key != nil, isShown: display.isShown)

@@ -63,7 +63,7 @@ final class Spool {
             StandardError.print("belfry: the outcome of this run can't be recorded: \(error)")
         }
         for socket in Paths.socketsToTry().prefix(1) {
-            try? DaemonClient(socket: socket, patience: .seconds(2), longest: .seconds(2)).ask(
+            try? DaemonClient(socket: socket, timeout: .seconds(2), longest: .seconds(2)).ask(
                 Endpoints.spool())
         }
     }

@@ -14,52 +14,47 @@ struct SystemdCommand {
             if first == ":" { continue }
             problem = "the prefix \"\(first)\" of its command is not supported"
         }
-        var word = ""
-        var isWord = false
+        var word: String?
         var quote: Character?
         while let character = rest.popFirst() {
             switch character {
             case "'", "\"":
-                isWord = true
                 if quote == nil {
-                    quote = character
+                    (quote, word) = (character, word ?? "")
                 } else if quote == character {
                     quote = nil
                 } else {
-                    word.append(character)
+                    word = (word ?? "") + String(character)
                 }
             case " ",
                 "\t" where quote == nil:
-                if quote != nil { word.append(character) } else if isWord { finish(&word, &isWord) }
-            case "\\":
-                isWord = true
-                word.append(escape(rest.popFirst()))
-            case "%":
-                isWord = true
-                word += specifier(rest.popFirst(), home)
-            case "$":
-                isWord = true
-                if rest.first == "$" {
-                    rest.removeFirst()
-                } else {
-                    problem = "systemd would expand a $ in its command"
-                }
-                word.append("$")
-            default:
-                isWord = true
-                word.append(character)
+                if quote != nil { word?.append(character) } else { finish(&word) }
+            case "\\": word = (word ?? "") + String(escape(rest.popFirst()))
+            case "%": word = (word ?? "") + specifier(rest.popFirst(), home)
+            case "$": word = (word ?? "") + dollar(&rest)
+            default: word = (word ?? "") + String(character)
             }
         }
         if quote != nil { problem = "a quote of its command is not closed" }
-        if isWord { finish(&word, &isWord) }
+        finish(&word)
         if words.contains(";") { problem = "it has several commands" }
         if words.isEmpty { problem = "it has no command" }
     }
 
-    private mutating func finish(_ word: inout String, _ isWord: inout Bool) {
-        words.append(word)
-        word = ""
-        isWord = false
+    /// The word ends here; nil: none has begun.
+    private mutating func finish(_ word: inout String?) {
+        if let word { words.append(word) }
+        word = nil
+    }
+
+    /// The second of two is dropped.
+    private mutating func dollar(_ rest: inout ArraySlice<Character>) -> String {
+        if rest.first == "$" {
+            rest.removeFirst()
+        } else {
+            problem = "systemd would expand a $ in its command"
+        }
+        return "$"
     }
 
     private mutating func escape(_ character: Character?) -> Character {

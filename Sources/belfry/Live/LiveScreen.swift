@@ -30,7 +30,7 @@ final class LiveScreen {
     }
 
     /// How long the view may sleep before it has to draw again.
-    var patience: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
+    var longestWait: Duration { traits.progress == .live && !states.isEmpty ? .seconds(1) : .seconds(30) }
 
     /// Shows a live state; `run` describes an end better than its reason does.
     func show(_ state: WireLive, endOf run: WireRun? = nil) throws {

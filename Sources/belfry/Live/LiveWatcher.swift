@@ -148,7 +148,7 @@ final class LiveWatcher {
         if let age, age < Self.frame { return Self.frame - age }
         screen.draw()
         lastDrawn = clock.now
-        return screen.patience
+        return screen.longestWait
     }
 }
 

@@ -100,8 +100,8 @@ enum Completions {
 
     private static func ask<Value: Decodable>(_ call: Call<[Value]>) -> [Value] {
         for socket in Paths.socketsToTry() {
-            let patience = Duration.milliseconds(500)
-            let client = DaemonClient(socket: socket, patience: patience, longest: patience)
+            let timeout = Duration.milliseconds(500)
+            let client = DaemonClient(socket: socket, timeout: timeout, longest: timeout)
             if let values = try? client.ask(call) { return values }
         }
         return []

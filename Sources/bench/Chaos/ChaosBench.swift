@@ -65,22 +65,51 @@ enum ChaosBench {
         let home = try ChaosHome(
             folder: folder.path, quick: options.jobs, ports: (receivers.0.port, receivers.1.port))
         let watch = Stopwatch()
-        var kills: [Moment] = []
-        var threads: [String] = []
-        var faults: [String] = []
+        var course = Course(victim: victim)
         try home.launch()
         for round in 1...rounds {
             let isIll = Int.random(in: 0..<3, using: &random) == 0
             sick.set(isIll ? .allCases.randomElement(using: &random) : nil)
+            try course.run(round, in: home, &random)
+        }
+        sick.set(nil)
+        var faults = course.faults
+        if try !home.settle(within: 120) { faults.append("it does not come to rest") }
+        home.stop()
+        let kills = course.kills
+        let verdict = try await ChaosVerdict(
+            of: home, kills: kills, threads: course.threads, webhooks: ["hook": steady, "sick": sick],
+            mayLose: victim == .warden)
+        faults += verdict.faults + unproved(verdict, victim, kills: kills.count, refused: sick.refused)
+        show(
+            verdict, victim, kills: kills.count, seconds: watch.seconds, edits: home.edits.editions.count,
+            refused: sick.refused, faults)
+        if !faults.isEmpty { folder.isKept = true }
+        return faults.isEmpty
+    }
+
+    /// What has happened to a home so far, round by round.
+    private struct Course {
+        let victim: Victim
+        /// When something was killed.
+        private(set) var kills: [Moment] = []
+        /// The threads of the messages that were accepted.
+        private(set) var threads: [String] = []
+        private(set) var faults: [String] = []
+
+        init(victim: Victim) { self.victim = victim }
+
+        /// Edits the file, lives for a while with a message in it, and kills.
+        mutating func run(_ round: Int, in home: ChaosHome, _ random: inout SeededNumbers) throws {
             let change = ChangeTime.allCases.randomElement(using: &random) ?? .never
             var reload: (pid: Int32, edition: Int)?
             if change == .underDaemon {
                 try home.edit(&random)
                 reload = (try home.reload(), home.edits.current.number)
             }
-            var saying: Int32?
-            let message = try lead(&random) {
-                saying = try home.talk.speak(round, in: home)
+            var prompt: Int32?
+            let message = try ChaosBench.lead(&random) {
+                prompt = try home.talk.speak(round, in: home)
                 return try home.begin("notify", "news", "--thread", "news-\(round)")
             }
             if home.hasDaemonEnded() {
@@ -102,20 +131,8 @@ enum ChaosBench {
                 }
             }
             if let message, home.status(of: message) == 0 { threads.append("news-\(round)") }
-            if let saying, home.status(of: saying) == 0 { home.talk.accepted(round) }
+            if let prompt, home.status(of: prompt) == 0 { home.talk.accepted(round) }
         }
-        sick.set(nil)
-        if try !home.settle(within: 120) { faults.append("it does not come to rest") }
-        home.stop()
-        let verdict = try await ChaosVerdict(
-            of: home, kills: kills, threads: threads, webhooks: ["hook": steady, "sick": sick],
-            mayLose: victim == .warden)
-        faults += verdict.faults + unproved(verdict, victim, kills: kills.count, refused: sick.refused)
-        show(
-            verdict, victim, kills: kills.count, seconds: watch.seconds, edits: home.edits.editions.count,
-            refused: sick.refused, faults)
-        if !faults.isEmpty { folder.isKept = true }
-        return faults.isEmpty
     }
 
     /// What never came to pass, and so was not proved.
@@ -139,7 +156,8 @@ enum ChaosBench {
     }
 
     /// A life of random length, sometimes no longer than a daemon's start, with a message at a random moment.
-    private static func lead(_ random: inout SeededNumbers, speak: () throws -> Int32) rethrows -> Int32? {
+    fileprivate static func lead(_ random: inout SeededNumbers, speak: () throws -> Int32) rethrows -> Int32?
+    {
         let length = Int.random(in: 0..<100, using: &random) < 15 ? 0...300 : 300...2500
         let milliseconds = UInt32(Int.random(in: length, using: &random))
         let moment = UInt32.random(in: 0...milliseconds, using: &random)

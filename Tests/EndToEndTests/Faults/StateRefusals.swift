@@ -91,49 +91,26 @@ import Testing
     @Test func `whose ledger another process has open is refused with a sentence`() async throws {
         let belfry = try await Belfry.start(job)
         try await belfry.stop()
-        let holder = try ChildProcess(
-            "python3",
-            [
-                "-c",
-                """
-                import fcntl, sys
-                file = open(sys.argv[1], "w"); fcntl.flock(file, fcntl.LOCK_EX); print("held", flush=True)
-                sys.stdin.read()
-                """, belfry.statePath + "/ledger.sqlite-lock",
-            ])
-        #expect(await holder.line { $0 == "held" } != nil)
+        let holder = try await LedgerHolder(.owner, of: belfry)
         let answer = try await belfry.run(
             "belfryd", ["--config", belfry.configPath, "--state", belfry.statePath])
         #expect(answer.code == 1)
         #expect(answer.errors.contains("ledger.sqlite is held by another process; stop it first"))
-        await holder.end()
+        try await holder.release()
         try await belfry.start()
         try await belfry.stop()
     }
 
     @Test func `whose ledger another program locks reports it, and continues afterwards`() async throws {
         let belfry = try await Belfry.start(job)
-        let holder = try ChildProcess(
-            "python3",
-            [
-                "-c",
-                """
-                import sqlite3, sys
-                connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-                connection.execute("BEGIN IMMEDIATE"); print("held", flush=True)
-                sys.stdin.read()
-                connection.execute("ROLLBACK")
-                """, belfry.statePath + "/ledger.sqlite",
-            ])
-        #expect(await holder.line { $0 == "held" } != nil)
+        let holder = try await LedgerHolder(.writer, of: belfry)
         let refused = try await belfry.run("run", "job")
         #expect(refused.code == 1)
         #expect(refused.errors.contains("held by another process"))
         let problem = try await belfry.json("status")["problems"].list.first
         #expect(problem?["kind"].text == "ledger")
         #expect(try await belfry.run("doctor").code == 1)
-        try holder.closeInput()
-        _ = await holder.status()
+        try await holder.release()
         #expect(try await belfry.run("run", "job", "--follow").code == 0)
         #expect(try await belfry.json("status")["problems"].list.allSatisfy { $0["kind"].text != "ledger" })
         try await belfry.stop()

@@ -14,9 +14,9 @@ import Tracking
     private static let id = "0199a000-0000-7000-8000-00007a11c0de"
     private static let key = ItemKey.question(id)
 
-    private func asking(_ patience: Duration? = nil, default fallback: String? = nil) -> Asking {
-        var asking = Asking(id: Self.id, "Deploy <b>it</b>?", choices: ["yes", "not now"])
-        (asking.patience, asking.fallback, asking.bot) = (patience, fallback, "ops")
+    private func asking(_ openFor: Duration? = nil, default fallback: String? = nil) -> QuestionDraft {
+        var asking = QuestionDraft(id: Self.id, "Deploy <b>it</b>?", choices: ["yes", "not now"])
+        (asking.openFor, asking.fallback, asking.bot) = (openFor, fallback, "ops")
         return asking
     }
 

@@ -135,8 +135,8 @@ import Tracking
             if number > 2 { await board.end(id, .completed, reason: nil, at: clock.now) }
         }
         #expect(await board.learners().due.isEmpty)
-        #expect(await board.learners().next == clock.sinceBoot + LiveBoard.patience)
-        clock.advance(by: LiveBoard.patience)
+        #expect(await board.learners().next == clock.sinceBoot + LiveBoard.learningDelay)
+        clock.advance(by: LiveBoard.learningDelay)
         #expect(await board.learners().due.mapValues(Set.init) == ["backup": ["r1", "r2"]])
         await board.teach(FinishEstimator(), to: ["r1", "r2"])
         let rest = await board.learners()

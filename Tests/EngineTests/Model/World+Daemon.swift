@@ -146,7 +146,7 @@ extension World {
     }
 
     /// How long this daemon has seen the next attempt wait for what is left of the one before.
-    private var waited: Duration { RunDecider.patience * (daemon?.refusals ?? 0) }
+    private var waited: Duration { RunDecider.leftoverInterval * (daemon?.refusals ?? 0) }
 
     private mutating func known(_ attempt: Int) -> Hand? {
         guard daemon?.hand?.record.attempt == attempt else { return nil }

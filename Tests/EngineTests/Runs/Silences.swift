@@ -21,7 +21,7 @@ import Tracking
             scene.clock.advance(by: .seconds(1))
             let first = try await scene.queue("true")
             try await scene.run(first) { $0.state == .starting }
-            let deadline = scene.clock.now + AnswerWatch.patience
+            let deadline = scene.clock.now + AnswerWatch.silenceLimit
             while await scene.clock.nextSleeper() != deadline {}
             #expect(await !scene.keeper.isWardenSilent)
             scene.clock.advance(to: deadline)

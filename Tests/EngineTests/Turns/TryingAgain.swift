@@ -91,7 +91,7 @@ import WardenProtocol
         #expect(RetryChance.longestWait(after: 50, of: spec) == .seconds(3600))
         // A process of the attempt before may be waited for.
         let quick = chance { $0.backoff = .seconds(1) }.spec
-        #expect(RetryChance.longestWait(after: 1, of: quick) == RunDecider.patience)
+        #expect(RetryChance.longestWait(after: 1, of: quick) == RunDecider.leftoverInterval)
         #expect(RetryChance.longestWait(after: 1, of: nil) == .seconds(3600))
     }
 

@@ -1,4 +1,165 @@
+import HeapModule
 import Ledger
+import Performing
+import Timeline
+import Tracking
+
+/// The runs that are not started: those that wait for their turn, those that wait for the moment of another attempt,
+/// and the gates that hold them up.
+struct RunQueue {
+    private var lineup = Lineup()
+    private var delays = Delays()
+    private var gates = Gates()
+
+    /// When, since boot, the first delayed attempt is due; nil: none waits.
+    var nextDue: Duration? { delays.next }
+
+    func contains(_ id: String) -> Bool { lineup[id] != nil || delays[id] != nil }
+
+    // MARK: Waiting
+
+    /// The run waits for its turn, `first` of its job if it had one before.
+    mutating func join(_ run: Waiting, first: Bool) { lineup.join(run, first: first) }
+
+    /// The run waits for another attempt until a moment since boot.
+    mutating func delay(_ run: Waiting, until moment: Duration) { delays.add(run, until: moment) }
+
+    /// The run no longer waits, and no longer counts as one of its job.
+    mutating func drop(_ run: RunRecord) {
+        lineup.leave(run.id)
+        delays.remove(run.id)
+        leave(run.id, [.job(run.job)])
+    }
+
+    /// Takes out those whose turn it is, at most `room`, at a moment since boot; they count as under way.
+    mutating func takeTurns(_ room: Int, at now: Duration) -> [Waiting] {
+        for run in delays.takeDue(at: now) { lineup.join(run, first: true) }
+        var turns: [Waiting] = []
+        while turns.count < room, let next = lineup.next(through: gates) {
+            enter(next.id, next.places)
+            turns.append(next)
+        }
+        return turns
+    }
+
+    /// Their turn was not used: each waits again, before the others of its job.
+    mutating func putBack(_ turns: [Waiting]) {
+        for run in turns.reversed() {
+            leave(run.id, run.places)
+            lineup.join(run, first: true)
+        }
+    }
+
+    // MARK: Gates
+
+    /// The run counts at these gates, whether it had to find them open or not.
+    mutating func enter(_ id: String, _ places: [Gate.Name]) {
+        for place in places { gates.enter(place, id) }
+    }
+
+    /// The run no longer counts there: others may pass.
+    mutating func leave(_ id: String, _ places: [Gate.Name]) {
+        for place in places {
+            gates.leave(place, id)
+            lineup.opened(place)
+        }
+    }
+
+    /// Opens or closes the gate of a performer.
+    mutating func set(_ performer: PerformerKind, isReady: Bool) {
+        if gates.set(.performer(performer), isOpen: isReady) { lineup.opened(.performer(performer)) }
+    }
+
+    /// What keeps a waiting run from its turn; nil when no gate does.
+    func obstacle(of id: String) -> RunReason? {
+        if delays[id] != nil { return .retryWait }
+        switch lineup[id]?.gates.first(where: { !gates.isOpen($0, for: id) })?.name {
+        case .job: return .overlap
+        case .key: return .concurrency
+        case .lane: return .lane
+        case .performer: return .wardenAway
+        case nil: return nil
+        }
+    }
+}
+
+/// A run that waits for its turn: as much of it as the order of turns needs.
+struct Waiting: Hashable {
+    let id: String
+    let job: String
+    let bot: String
+    /// Higher ones first.
+    let priority: Int
+    let isForced: Bool
+    /// Whether it answers people: then it comes after all else that its bot has to do.
+    let isReply: Bool
+    /// Who performs it.
+    let performer: PerformerKind
+    /// What it must find open.
+    let gates: [Gate]
+    /// Where it counts while it is under way: its key, and its job in any case.
+    ///
+    /// In this order it leaves: others of its key have waited longer than its job's next run.
+    let places: [Gate.Name]
+    /// The clocks when it began to wait.
+    let since: ClockReading?
+
+    /// `spec` is what it executes; nil when nobody knows any more: then it waits for its performer only.
+    init(
+        _ run: RunRecord, _ spec: JobSpec?, performer: PerformerKind = .warden, since: ClockReading? = nil
+    ) {
+        self.performer = performer
+        self.since = since
+        id = run.id
+        job = run.job
+        bot = run.bot
+        priority = spec?.priority ?? 0
+        isReply = spec?.thread != nil
+        isForced = run.isForced
+        let narrow = spec?.gates(isForced: run.isForced) ?? []
+        gates = narrow + [Gate(name: .performer(performer), width: .max)]
+        places = narrow.map(\.name).filter { $0 != .job(run.job) } + [.job(run.job)]
+    }
+}
+
+/// Runs that wait for their next attempt's moment.
+///
+/// Moments are counted from the start of the machine, so that a clock that is set changes none.
+struct Delays {
+    private struct Due: Comparable {
+        var at: Duration
+        var id: String
+
+        static func < (left: Due, right: Due) -> Bool { (left.at, left.id) < (right.at, right.id) }
+    }
+
+    private var runs: [String: (at: Duration, run: Waiting)] = [:]
+    private var queue = Heap<Due>()
+
+    subscript(id: String) -> Waiting? { runs[id]?.run }
+
+    /// When the first one is due; nil: nobody waits.
+    var next: Duration? { queue.min?.at }
+
+    mutating func add(_ run: Waiting, until moment: Duration) {
+        runs[run.id] = (moment, run)
+        queue.insert(Due(at: moment, id: run.id))
+    }
+
+    @discardableResult
+    mutating func remove(_ id: String) -> Waiting? { runs.removeValue(forKey: id)?.run }
+
+    /// Takes out those whose moment has come.
+    mutating func takeDue(at now: Duration) -> [Waiting] {
+        var due: [Waiting] = []
+        while let first = queue.min, first.at <= now {
+            queue.removeMin()
+            guard runs[first.id]?.at == first.at, let run = remove(first.id) else { continue }
+            due.append(run)
+        }
+        return due
+    }
+}
 
 /// The runs that wait, and whose turn is next.
 ///
@@ -127,45 +288,6 @@ struct Lineup {
             rounds[line.priority, default: Round()].bots.append(line.bot)
         }
         rounds[line.priority, default: Round()].lines[line.bot, default: BotLines()].append(line)
-    }
-}
-
-/// First in, first out.
-///
-/// - Complexity: O(1), amortised, but for ``prepend(_:)`` where nobody has left yet.
-struct Fifo<Element> {
-    private var elements: [Element] = []
-    private var start = 0
-
-    var isEmpty: Bool { start == elements.count }
-    var first: Element? { isEmpty ? nil : elements[start] }
-
-    mutating func append(_ element: Element) {
-        elements.append(element)
-    }
-
-    mutating func append(contentsOf more: some Sequence<Element>) {
-        elements.append(contentsOf: more)
-    }
-
-    mutating func prepend(_ element: Element) {
-        if start > 0 {
-            start -= 1
-            elements[start] = element
-        } else {
-            elements.insert(element, at: 0)
-        }
-    }
-
-    @discardableResult
-    mutating func popFirst() -> Element? {
-        guard let first else { return nil }
-        start += 1
-        if start > 32, start * 2 > elements.count {
-            elements.removeFirst(start)
-            start = 0
-        }
-        return first
     }
 }
 

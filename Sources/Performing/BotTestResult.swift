@@ -1,7 +1,7 @@
 package import Tracking
 
 /// What a test of a bot found, step by step, up to the first that failed.
-package struct BotTrial: Hashable, Sendable {
+package struct BotTestResult: Hashable, Sendable {
     /// What is tried, in this order.
     package enum Step: String, Hashable, Sendable, CaseIterable {
         /// It has a provider, and its key can be read.
