@@ -214,6 +214,15 @@ import Testing
             $0["kind"].text == "configPartial"
         }
         #expect(problem["message"].text?.hasPrefix("bot \"sage\"") == true)
+        // What else changed comes in meanwhile.
+        let text = belfry.lines(of: "belfry.yaml").joined(separator: "\n")
+        try belfry.write(
+            text.replacing("jobs:", with: "  porter: { backend: { kind: command } }\njobs:"),
+            to: "belfry.yaml")
+        let reload = try await belfry.run("reload")
+        #expect(reload.code == 0 && reload.errors.contains("bot \"sage\" at "))
+        #expect(try await belfry.json("bot", "show", "porter")["origin"].text == "file")
+        #expect(try await belfry.json("bot", "show", "sage")["status"].text == "offline")
         try belfry.write("sk-late\n", to: "key")
         #expect(try await belfry.run("reload").code == 0)
         #expect(try await belfry.run("run", "news", "--follow").code == 0)
