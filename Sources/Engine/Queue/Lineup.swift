@@ -56,6 +56,13 @@ struct Lineup {
 
     subscript(id: String) -> Waiting? { waiting[id] }
 
+    /// How many of those who wait for a gate come before the run, as far as is known now.
+    ///
+    /// - Complexity: O(runs that wait).
+    func count(before run: Waiting, at gate: Gate.Name) -> Int {
+        waiting.values.count { other in other.gates.contains { $0.name == gate } && other.isBefore(run) }
+    }
+
     /// A run takes its place behind those of its job, or `first` before them.
     mutating func join(_ run: Waiting, first: Bool = false) {
         let line = Line(of: run)
@@ -211,6 +218,9 @@ struct Gates {
         guard let others = inside[gate.name] else { return true }
         return others.count < gate.width || others.contains(run)
     }
+
+    /// How many runs are inside.
+    func count(inside gate: Gate.Name) -> Int { inside[gate]?.count ?? 0 }
 
     /// Opens or closes a gate for everybody; whether that changed anything.
     mutating func set(_ name: Gate.Name, isOpen: Bool) -> Bool {
