@@ -87,6 +87,6 @@ final class ReplyOutput {
     private func refresh(_ known: WireRun? = nil) throws(APIError) {
         let now: WireRun
         if let known { now = known } else { now = try client.ask(Endpoints.run(run)) }
-        phase = now.state == .running ? now.live?.phase : now.reason?.words ?? now.state.rawValue
+        phase = now.state == .running ? now.live?.phase : RunText.detail(now) ?? now.state.rawValue
     }
 }
