@@ -1,0 +1,29 @@
+import API
+import Testing
+import Timeline
+
+@testable import belfry
+
+@Suite struct `a list of messages` {
+    private func message(_ text: String, from: String = "bot", of bot: String = "sage") -> WireMessage {
+        WireMessage(
+            id: "1", bot: bot, thread: "main", from: from, text: text, at: Timestamp(Moment(seconds: 60)))
+    }
+
+    @Test func `has the first words of each on one line, and a mark where nobody has read it`() {
+        var reply = message("# Today\n\nLook at **the tape**.\u{1B}[31m")
+        #expect(MessageText.preview(of: reply, glyphs: true) == "● Today Look at the tape.")
+        #expect(MessageText.preview(of: reply, glyphs: false) == "* Today Look at the tape.")
+        reply.read = true
+        #expect(MessageText.preview(of: reply, glyphs: true) == "  Today Look at the tape.")
+        reply.title = "News"
+        #expect(MessageText.preview(of: reply, glyphs: true) == "  News: Today Look at the tape.")
+    }
+
+    @Test func `shows who asked, and what is no bot's text as it is`() {
+        #expect(MessageText.preview(of: message("a *b* c", from: "user"), glyphs: true) == "● you: a *b* c")
+        #expect(MessageText.preview(of: message("a *b* c", of: "belfry"), glyphs: true) == "● a *b* c")
+        let long = message(String(repeating: "word ", count: 100_000))
+        #expect(MessageText.preview(of: long, glyphs: true).count <= 102)
+    }
+}
