@@ -27,3 +27,12 @@ import Timeline
         #expect(MessageText.preview(of: long, glyphs: true).count <= 102)
     }
 }
+
+@Suite struct `a bot in words` {
+    @Test func `has its latency in milliseconds below a second`() {
+        var bot = WireBot(name: "sage", backend: "openai")
+        #expect(BotText.latency(bot) == nil)
+        (bot.firstWordMs, bot.latencyMs) = (85, 4200)
+        #expect(BotText.latency(bot) == "last reply: first word after 85 ms, complete after 4 s")
+    }
+}
