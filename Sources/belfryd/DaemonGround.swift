@@ -82,7 +82,9 @@ struct DaemonGround {
     private func makeTester() -> BotTester {
         BotTester(
             curl: curl, clock: clock, userAgent: "Belfry/\(Version.text)",
-            programFault: { MachineLook.programFault($0) })
+            programs: .init(
+                fault: { MachineLook.programFault($0) }, home: Machine.environment["HOME"],
+                run: { [programs, makeID] in await programs.run($0, named: makeID()) }))
     }
 
     /// Who runs programs, also those that are bots or channels; `warden` does the work.
