@@ -1,6 +1,9 @@
 import API
+import ArgumentParser
+import Ledger
 import Testing
 import Timeline
+import Tracking
 
 @testable import belfry
 
@@ -34,5 +37,23 @@ import Timeline
         #expect(BotText.latency(bot) == nil)
         (bot.firstWordMs, bot.latencyMs) = (85, 4200)
         #expect(BotText.latency(bot) == "last reply: first word after 85 ms, complete after 4 s")
+    }
+}
+
+@Suite struct `a bot that is made by flags` {
+    @Test func `has its program, how that prints, and its memory as in a file`() throws {
+        let options = try BotOptions.parse([
+            "--backend", "command", "--output", "claude", "--memory", "/srv/memory.md", "--command", "my-bot",
+            "-p",
+            "--brief",
+        ])
+        let settings = try options.draft().settings
+        #expect(settings["backend"]?.text == "command" && settings["output"]?.text == "claude")
+        #expect(settings["command"]?.elements.compactMap(\.text) == ["my-bot", "-p", "--brief"])
+        #expect(settings["memory"]?.text == "/srv/memory.md")
+        #expect(try BotOptions.parse(["--memory", "none"]).draft().settings["memory"] == .null)
+        #expect(
+            try BotOptions.parse(["--memory", "m.md"]).draft().settings["memory"]?.text?.hasPrefix("/")
+                == true)
     }
 }
